@@ -1,0 +1,1 @@
+"""What surrounds the course: build the notebooks, run them, check the answers."""

@@ -1,0 +1,123 @@
+"""The commands of the course, as course.py hands them over."""
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import classroom.quick  # noqa: F401 - before any command imports nbformat
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Build torch.autograd with your own hands, one notebook at a time.",
+)
+# For commands that pass their words on: options that typer does not know are words.
+PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
+
+# Each command imports what it needs only when it runs, so that all start at once.
+
+
+@app.command(context_settings=PASS_ON)
+def lab(words: Words = None) -> None:
+    """Open JupyterLab at the first lesson; further words go on to JupyterLab."""
+    from classroom import lab
+
+    raise typer.Exit(lab.lab(words or []))
+
+
+@app.command()
+def check(
+    what: Annotated[
+        str | None,
+        typer.Argument(help="A chapter (4), an exercise (4.2) or a notebook; or all."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds that one cell may take.")
+    ] = 20,
+) -> None:
+    """Check your answers, and say what is wrong with each that is."""
+    from classroom.check import check_command
+
+    raise typer.Exit(check_command(what, timeout))
+
+
+@app.command()
+def progress() -> None:
+    """See the whole course at a glance."""
+    from classroom.progress import progress_command
+
+    raise typer.Exit(progress_command())
+
+
+@app.command()
+def reset(
+    what: Annotated[str, typer.Argument(help="A chapter (4) or an exercise (4.2).")],
+) -> None:
+    """Get a blank back, keeping a copy of your work."""
+    from classroom.progress import reset_command
+
+    raise typer.Exit(reset_command(what))
+
+
+@app.command(context_settings=PASS_ON)
+def update(words: Words = None) -> None:
+    """Take the newer course, keeping your answers."""
+    from classroom.update import update_command
+
+    raise typer.Exit(update_command(*(words or [])))
+
+
+@app.command()
+def build(
+    chapters: Annotated[
+        list[str] | None, typer.Argument(help="Chapters (4); without any, all.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; fail if anything would.")
+    ] = False,
+) -> None:
+    """Make the notebooks from chapters/."""
+    from classroom.build import build_command
+
+    raise typer.Exit(build_command(chapters or [], check))
+
+
+@app.command(context_settings=PASS_ON)
+def test(words: Words = None) -> None:
+    """Run every test; further words go on to pytest, over tests/ only."""
+    from classroom import testing
+
+    raise typer.Exit(testing.test(words or []))
+
+
+def main() -> None:
+    """Run one command; whatever happens, a learner sees no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a console may lack a path's letters
+    try:
+        app(prog_name="course.py")
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        sys.exit(unexpected(error))
+
+
+def unexpected(error: Exception) -> str:
+    """Return the line that stands for a traceback, with how to get the whole of it."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    words = " ".join(sys.argv[1:])
+    return (
+        f"course.py stopped at something unforeseen: {type(error).__name__}: {error} "
+        f"({Path(place.filename).name}, line {place.lineno}). Please report it with "
+        f'what this prints: "{sys.executable}" -X dev -m classroom {words}'
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Read chapters/NN_slug/*.md: front matter, cells, exercises and their answers."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import jupytext
+import yaml
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+ROOT = Path(__file__).resolve().parent.parent
+FRONT_MATTER = {
+    "title": str,
+    "question": str,
+    "objectives": list,
+    "needs": list,
+    "minutes": int,
+    "difficulty": int,
+    "track": str,
+    "terms": list,
+}
+STUB = 'raise NotImplementedError("fill this in")'
+SOLUTION = re.compile(
+    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class ChapterError(Exception):
+    """A source of a chapter is not as it should be; the text says where and why."""
+
+
+@dataclass
+class Exercise:
+    """One exercise: its blank, its solution and the answers that test the check."""
+
+    name: str
+    title: str
+    kind: str
+    points: int
+    solution: str
+    wrong: dict[str, str] = field(default_factory=dict)  # misconception -> answer
+    refusal: dict[str, str] = field(default_factory=dict)  # misconception -> message
+    right: dict[str, str] = field(default_factory=dict)
+    hidden: str = ""
+
+    @property
+    def blank(self) -> str:
+        return SOLUTION.sub(rf"\1{STUB}\n", self.solution + "\n").rstrip("\n")
+
+    @property
+    def solved(self) -> str:
+        return SOLUTION.sub(r"\2", self.solution + "\n").rstrip("\n")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One folder of chapters/."""
+
+    folder: Path
+
+    @property
+    def slug(self) -> str:
+        return self.folder.name
+
+    @property
+    def number(self) -> int:
+        return int(self.slug.split("_")[0])
+
+    def text(self, name: str) -> str:
+        path = self.folder / name
+        if not path.is_file():
+            raise ChapterError(f"{path} is missing")
+        return path.read_text(encoding="utf-8")
+
+    @cached_property
+    def front(self) -> dict:
+        matter = re.match(r"---\n(.*?)\n---\n", self.text("lesson.md"), re.DOTALL)
+        front = yaml.safe_load(matter.group(1)) if matter else {}
+        for key, kind in FRONT_MATTER.items():
+            if not isinstance(front.get(key), kind):
+                raise ChapterError(
+                    f"{self.folder / 'lesson.md'}: the front matter needs `{key}` "
+                    f"({kind.__name__}), got {front.get(key)!r}"
+                )
+        return front
+
+    @cached_property
+    def lesson(self) -> list[NotebookNode]:
+        text = re.sub(r"\A---\n.*?\n---\n", "", self.text("lesson.md"), flags=re.DOTALL)
+        return read_cells(text)
+
+    @cached_property
+    def exercise_cells(self) -> list[NotebookNode]:
+        return read_cells(self.text("exercises.md"))
+
+    @cached_property
+    def exercises(self) -> dict[str, Exercise]:
+        found = {}
+        title = ""
+        for cell in self.exercise_cells:
+            heading = re.match(r"## (\d+\.\d+) (.+)", cell.source)
+            if heading:
+                title = heading.group(2)
+            if name := cell.metadata.get("answer"):
+                points = int(cell.metadata.get("points", 0))
+                kind = "assignment" if points else "building"
+                found[name] = Exercise(name, title, kind, points, cell.source)
+        self._read_answers(found)
+        self._read_hidden(found)
+        return found
+
+    def _read_answers(self, found: dict[str, Exercise]) -> None:
+        for name, section in sections(self.text("answers.md"), "## "):
+            exercise = self._named(found, name, "answers.md")
+            for heading, body in sections(section, "### "):
+                kind, _, title = heading.partition(": ")
+                code = first_fence(body)
+                if kind == "Right":
+                    exercise.right[title] = code
+                elif kind == "Wrong":
+                    exercise.wrong[title] = code
+                    message = re.search(r"^Refused with: `(.+)`$", body, re.MULTILINE)
+                    if not message:
+                        raise ChapterError(
+                            f"{self.slug}/answers.md {name} '{title}' lacks a line "
+                            "Refused with: `part of the message`"
+                        )
+                    exercise.refusal[title] = message.group(1)
+                else:
+                    raise ChapterError(
+                        f"{self.slug}/answers.md {name}: '### {heading}' should be "
+                        "'### Wrong: misconception' or '### Right: what differs'"
+                    )
+
+    def _read_hidden(self, found: dict[str, Exercise]) -> None:
+        for name, section in sections(self.text("hidden.md"), "## "):
+            self._named(found, name, "hidden.md").hidden = first_fence(section)
+
+    def _named(self, found: dict[str, Exercise], name: str, where: str) -> Exercise:
+        if name not in found:
+            raise ChapterError(f"{self.slug}/{where}: there is no exercise {name}")
+        return found[name]
+
+    def digest(self, source: str) -> str:
+        """Hash what the outputs of the notebooks built from `source` depend on."""
+        parts = [self.folder / source, *sorted((ROOT / "minigrad").rglob("*.py"))]
+        parts += [ROOT / "classroom" / f"{name}.py" for name in ("live", "checks")]
+        digest = hashlib.sha256()
+        for path in parts:
+            digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+        return digest.hexdigest()
+
+
+def chapters() -> list[Chapter]:
+    """Return the chapters in the order of their numbers."""
+    folders = (ROOT / "chapters").glob("[0-9][0-9]_*/")
+    return [Chapter(folder) for folder in sorted(folders)]
+
+
+def read_cells(text: str) -> list[NotebookNode]:
+    """Turn Jupytext Markdown into cells that carry their fence's options."""
+    cells = []
+    for cell in jupytext.reads(text, fmt="md").cells:
+        make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+        cells.append(make(cell.source, metadata=dict(cell.metadata)))
+    return cells
+
+
+def sections(text: str, mark: str) -> Iterator[tuple[str, str]]:
+    """Split Markdown at its headings: pairs of a heading and what stands below."""
+    parts = re.split(rf"^{mark}(.+)$", text, flags=re.MULTILINE)
+    return zip((heading.strip() for heading in parts[1::2]), parts[2::2], strict=True)
+
+
+def first_fence(text: str) -> str:
+    fence = re.search(r"^```python.*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    if not fence:
+        raise ChapterError(f"a python fence was expected in: {text.strip()[:80]!r}")
+    return fence.group(1).rstrip("\n")

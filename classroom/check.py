@@ -1,0 +1,408 @@
+"""Check a learner's answers: `python3 course.py check`.
+
+The answers are put into the untouched notebook, blanks and all that the learner did
+to the check cells left out, and nbval runs that: what is tested is what was written.
+Nothing is ever written into the learner's notebook.
+"""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
+
+from classroom.notebooks import (
+    ROOT,
+    Chapter,
+    Learner,
+    Unreadable,
+    all_chapters,
+    chapter_of,
+    graft,
+    parse_label,
+    read_notebook,
+    write_notebook,
+)
+
+SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+CELL_LINE = re.compile(  # the line that IPython's traceback points at in a cell
+    r"^(?:Cell In|File <ipython).*\n(?:(?!Cell |File ).*\n)*?-+> *(\d+) *(.*)", re.M
+)
+WORDS = {
+    "passed": ("passed", "green"),
+    "wrong": ("wrong", "red"),
+    "blank": ("not yet filled in", "yellow"),
+    "slow": ("took too long", "red"),
+    "died": ("stopped Python", "red"),
+    "error": ("stopped with an error", "red"),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one exercise went: a key of WORDS, what to tell, the traceback."""
+
+    status: str
+    message: str = ""
+    detail: str = ""
+
+
+BLANK = Result("blank")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A learner's notebook to check, and the one exercise asked for, if it was one."""
+
+    path: Path
+    learner: Learner
+    only: str | None = None
+
+    def answers(self) -> dict[str, list[str]]:
+        """The answers to run; up to the one asked for, as it may use earlier ones."""
+        answers = self.learner.answers()
+        names = list(self.learner.chapter.exercises)
+        last = names.index(self.only) if self.only else len(names)
+        return {name: answers[name] for name in names[: last + 1] if name in answers}
+
+    def asked(self) -> list[str]:
+        """The exercises to report on."""
+        return [self.only] if self.only else list(self.learner.chapter.exercises)
+
+
+def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
+    """Check all that is filled in, or a chapter, an exercise, a notebook.
+
+    Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
+    in, 2 if what was asked for cannot be found or read. Without `what`, chapters that
+    are not begun do not count.
+    """
+    console = Console(highlight=False)
+    try:
+        tasks, unreadable = find_tasks(what, root)
+    except Unreadable as error:
+        console.print(Text(str(error)))
+        return 2
+    for text in unreadable:
+        console.print(Text(text, style="red"))
+    if not tasks and not unreadable:
+        console.print("Nothing is filled in yet. Save the notebook, then check again.")
+        return 1
+    memory = Memory(root)
+    statuses = set()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
+            with console.status(f"Checking {escape(task.path.name)} ..."):
+                results = job.result()
+            tries = memory.remember(task.learner.chapter, answers, results)
+            report(console, task, results, tries)
+            statuses |= {results[name].status for name in task.asked()}
+    memory.save()
+    return 2 if unreadable else 0 if statuses == {"passed"} else 1
+
+
+def _start(pool: ThreadPoolExecutor, task: Task, timeout: float) -> tuple:
+    answers = task.answers()
+    pristine, folder = task.learner.chapter.path, task.path.resolve().parent
+    job = pool.submit(run_answers, pristine, answers, timeout, folder)
+    return task, answers, job
+
+
+def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
+    """The notebooks to check, and what to say of those that cannot be read."""
+    chapters = all_chapters(root)
+    if what is not None:
+        path, chapter, only = find(what, chapters, root)
+        return [Task(path, open_learner(path, [chapter]), only)], []
+    tasks, unreadable = [], []
+    for path in sorted((root / "exercises").glob("*.ipynb")):
+        try:
+            task = Task(path, open_learner(path, chapters))
+        except NotOurs:
+            continue
+        except Unreadable as error:
+            unreadable.append(str(error))
+        else:
+            tasks += [task] if task.answers() else []
+    return tasks, unreadable
+
+
+class NotOurs(Unreadable):
+    """A notebook that belongs to no chapter of the course."""
+
+
+def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
+    """The learner's notebook at `path`; raises Unreadable."""
+    notebook = read_notebook(path)
+    chapter = chapter_of(notebook, chapters)
+    if chapter is None:
+        raise NotOurs(f"{path.name} has no exercise of this course in it.")
+    return Learner(notebook, chapter)
+
+
+def find(
+    what: str, chapters: list[Chapter], root: Path
+) -> tuple[Path, Chapter, str | None]:
+    """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
+    if what.endswith(".ipynb"):
+        path = next((p for p in (Path(what), root / what) if p.exists()), None)
+        if path is None:
+            raise Unreadable(f"There is no notebook {what}.")
+        return path, open_learner(path, chapters).chapter, None
+    number, _, exercise = what.partition(".")
+    for chapter in chapters:
+        only = f"{chapter.number}.{exercise}" if exercise else None
+        ours = what == chapter.slug or (
+            number.isdecimal() and int(number) == chapter.number
+        )
+        if ours and (only is None or only in chapter.exercises):
+            return notebook_of(chapter, chapters, root), chapter, only
+        if ours:
+            names = ", ".join(chapter.exercises)
+            raise Unreadable(
+                f"There is no exercise {what}; chapter {number} has {names}."
+            )
+    known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
+    raise Unreadable(
+        f"There is no chapter {what} with exercises. There are: {known}. "
+        "Give a chapter (4), an exercise (4.2) or the path of a notebook."
+    )
+
+
+def notebook_of(chapter: Chapter, chapters: list[Chapter], root: Path) -> Path:
+    """The learner's notebook of a chapter, also if it was renamed."""
+    usual = root / "exercises" / f"{chapter.slug}.ipynb"
+    if usual.exists():
+        return usual
+    for path in sorted(usual.parent.glob("*.ipynb")):
+        try:
+            if open_learner(path, chapters).chapter is chapter:
+                return path
+        except Unreadable:
+            continue
+    return usual
+
+
+def run_answers(
+    pristine: Path,
+    answers: dict[str, list[str]],
+    timeout: float,
+    folder: Path | None = None,
+) -> dict[str, Result]:
+    """Judge `answers` (the cells that answer each exercise) in one kernel.
+
+    An exercise without answer is "blank", and none of it is run. `timeout` is in
+    seconds for one cell. The kernel works in `folder`, else in that of `pristine`.
+    """
+    chapter = Chapter(pristine)
+    if not answers:
+        return dict.fromkeys(chapter.exercises, BLANK)
+    with tempfile.TemporaryDirectory() as temporary:
+        notebook, events = Path(temporary, "a.ipynb"), Path(temporary, "events")
+        write_notebook(notebook, graft(chapter, answers))
+        folder = folder or pristine.parent
+        words = [notebook, events, folder, timeout, SANITIZER]
+        problem = _run_judge([str(word) for word in words])
+        lines = events.read_text("utf-8").splitlines() if events.exists() else []
+    found = [json.loads(line) for line in lines]
+    return {
+        name: _result(name, found, timeout, problem) if name in answers else BLANK
+        for name in chapter.exercises
+    }
+
+
+def _run_judge(words: list[str]) -> str:
+    """Run judge.py to its end; return the last line of what went wrong, if anything."""
+    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    env = {key: value for key, value in os.environ.items() if key not in unwanted}
+    process = subprocess.run(
+        [sys.executable, "-P", "-m", "classroom.judge", *words],
+        env={**env, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+    )
+    lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else f"it ended with code {process.returncode}"
+
+
+def _result(name: str, events: list[dict], timeout: float, problem: str) -> Result:
+    """What the cells of one exercise, and those of the whole chapter, add up to."""
+    failed = [e for e in events if e["ename"] and e["exercise"] in (name, None)]
+    failed.sort(key=lambda e: e["role"] == "extra" and e["ename"] not in STOPPED)
+    checked = any(e["exercise"] == name and e["role"] == "check" for e in events)
+    if checked and all(_forgiven(e) for e in failed):
+        return Result("passed")
+    if failed:
+        return _explain(name, failed[0], timeout)
+    return Result("error", f"The check itself could not run: {problem}")
+
+
+def _forgiven(event: dict[str, Any]) -> bool:
+    """A cell of the learner's own may fail, as long as the answer passes."""
+    return event["role"] == "extra" and event["ename"] not in STOPPED
+
+
+STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
+    "Slow": lambda timeout: (
+        "slow",
+        f"A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
+    ),
+    "Died": lambda timeout: (
+        "died",
+        "Python itself came to an end in this answer: by exit(), or by something that "
+        "ends the process. Take it out; a cell needs no exit().",
+    ),
+    "Flood": lambda timeout: (
+        "error",
+        "It printed more than 1,000,000 characters and was stopped. "
+        "Is there a print in a loop?",
+    ),
+}
+
+
+def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
+    kind, role = event["ename"], event["role"]
+    text = ANSI.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
+    detail = ANSI.sub("", event.get("traceback", ""))
+    if kind in STOPPED:
+        status, message = STOPPED[kind](timeout)
+        return Result(status, message + _where(detail), detail)
+    if kind == "NotFilledIn" or (
+        kind == "NotImplementedError" and "fill this in" in text
+    ):
+        return Result("blank", "", detail)
+    if kind == "OutputsDiffer":
+        return Result("wrong", _difference(event["got"], event["expected"]))
+    if not role:
+        what = f"exercise {name}'s own" if event["exercise"] else "the chapter's own"
+        return Result("error", f"A cell of {what} stopped with {kind}: {text}", detail)
+    if kind in ("WrongAnswer", "AssertionError") and role == "check":
+        return Result("wrong", text or "The check is not satisfied.", detail)
+    text = re.sub(r"\(\S+\.py, line (\d+)\)", r"(line \1)", text)
+    told = f"{kind}: {text}" if text else kind
+    return Result("error", told + _where(detail), detail)
+
+
+def _where(traceback: str) -> str:
+    """The learner's line that a traceback of IPython points at, if it shows one."""
+    found = CELL_LINE.findall(traceback + "\n")
+    return f"\nIt happened in line {found[-1][0]}: {found[-1][1]}" if found else ""
+
+
+def _difference(got: str, expected: str) -> str:
+    if got == expected:
+        return "The check passed, but what it draws or shows is not what was expected."
+    advice = ""
+    if expected.strip() and expected.strip() in got:
+        advice = "\nA print left in the answer counts as a difference: take it out."
+    return (
+        "What the check shows differs.\n"
+        f"    your answer: {_short(got)}\n    expected:    {_short(expected)}{advice}"
+    )
+
+
+def _short(text: str, lines: int = 12) -> str:
+    kept = text.strip().splitlines()
+    more = [f"... and {len(kept) - lines} more lines"] if len(kept) > lines else []
+    return (
+        "\n                 ".join([*(k[:200] for k in kept[:lines]), *more])
+        or "nothing"
+    )
+
+
+def report(
+    console: Console, task: Task, results: dict[str, Result], tries: dict[str, int]
+) -> None:
+    """Print one line per exercise, and below it what is wrong and where help is."""
+    chapter = task.learner.chapter
+    console.print(Text(f"{chapter.slug}  ({task.path.name})", style="bold"))
+    for name in task.asked():
+        result, exercise = results[name], chapter.exercises[name]
+        word, colour = WORDS[result.status]
+        title = (
+            exercise.title if len(exercise.title) < 44 else exercise.title[:41] + "..."
+        )
+        line = Text(f"  {name:<5} {title:<44} ")
+        console.print(line.append(word, style=colour))
+        help_ = _next_hint(exercise.name, exercise.hints, tries.get(name, 0))
+        told = "\n".join(
+            filter(None, [result.message, help_ if tries.get(name) else ""])
+        )
+        if told and result.status != "passed":
+            console.print(Padding(Text(told), (0, 2, 1, 8)))
+    if any(results[name].status == "blank" for name in task.asked()):
+        console.print(
+            "  (What is not saved cannot be seen here: save the notebook first.)"
+        )
+
+
+def _next_hint(name: str, hints: int, tries: int) -> str:
+    if tries <= hints:
+        return f"Help: Hint {tries} of exercise {name}, folded below its text."
+    return f"Help: all {hints} hints of {name}; then the solution, in solutions/."
+
+
+class Memory:
+    """What the last checks found, in `.minigrad/results.json`, by the answer's hash.
+
+    An answer that has changed since is not found any more: nothing is claimed of it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / ".minigrad" / "results.json"
+        try:
+            self.known = json.loads(self.path.read_text("utf-8"))
+        except (OSError, ValueError):
+            self.known = {}
+
+    def status(self, chapter: Chapter, name: str, cells: list[str]) -> str | None:
+        """What was found of this very answer, or None."""
+        return self.known.get(name, {}).get(self._hash(chapter, name, cells))
+
+    def remember(
+        self,
+        chapter: Chapter,
+        answers: dict[str, list[str]],
+        results: dict[str, Result],
+    ) -> dict[str, int]:
+        """Note the results; return how many different answers to each were wrong."""
+        tries = {}
+        for name, cells in answers.items():
+            seen = self.known.setdefault(name, {})
+            seen[self._hash(chapter, name, cells)] = results[name].status
+            if results[name].status not in ("passed", "blank"):
+                tries[name] = sum(s not in ("passed", "blank") for s in seen.values())
+        return tries
+
+    def save(self) -> None:
+        """Write it down; a folder that cannot be written to is no reason to stop."""
+        try:
+            self.path.parent.mkdir(exist_ok=True)
+            self.path.write_text(json.dumps(self.known, indent=1), encoding="utf-8")
+        except OSError:
+            pass
+
+    @staticmethod
+    def _hash(chapter: Chapter, name: str, cells: list[str]) -> str:
+        asked = [
+            cell["source"]
+            for label, cell in chapter.cells.items()
+            if chapter.home[label] == name
+            and parse_label(label)[0] in ("answer", "check")
+        ]
+        text = json.dumps([asked, cells])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,135 @@
+"""What check cells are made of: `check` around them, `expect` in them."""
+
+import linecache
+import math
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from classroom import live
+
+BLANK = "fill this in"
+
+
+class WrongAnswer(AssertionError):
+    """The answer is wrong; the text says in what. Notebooks show the text alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class NotFilledIn(WrongAnswer):
+    """The answer is still the blank."""
+
+
+@contextmanager
+def check(exercise: str, *pieces: Callable) -> Iterator[None]:
+    """Judge the answer to an exercise by what is expected inside the `with` block.
+
+    `pieces` are the functions and methods of the package that the answer has to
+    replace. If the answer is wrong, the package's own are put back and WrongAnswer
+    is raised; if it is right, the answer stays in the package.
+    """
+    try:
+        _require_live(pieces)
+        yield
+    except WrongAnswer as wrong:
+        raise _refuse(exercise, str(wrong), type(wrong)) from None
+    except NotImplementedError as error:
+        if str(error) != BLANK:
+            raise _refuse(exercise, _what_was_raised(error)) from None
+        raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
+    except Exception as error:
+        raise _refuse(exercise, _what_was_raised(error)) from None
+    except BaseException:  # interrupted: do not leave a half-judged answer behind
+        live.restore()
+        raise
+    live.keep()
+    print(f"{exercise} passed")
+
+
+def expect(
+    what: str, got: Any, expected: Any, *, numeric: Any = None, why: str = ""
+) -> None:
+    """Raise WrongAnswer unless `got` is `expected`, numbers to 1 part in a million.
+
+    `what` says what was computed ("mul(2, 3), slope of b"); `numeric` is what finite
+    differences give for it; `why` is a sentence that helps when it is wrong.
+    """
+    if _same(got, expected):
+        return
+    lines = [
+        what,
+        f"    your answer: {_show(got)}",
+        f"    expected:    {_show(expected)}",
+    ]
+    if numeric is not None:
+        lines.append(f"    finite differences give {_show(numeric)}")
+    raise WrongAnswer("\n".join([*lines, *([why] if why else [])]))
+
+
+def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:
+    live.restore()
+    return kind(f"{exercise}: {text}")
+
+
+def _require_live(pieces: tuple[Callable, ...]) -> None:
+    for piece in pieces:
+        if not live.is_live(piece):
+            name = getattr(piece, "__qualname__", repr(piece))
+            raise WrongAnswer(
+                f"{name} is still the package's own. Run the cell with your answer "
+                "first, and leave its first line, `# minigrad/...`, as it is."
+            )
+
+
+def _what_was_raised(error: Exception) -> str:
+    text = f"Your code raised {type(error).__name__}: {error}"
+    if isinstance(error, NameError) and error.name:
+        text += f"\nHas the cell that defines `{error.name}` been run?"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if "ipykernel" in frame.filename or frame.filename.startswith("<ipython"):
+            line = linecache.getline(frame.filename, frame.lineno).strip()
+            return f"{text}\n    in line {frame.lineno} of a cell: {line}"
+    return text
+
+
+def _same(got: Any, expected: Any) -> bool:
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return type(got) is type(expected) and got == expected
+    if isinstance(expected, (int, float)):
+        return _is_number(got) and _close(got, expected)
+    if isinstance(expected, (list, tuple)):
+        return (
+            isinstance(got, (list, tuple))
+            and len(got) == len(expected)
+            and all(map(_same, got, expected))
+        )
+    if isinstance(expected, dict):
+        return (
+            isinstance(got, dict)
+            and got.keys() == expected.keys()
+            and all(_same(got[key], expected[key]) for key in expected)
+        )
+    return got is expected
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+def _close(a: float, b: float) -> bool:
+    if math.isnan(b):
+        return math.isnan(a)
+    return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def _show(x: Any) -> str:
+    if isinstance(x, float):
+        return f"{x:.6g}"
+    if isinstance(x, list):
+        return "[" + ", ".join(map(_show, x)) + "]"
+    if isinstance(x, tuple):
+        return "(" + ", ".join(map(_show, x)) + ("," if len(x) == 1 else "") + ")"
+    return repr(x)

@@ -1,0 +1,250 @@
+"""Run one grafted notebook under nbval, and write down what each of its cells did.
+
+Started by check.py as a process of its own:
+`python -m classroom.judge NOTEBOOK EVENTS FOLDER TIMEOUT SANITIZER`.
+EVENTS gets one JSON object per line. nbval alone would wait twice the time-out for a
+kernel that is dead, and would keep 100 MB of output many times over; so its kernel is
+replaced by one that is bounded, and that starts afresh after a cell which spoilt it.
+"""
+
+import json
+import subprocess
+import sys
+from collections import deque
+from queue import Empty
+from time import monotonic
+
+import classroom.quick  # noqa: F401  (before nbval, which loads faster for it)
+
+# isort: split
+import nbval.plugin
+import pytest
+from nbval.kernel import RunningKernel, start_new_kernel
+
+OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
+MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
+GRACE = 1.5  # seconds an interrupted cell has to stop
+KEPT = 6_000  # characters of any one text that are reported
+
+# Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
+# `write` back when it is patched.
+BOUNDS = f"""
+def _bound():
+    from ipykernel.iostream import OutStream
+    flush, sent = OutStream._flush_buffers, [None, 0]
+    def bounded(stream):
+        for parent, text in flush(stream):
+            cell = (parent.get("header") or parent).get("msg_id")
+            sent[:] = [cell, sent[1] if sent[0] == cell else 0]
+            text = text[: max(0, {2 * OUTPUT_LIMIT} - sent[1])]
+            sent[1] += len(text)
+            yield parent, text
+    OutStream._flush_buffers = bounded
+    try:
+        import resource
+        most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, ({MEMORY_LIMIT}, most))
+    except (ImportError, ValueError, OSError):
+        pass
+_bound()
+del _bound
+"""
+
+
+class BoundedKernel(RunningKernel):
+    """nbval's kernel, but no cell can hang, flood or kill what comes after it.
+
+    A cell runs to its end inside `execute_cell_input`; what it sent is kept for nbval
+    to read afterwards. After a `Slow`, `Died` or `Flood`, which nbval sees as errors,
+    the next cell gets a new kernel in which the good cells ran again.
+    """
+
+    folder = "."
+    timeout = 20.0
+
+    def __init__(self, kernel_name, cwd=None, startup_timeout=60):
+        self.kernel_name, self.startup_timeout = kernel_name, startup_timeout
+        self.done = []  # (exercise, role, source) of what a new kernel has to run
+        self.spoilt = False
+        self.place = {"exercise": None, "role": ""}
+        self.start()
+
+    def start(self):
+        self.inbox = None
+        self.km, self.kc = start_new_kernel(
+            self.startup_timeout,
+            self.kernel_name,
+            cwd=self.folder,
+            stderr=subprocess.DEVNULL,
+            extra_arguments=["--HistoryManager.enabled=False"],
+        )
+        self._ensure_iopub_up()
+        self.run(BOUNDS)
+        self.spoilt = False
+
+    def execute_cell_input(self, cell_input, allow_stdin=None):
+        if self.spoilt:
+            self.stop()
+            self.start()
+            for _, _, source in self.done:
+                self.run(source)
+        msg_id, failed = self.run(cell_input)
+        if self.place["role"] != "check" and not failed:
+            self.done.append((self.place["exercise"], self.place["role"], cell_input))
+        return msg_id
+
+    def forget(self, exercise, spoilt):
+        """An exercise failed: run its answer no more, and start afresh if `spoilt`."""
+        self.done = [d for d in self.done if d[0] != exercise or not d[1]]
+        self.spoilt = self.spoilt or spoilt
+
+    def run(self, source):
+        """Run `source`, or make it end; returns its id and whether it failed."""
+        msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
+        messages, verdict = self.collect(msg_id)
+        if verdict:
+            self.spoilt = True
+            lines = [
+                line
+                for m in messages
+                if m["msg_type"] == "error"
+                for line in m["content"]["traceback"]
+            ]
+            content = {"ename": verdict, "evalue": "", "traceback": lines}
+            messages = [_message("error", msg_id, content)]
+        failed = any(m["msg_type"] == "error" for m in messages)
+        idle = _message("status", msg_id, {"execution_state": "idle"})
+        # nbval reads on to the idle message after an error, and expects one more.
+        self.inbox = deque([*messages, idle])
+        return msg_id, failed
+
+    def collect(self, msg_id):
+        """The messages of a running cell, and Slow, Died or Flood if it was stopped."""
+        messages, size, verdict = [], 0, None
+        deadline = monotonic() + self.timeout
+        while True:
+            message = self.next_message()
+            if message is None and not self.km.is_alive():
+                return messages, "Died"
+            if message and message["parent_header"].get("msg_id") == msg_id:
+                if message["content"].get("execution_state") == "idle":
+                    return messages, verdict or self.asked_to_exit(msg_id)
+                size += _size(message["content"])
+                if size <= OUTPUT_LIMIT:
+                    messages.append(message)
+            stop = "Flood" if size > OUTPUT_LIMIT else "Slow"
+            if verdict and monotonic() > deadline:
+                return messages, verdict
+            if not verdict and (size > OUTPUT_LIMIT or monotonic() > deadline):
+                verdict, deadline = stop, monotonic() + GRACE
+                self.km.interrupt_kernel()
+
+    def next_message(self):
+        try:
+            return self.kc.get_iopub_msg(timeout=0.1)
+        except Empty:
+            return None
+
+    def asked_to_exit(self, msg_id):
+        """`exit()` lets the cell end well, and stops the kernel a moment later."""
+        while True:
+            try:
+                reply = self.kc.get_shell_msg(timeout=1)
+            except Empty:
+                return "Died"
+            if reply["parent_header"].get("msg_id") == msg_id:
+                payload = reply["content"].get("payload", [])
+                return (
+                    "Died" if any(p["source"] == "ask_exit" for p in payload) else None
+                )
+
+    def get_message(self, stream, timeout=None):
+        if self.inbox is None:
+            return super().get_message(stream, timeout)
+        if not self.inbox:
+            raise Empty
+        return self.inbox.popleft()
+
+    def await_reply(self, msg_id, timeout=None):
+        if self.inbox is None:
+            super().await_reply(msg_id, timeout)
+
+    def is_alive(self):
+        return True  # a dead one is replaced before the next cell
+
+
+def _message(kind, msg_id, content):
+    return {"msg_type": kind, "parent_header": {"msg_id": msg_id}, "content": content}
+
+
+def _size(content):
+    texts = [content.get("text"), *(content.get("data") or {}).values()]
+    return sum(len(text) for text in texts if isinstance(text, str))
+
+
+class Recorder:
+    """Tells the kernel which cell comes, and writes down how each one went."""
+
+    def __init__(self, events):
+        self.events = events
+        self.failed = set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item):
+        place = item.cell.metadata.minigrad
+        if None in self.failed or (place.role and place.exercise in self.failed):
+            pytest.skip("its exercise has failed already")
+        item.parent.kernel.place = place
+        if place.role in ("answer", "extra"):
+            item.options.clear()  # NBVAL_ marks in an answer have no say
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item, call):
+        skipped = call.excinfo and call.excinfo.errisinstance(pytest.skip.Exception)
+        if skipped or (call.when != "call" and not call.excinfo):
+            return
+        event = {**item.cell.metadata.minigrad, **_what_happened(item, call.excinfo)}
+        self.events.write(json.dumps(event) + "\n")
+        self.events.flush()
+        stopped = event["ename"] in ("Slow", "Died", "Flood")
+        if event["ename"] and (event["role"] != "extra" or stopped):
+            self.failed.add(event["exercise"])
+            kernel = item.parent.kernel
+            if kernel:
+                kernel.forget(event["exercise"], event["role"] != "check")
+
+
+def _what_happened(item, excinfo):
+    outputs = item.test_outputs or []
+    errors = [o for o in outputs if o.output_type == "error"]
+    if excinfo is None:
+        return {"ename": None}
+    if errors:
+        keys = ("ename", "evalue")
+        report = {key: errors[0][key][:KEPT] for key in keys}
+        return {**report, "traceback": "\n".join(errors[0].traceback)[-KEPT:]}
+    if str(excinfo.value) == "Cell outputs differ":
+        expected, got = _as_text(item.cell.outputs), _as_text(outputs)
+        return {"ename": "OutputsDiffer", "expected": expected, "got": got}
+    return {"ename": excinfo.typename, "evalue": str(excinfo.value)[:KEPT]}
+
+
+def _as_text(outputs):
+    texts = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in outputs]
+    return "".join(texts)[:KEPT]
+
+
+def main(notebook, events, folder, timeout, sanitizer):
+    """Run `notebook` with its kernel in `folder`, `timeout` seconds a cell at most."""
+    BoundedKernel.folder, BoundedKernel.timeout = folder, float(timeout)
+    nbval.plugin.RunningKernel = BoundedKernel
+    options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with", sanitizer]
+    plugins = ["-p", "nbval.plugin", "-p", "no:cacheprovider", "-s", "--color=no"]
+    settings = notebook.replace(".ipynb", ".ini")  # an empty file: no settings
+    with open(settings, "w"), open(events, "w", encoding="utf-8") as file:
+        arguments = [*plugins, *options, "-c", settings, notebook]
+        pytest.main(arguments, plugins=[Recorder(file)])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,151 @@
+"""Pages of the package in a notebook are live.
+
+A cell whose first line names a file of the package, such as `# minigrad/value.py`,
+is a page of it: the cell sees the names of that file, and once it has run, its
+functions and methods are the ones that the package uses. Importing this module in a
+notebook switches that on.
+"""
+
+import ast
+import importlib
+import re
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from IPython import get_ipython
+
+PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
+NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
+NOT_METHODS |= {"__qualname__", "__firstlineno__", "__static_attributes__"}
+
+
+class Replaced(NamedTuple):
+    """One attribute of a class or module that a page has replaced."""
+
+    holder: Any
+    name: str
+    older: Any
+    newer: Any
+
+
+MISSING = object()
+_on_trial: list[Replaced] = []  # since the last check that passed
+_kept: list[Replaced] = []
+
+
+def page_of(source: str) -> str | None:
+    """Return the module that a cell is a page of ("minigrad.value"), if it is one.
+
+    Raises LookupError if the file that the cell names is not in the package.
+    """
+    match = PAGE.match(source)
+    if not match:
+        return None
+    module = match.group(1).replace("/", ".")
+    if not find_spec(module):
+        raise LookupError(
+            f"there is no {match.group(1)}.py in the package, so this cell stays in "
+            "the notebook; the first line of the blank names the right file"
+        )
+    return module
+
+
+def lend(source: str, namespace: dict[str, Any]) -> None:
+    """Let a page that is about to run in `namespace` see the names of its file."""
+    module = importlib.import_module(page_of(source))
+    for name, value in vars(module).items():
+        if not name.startswith("__"):
+            namespace.setdefault(name, value)
+
+
+def install(source: str, namespace: dict[str, Any]) -> None:
+    """Put the definitions of a page that has run in `namespace` into the package."""
+    module = importlib.import_module(page_of(source))
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.FunctionDef):
+            _replace_function(module, statement.name, namespace)
+        elif isinstance(statement, ast.ClassDef):
+            _replace_methods(module, statement.name, namespace)
+        elif isinstance(statement, ast.Assign):
+            _share_variables(module, statement, namespace)
+
+
+def _replace_function(module: ModuleType, name: str, namespace: dict) -> None:
+    older, newer = vars(module).get(name), namespace[name]
+    if older is None:
+        return
+    namespace[name] = older
+    holders = [vars(m) for key, m in sys.modules.items() if _in_package(key)]
+    for holder in [*holders, namespace]:
+        for key, value in list(holder.items()):
+            if value is older and not re.fullmatch(r"_+\d*", key):  # _, _5: IPython's
+                holder[key] = newer
+                _on_trial.append(Replaced(holder, key, older, newer))
+
+
+def _replace_methods(module: ModuleType, name: str, namespace: dict) -> None:
+    older, newer = vars(module).get(name), namespace[name]
+    if older is None:
+        return
+    slots = getattr(newer, "__slots__", ())
+    for key, value in vars(newer).items():
+        if key not in NOT_METHODS and key not in slots:
+            before = vars(older).get(key, MISSING)
+            setattr(older, key, value)
+            _on_trial.append(Replaced(older, key, before, value))
+    namespace[name] = older
+
+
+def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict):
+    for target in statement.targets:
+        if isinstance(target, ast.Name) and target.id in vars(module):
+            namespace[target.id] = vars(module)[target.id]
+
+
+def _in_package(module_name: str) -> bool:
+    return module_name == "minigrad" or module_name.startswith("minigrad.")
+
+
+def is_live(piece: Any) -> bool:
+    """Tell whether a function or method came from a page of this notebook."""
+    return any(replaced.newer is piece for replaced in _on_trial + _kept)
+
+
+def keep() -> None:
+    """Let what is on trial stay: its check has passed."""
+    _kept.extend(_on_trial)
+    _on_trial.clear()
+
+
+def restore() -> None:
+    """Take back what is on trial: its check has failed."""
+    while _on_trial:
+        holder, name, older, _ = _on_trial.pop()
+        if isinstance(holder, dict):
+            holder[name] = older
+        elif older is MISSING:
+            delattr(holder, name)
+        else:
+            setattr(holder, name, older)
+
+
+def _before_cell(info) -> None:
+    try:
+        if page_of(info.raw_cell or ""):
+            lend(info.raw_cell, get_ipython().user_ns)
+    except LookupError as error:
+        print(f"Note: {error}.")
+
+
+def _after_cell(result) -> None:
+    with suppress(LookupError):
+        if result.success and page_of(result.info.raw_cell or ""):
+            install(result.info.raw_cell, get_ipython().user_ns)
+
+
+if get_ipython():
+    get_ipython().events.register("pre_run_cell", _before_cell)
+    get_ipython().events.register("post_run_cell", _after_cell)

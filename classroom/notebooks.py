@@ -1,0 +1,431 @@
+"""Read learners' notebooks, find the answers in them, and put answers into ours.
+
+Notebooks are plain dictionaries here, as JSON has them, each cell's source one string:
+importing nbformat would take longer than reading every notebook of the course.
+"""
+
+import ast
+import difflib
+import json
+import os
+import re
+import shutil
+import time
+import uuid
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+Cell = dict[str, Any]
+Notebook = dict[str, Any]
+
+HEADER = re.compile(r"# minigrad/\w+\.py\s*$")
+NAMES = re.compile(r"^\s*(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
+LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+ALIKE = 0.6  # below this likeness, two texts are not versions of one answer
+
+
+class Unreadable(Exception):
+    """A notebook cannot be read; the text says why and what to do."""
+
+
+def read_notebook(path: Path) -> Notebook:
+    """The notebook at `path`, however it was saved; raises Unreadable."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        notebook = json.loads(text)
+    except OSError as error:
+        raise Unreadable(f"{path.name}: {error.strerror}.") from None
+    except ValueError as error:
+        raise Unreadable(_why_not_json(path, error)) from None
+    try:
+        notebook["cells"] = [_clean(cell) for cell in notebook["cells"]]
+        notebook["metadata"] = dict(notebook.get("metadata") or {})
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Unreadable(
+            f"{path.name} is JSON, but not a notebook (or one from before 2015). "
+            "Open it in JupyterLab and save it, or take a fresh copy with reset."
+        ) from None
+    return notebook
+
+
+def _why_not_json(path: Path, error: ValueError) -> str:
+    text = path.read_bytes().decode("utf-8", "replace")
+    if not text.strip("\ufeff \r\n\t"):
+        return f"{path.name} is empty. Take a fresh copy of it with reset."
+    lines = text.splitlines()
+    marks = [n for n, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
+    if marks:
+        return (
+            f"{path.name} has the marks of a git merge in it (line {marks[0]}: "
+            f"{lines[marks[0] - 1][:30]}). Choose one side, for instance with "
+            f"`git checkout --ours {path.name}`, and check again."
+        )
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path.name} is not UTF-8 text. Save it again in JupyterLab."
+    return (
+        f"{path.name} is not a notebook: its JSON breaks off or goes wrong at line "
+        f"{error.lineno}. Was it edited as text? Take a fresh copy with reset."
+    )
+
+
+def _clean(cell: Cell) -> Cell:
+    source = cell.get("source", "")
+    source = source if isinstance(source, str) else "".join(source)
+    source = source.replace("\r\n", "\n")
+    metadata = dict(cell.get("metadata") or {})
+    return {
+        **cell,
+        "source": source,
+        "metadata": metadata,
+        "cell_type": cell["cell_type"],
+    }
+
+
+def write_notebook(path: Path, notebook: Notebook) -> None:
+    """Write `notebook` as Jupyter does; the old file stays until it is complete."""
+    cells = [{**c, "source": c["source"].splitlines(True)} for c in notebook["cells"]]
+    text = json.dumps(
+        {**notebook, "cells": cells}, indent=1, ensure_ascii=False, sort_keys=True
+    )
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(text + "\n", encoding="utf-8", newline="\n")
+    os.replace(unfinished, path)
+
+
+def code_lines(source: str) -> list[str]:
+    """The lines of `source` that are neither empty nor comments."""
+    lines = [line.rstrip() for line in source.splitlines()]
+    return [line for line in lines if line and not line.lstrip().startswith("#")]
+
+
+def bound_names(source: str) -> set[str]:
+    """Names that `source` defines or assigns; it need not be valid Python."""
+    return {a or b for a, b in NAMES.findall(source)}
+
+
+def only_definitions(source: str) -> bool:
+    """Whether `source` has only imports and definitions of the learner's own."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return False
+    return all(isinstance(s, DEFINITIONS) for s in body) and not has_header(source)
+
+
+def has_header(source: str) -> bool:
+    """Whether `source` is a page of the package, and so live once it ran."""
+    return bool(HEADER.match(source.split("\n", 1)[0]))
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise as the untouched notebook has it."""
+
+    name: str
+    title: str
+    stub: str
+    hints: int
+
+    def is_blank(self, source: str) -> bool:
+        """Whether `source` is the stub, or nothing."""
+        return code_lines(source) in ([], code_lines(self.stub))
+
+
+class Chapter:
+    """An untouched notebook of the course, its cells labelled by their ids."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.slug, self.notebook = path, path.stem, read_notebook(path)
+        self.number = int(self.slug.split("_")[0])
+        self.cells = {cell["id"]: cell for cell in self.notebook["cells"]}
+        self.title = self.notebook["metadata"].get("minigrad", {}).get("title", "")
+        texts = Counter(cell["source"] for cell in self.cells.values())
+        self._by_text = {
+            c["source"]: n for n, c in self.cells.items() if texts[c["source"]] == 1
+        }
+        self.home = self._homes()
+        self.exercises = {n: self._exercise(n) for n in self.home.values() if n}
+        found = [bound_names(e.stub) for e in self.exercises.values()]
+        shared = Counter(name for names in found for name in names)
+        self._names = {
+            name: {n for n in names if shared[n] == 1}
+            for name, names in zip(self.exercises, found, strict=True)
+        }
+
+    def _homes(self) -> dict[str, str | None]:
+        home, here = {}, None
+        for label in self.cells:
+            kind, name = parse_label(label)
+            here = name if kind == "exercise" else here
+            home[label] = here
+        return home
+
+    def _exercise(self, name: str) -> Exercise:
+        about = self.notebook["metadata"].get("minigrad", {}).get("exercises", {})
+        statement = self.cells[make_label("exercise", name)]["source"]
+        heading = statement.splitlines()[0].lstrip("# ").removeprefix(name).strip()
+        text = "".join(
+            self.cells[n]["source"] for n, h in self.home.items() if h == name
+        )
+        hints = len(re.findall(r"<summary>Hint \d", text))
+        title = about.get(name, {}).get("title") or heading
+        stub = self.cells[make_label("answer", name)]["source"]
+        return Exercise(name, title, stub, hints)
+
+    def label(self, cell: Cell) -> str | None:
+        """Which cell of this chapter `cell` is, or was: an id, or None."""
+        metadata = cell["metadata"]
+        grade_id = (metadata.get("nbgrader") or {}).get("grade_id")
+        for name in (grade_id, cell.get("id"), metadata.get("id")):
+            if isinstance(name, str) and name in self.cells:
+                return name
+        return self._by_text.get(cell["source"]) or self._by_words(cell)
+
+    def _by_words(self, cell: Cell) -> str | None:
+        code = cell["cell_type"] == "code"
+        pattern = r"""\bcheck\(\s*["'](\d+\.\d+)["']""" if code else r"#+ (\d+\.\d+)\b"
+        for name in re.findall(pattern, cell["source"]):
+            label = make_label("check" if code else "exercise", name)
+            return label if label in self.cells else None
+        return None
+
+    def owner(self, source: str) -> str | None:
+        """The exercise that `source` seems to answer, by its names, else its look."""
+        names = bound_names(source)
+        for name in self.exercises:
+            if self._names[name] & names:
+                return name
+        likeness = {
+            name: difflib.SequenceMatcher(None, source, e.stub).ratio()
+            for name, e in self.exercises.items()
+        }
+        best = max(likeness, key=likeness.__getitem__, default=None)
+        return best if best and likeness[best] > ALIKE else None
+
+
+def keep(path: Path, root: Path) -> Path:
+    """Copy a notebook to exercises/kept/, named by the time; return the copy."""
+    stamp = time.strftime("%Y-%m-%d-%H%M%S")
+    for more in ("", *(f"-{n}" for n in range(2, 100))):
+        copy = root / "exercises" / "kept" / f"{path.stem}-{stamp}{more}{path.suffix}"
+        if not copy.exists():
+            break
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(path, copy)
+    return copy
+
+
+def make_label(kind: str, exercise: str) -> str:
+    """The id of an exercise's cell: ("answer", "4.1") is "answer-4-1"."""
+    return f"{kind}-{exercise.replace('.', '-')}"
+
+
+def parse_label(label: str | None) -> tuple[str, str | None]:
+    """The opposite of `make_label`; ("", None) for any other cell's id."""
+    match = LABEL.match(label or "")
+    return (match[1], f"{match[2]}.{match[3]}") if match else ("", None)
+
+
+def all_chapters(root: Path = ROOT) -> list[Chapter]:
+    """The chapters of the course, in order."""
+    return [Chapter(p) for p in sorted((root / "classroom/pristine").glob("*.ipynb"))]
+
+
+def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
+    """The chapter a notebook belongs to: by its metadata, else by its cells."""
+    slug = (notebook["metadata"].get("minigrad") or {}).get("chapter")
+    score = {
+        c: (c.slug == slug, sum(bool(c.label(cell)) for cell in notebook["cells"]))
+        for c in chapters
+    }
+    best = max(score, key=score.__getitem__, default=None)
+    return best if best and any(score[best]) else None
+
+
+class Learner:
+    """A learner's notebook, held against the chapter it belongs to."""
+
+    def __init__(self, notebook: Notebook, chapter: Chapter) -> None:
+        self.notebook, self.chapter = notebook, chapter
+        self.cells = notebook["cells"]
+        self.labels = [chapter.label(cell) for cell in self.cells]
+        self.segments = self._segments()
+        for exercise in chapter.exercises.values():
+            self._adopt(exercise)
+
+    def _segments(self) -> list[str | None]:
+        """For each cell, the exercise between whose statement and check it stands."""
+        here, segments = None, []
+        for label in self.labels:
+            kind, name = parse_label(label)
+            here = name if kind == "exercise" else None if kind == "check" else here
+            segments.append(here)
+        return segments
+
+    def _adopt(self, exercise: Exercise) -> None:
+        """Label as answer what seems to answer an exercise that has none."""
+        label = make_label("answer", exercise.name)
+        labelled = [i for i, name in enumerate(self.labels) if name == label]
+        if any(not exercise.is_blank(self.cells[i]["source"]) for i in labelled):
+            return
+        own = [i for i in range(len(self.cells)) if self._is_own_code(i)]
+        inside = [i for i in own if self.segments[i] == exercise.name]
+        owned = [i for i in own if self._owner(i) == exercise.name]
+        both = [i for i in inside if i in owned]
+        for i in both or owned or ([] if labelled else inside):
+            self.labels[i] = label
+
+    def _owner(self, i: int) -> str | None:
+        return self.chapter.owner(self.cells[i]["source"])
+
+    def _is_own_code(self, i: int) -> bool:
+        code = self.cells[i]["cell_type"] == "code"
+        return code and not self.labels[i] and bool(code_lines(self.cells[i]["source"]))
+
+    def answers(self) -> dict[str, list[str]]:
+        """The cells that answer each exercise which is filled in, in order.
+
+        The learner's own cells between statement and check come along, and so do their
+        imports and definitions from anywhere above.
+        """
+        found = {name: self._answer(e) for name, e in self.chapter.exercises.items()}
+        return {name: cells for name, cells in found.items() if cells}
+
+    def _answer(self, exercise: Exercise) -> list[str]:
+        parts = self._parts(exercise)
+        if not parts:
+            return []
+        own = [i for i in range(len(self.cells)) if self._is_own_code(i)]
+        along = [
+            i
+            for i in own
+            if self.segments[i] == exercise.name
+            or (i < parts[0] and only_definitions(self.cells[i]["source"]))
+        ]
+        cells: list[str] = []
+        for i in sorted(along + parts):
+            source = self.cells[i]["source"]
+            if i in parts and i - 1 in parts:  # split in two: one cell again
+                cells[-1] += "\n" + source
+            else:
+                cells.append(source)
+        return [with_header(source, exercise.stub) for source in cells]
+
+    def _parts(self, exercise: Exercise) -> list[int]:
+        answer, check = (make_label(k, exercise.name) for k in ("answer", "check"))
+        parts = [
+            i
+            for i, cell in enumerate(self.cells)
+            if self.labels[i] == answer
+            and cell["cell_type"] == "code"
+            and not exercise.is_blank(cell["source"])
+        ]
+        end = self.labels.index(check) if check in self.labels else len(self.cells)
+        return [i for i in parts if i < end] or parts
+
+
+def with_header(source: str, stub: str) -> str:
+    """`source`, with the stub's `# minigrad/...` line in front if that is missing."""
+    if not has_header(stub) or has_header(source):
+        return source
+    header = stub.split("\n", 1)[0]
+    return f"{header}\n{source}" if bound_names(source) & bound_names(stub) else source
+
+
+def graft(chapter: Chapter, answers: dict[str, list[str]]) -> Notebook:
+    """The chapter's code cells with `answers` in their places, ready for nbval.
+
+    What comes after a blank is left out with it. Each cell's metadata says, under
+    `minigrad`, which exercise it belongs to and what part it plays there.
+    """
+    cells, answered = [], ""
+    for label, cell in chapter.cells.items():
+        kind, home = parse_label(label)[0], chapter.home[label]
+        if kind == "answer":
+            answered = home
+            parts, asked = answers.get(home, []), bound_names(cell["source"])
+            core = [source for source in parts if bound_names(source) & asked] or parts
+            for n, source in enumerate(parts):
+                role = "answer" if source in core else "extra"
+                place = {"exercise": home, "role": role}
+                cells.append(_code_cell(f"{label}-{n}", source, place))
+        elif cell["cell_type"] == "code" and (home != answered or home in answers):
+            place = {
+                "exercise": home,
+                "role": kind or ("after" if home == answered else ""),
+            }
+            tags = cell["metadata"].get("tags", [])
+            cells.append({**cell, "execution_count": 1})
+            cells[-1]["metadata"] = {"tags": tags, "minigrad": place}
+    return {**chapter.notebook, "cells": cells}
+
+
+def _code_cell(name: str, source: str, place: dict[str, str]) -> Cell:
+    return {
+        "cell_type": "code",
+        "id": name,
+        "source": source,
+        "metadata": {"minigrad": place},
+        "execution_count": None,
+        "outputs": [],
+    }
+
+
+@dataclass
+class Carried:
+    """What became of a learner's cells: `edited` counts changed cells of the course."""
+
+    notebook: Notebook
+    homeless: list[Cell]
+    edited: int
+
+
+def carry_over(
+    learner: Learner, new: Chapter, without: frozenset[str] = frozenset()
+) -> Carried:
+    """`new` with the learner's answers and own cells in it, but for some exercises.
+
+    A cell of the learner's own comes after the same cell of the course as before; what
+    belongs to an exercise that `new` does not have is `homeless`.
+    """
+    old, homeless, edited = learner.chapter, [], 0
+    after: dict[str | None, list[Cell]] = defaultdict(list)
+    answers: dict[str, list[Cell]] = defaultdict(list)
+    anchor, here = None, None
+    for cell, label in zip(learner.cells, learner.labels, strict=True):
+        kind, name = parse_label(label)
+        here = old.home[label] if label else here
+        gone = here is not None and here not in new.exercises
+        blank = kind == "answer" and old.exercises[name].is_blank(cell["source"])
+        anchor = label if label in new.cells else anchor
+        if kind == "answer" and not blank and not gone and name not in without:
+            course = {k: new.cells[label][k] for k in ("id", "metadata")}
+            answers[label] += after.pop(label, []) + [{**cell, **course}]
+        elif (kind == "answer" and not blank and gone) or (not label and gone):
+            homeless.append(cell)
+        elif not label and cell["source"].strip():
+            after[anchor].append(cell)
+        elif (
+            kind != "answer" and label and cell["source"] != old.cells[label]["source"]
+        ):
+            edited += 1
+    cells = list(after[None])
+    for label, cell in new.cells.items():
+        cells += answers[label] or [cell]
+        cells += after[label]
+    return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
+
+
+def _own_ids(cells: list[Cell]) -> list[Cell]:
+    seen: set[str] = set()
+    result = []
+    for cell in cells:
+        name = cell.get("id")
+        name = name if name and name not in seen else uuid.uuid4().hex[:8]
+        seen.add(name)
+        result.append({**cell, "id": name})
+    return result

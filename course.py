@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""The one command of the course: `python3 course.py lab` sets it up and opens it.
+
+It needs nothing but Python. On first use it makes `.venv` and installs the course
+there, it keeps `.venv` in step with pyproject.toml, and it hands over to the commands
+themselves, which live in classroom/.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - old Pythons read this far, no further
+    sys.exit(
+        "The course needs Python 3.11 or newer, and this is Python "
+        f"{sys.version.split()[0]}\n({sys.executable}).\n"
+        "Install a newer one if you have none (python.org has it for every system),\n"
+        "and run the same command with it, for example `python3.13 course.py lab`,\n"
+        "or on Windows `py -3.13 course.py lab`."
+    )
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "course.json"  # what .venv holds; written only when all of it is there
+
+COMMANDS = {
+    "lab": "open JupyterLab at the first lesson; further words go on to JupyterLab",
+    "check": "check your answers: all of them, `check 4`, or `check FILE.ipynb`",
+    "progress": "see the whole course at a glance",
+    "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
+    "update": "take the newer course, keeping your answers",
+    "build": "make the notebooks from chapters/; for those who write chapters",
+    "test": "run every test; further words go on to pytest",
+}
+
+DISK_FULL = (
+    "The disk is full, so the course could not be installed: it needs about 1 GB in "
+    "{root}, and some more in the system's folder for temporary files. Make room and "
+    "run the same command again."
+)
+NO_NETWORK = (
+    "The course could not be downloaded: this machine does not reach the Python "
+    "package index. Check the network (and the proxy, if you are behind one) and run "
+    "the same command again; once it is installed, the course needs no network."
+)
+NO_WRITING = (
+    "The course is installed into .venv inside its own folder, but {root} cannot be "
+    "written to. Either the folder is read-only: then copy it to a place that is "
+    "yours, such as your home folder, and run the command there. Or another program, "
+    "perhaps a JupyterLab, is still using .venv: then close it first."
+)
+# What pip, uv, venv and the operating systems say -> what it means for a learner.
+DIAGNOSES = {
+    r"No space left|not enough space|Disk quota|Errno 28|os error 28": DISK_FULL,
+    r"name resolution|getaddrinfo|nodename nor|Name or service|NewConnectionError"
+    r"|NameResolutionError|ConnectTimeout|Read ?[Tt]imed ?out|ProxyError|Max retries"
+    r"|Connection (refused|reset|broken)|Network is unreachable|SSLError|dns error"
+    r"|error sending request": NO_NETWORK,
+    r"Read-only file system|Permission denied|Access is denied|Errno 30": NO_WRITING,
+}
+NO_VENV = (
+    "This Python cannot make virtual environments, because its venv package is not "
+    "installed. On Debian and Ubuntu `sudo apt install python3-venv` adds it; then run "
+    "the same command again. Without administrator's rights, install `uv` instead (it "
+    "is used as soon as it is on the PATH), or use conda with environment.yml."
+)
+BUSY = (
+    "Another course.py is setting up .venv at this moment. Wait until it is done and "
+    "run the same command again."
+)
+UNKNOWN = (
+    "The course could not be installed. The next run starts with an empty .venv; if "
+    "that fails in the same way, please report what the installer said: "
+)
+STOPPED = "Stopped before .venv was complete. The next run takes care of it."
+
+
+class Trouble(Exception):
+    """Something that the learner can mend; the text says what and how."""
+
+
+def main(words: list[str]) -> int:
+    """Run one command of the course, and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a console may lack a path's letters
+    if not words or words[0] in ("help", "--help", "-h"):
+        print(usage())
+        return 0
+    if words[0] not in COMMANDS:
+        print(f"There is no command `{words[0]}`.\n\n{usage()}", file=sys.stderr)
+        return 2
+    try:
+        return hand_over(interpreter_for(words[0]), words)
+    except Trouble as trouble:
+        print(textwrap.fill(str(trouble), 79, break_long_words=False), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\n{STOPPED}", file=sys.stderr)
+        return 130
+
+
+def usage() -> str:
+    """Return the list of commands."""
+    lines = [f"  {name:<10}{text}" for name, text in COMMANDS.items()]
+    return "\n".join(["Usage: python3 course.py COMMAND [WORDS]", "", *lines])
+
+
+def interpreter_for(command: str) -> str:
+    """Return the Python that runs `command`, after installing what it needs."""
+    extras = {"course"}
+    if command in ("build", "test"):
+        extras.add("dev")
+    if command == "test" and os.environ.get("CI") == "true":
+        extras.add("compare")
+    conda = os.environ.get("CONDA_DEFAULT_ENV") == "minigrad"  # environment.yml's name
+    if conda and os.environ.get("CONDA_PREFIX") == sys.prefix and extras == {"course"}:
+        return sys.executable
+    stamp = read_stamp()
+    if stamp != fingerprint(stamp) or not extras <= set(stamp["extras"]):
+        try:
+            with only_one():
+                set_up(extras)
+        except OSError as error:
+            raise trouble_in(str(error)) from error
+    return str(PYTHON)
+
+
+def read_stamp() -> dict:
+    """Return what .venv is known to hold; nothing, if its making never ended."""
+    try:
+        return json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def fingerprint(stamp: dict) -> dict:
+    """Return the stamp that a .venv with `stamp`'s extras would get here and now.
+
+    A moved folder, an upgraded Python and a changed pyproject.toml all show in it.
+    """
+    return {
+        "extras": stamp.get("extras", []),
+        "root": str(ROOT),
+        "python": os.path.realpath(PYTHON) if PYTHON.exists() else None,
+        "pyproject": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest(),
+    }
+
+
+@contextlib.contextmanager
+def only_one() -> Iterator[None]:
+    """Hold a lock while .venv changes; the system frees it even if we are killed."""
+    with open(ROOT / ".venv.lock", "w") as file:
+        try:
+            if os.name == "nt":
+                import msvcrt
+
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise Trouble(BUSY) from None
+        yield
+
+
+def set_up(extras: set[str]) -> None:
+    """Install `extras`, and what was there before, into a new or the present .venv."""
+    start = time.monotonic()
+    stamp = read_stamp()
+    now = fingerprint(stamp)
+    extras = sorted(extras.union(now["extras"]))
+    if any(stamp.get(key) != now[key] for key in ("root", "python")):
+        print("Making .venv and installing the course: one to three minutes, once.")
+        make_venv()
+    else:
+        print("Bringing .venv up to date with pyproject.toml.")
+    sys.stdout.flush()
+    uv = shutil.which("uv")
+    pip = [uv, "pip", "install", "--python", PYTHON] if uv else [PYTHON, "-m", "pip"]
+    options = [] if uv else ["install", "--disable-pip-version-check", "--retries=2"]
+    run([*pip, *options, "-e", f".[{','.join(extras)}]"])
+    STAMP.write_text(json.dumps(fingerprint({"extras": extras})), encoding="utf-8")
+    print(f"Done, in {time.monotonic() - start:.0f} s.")
+
+
+def make_venv() -> None:
+    """Make an empty .venv, in the place of whatever is there."""
+    uv = shutil.which("uv")
+    if not uv and not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
+        raise Trouble(NO_VENV)
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    # Not sys.executable: that may be the very .venv that has just been removed.
+    python = sys._base_executable
+    make = [uv, "venv", "--seed", "--python", python] if uv else [python, "-m", "venv"]
+    run([*make, VENV])
+
+
+def run(command: list) -> None:
+    """Run one step of the installation, showing its latest line of output."""
+    lines = []
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        for line in process.stdout:
+            lines.append(line)
+            show(line.strip())
+    show("")
+    if process.returncode:
+        raise trouble_in("".join(lines))
+
+
+def show(line: str) -> None:
+    """Write `line` over the one before, if anybody is looking."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns - 1
+        print(f"\r{line[:width]:<{width}}\r", end="", flush=True)
+
+
+def trouble_in(output: str) -> Trouble:
+    """Return what `output` of a failed step means, in a paragraph."""
+    if shutil.disk_usage(ROOT).free < 2**25:  # venv keeps the reason to itself
+        return Trouble(DISK_FULL.format(root=ROOT))
+    for pattern, text in DIAGNOSES.items():
+        if re.search(pattern, output):
+            return Trouble(text.format(root=ROOT))
+    STAMP.unlink(missing_ok=True)  # who knows what is there: the next run starts anew
+    told = re.findall(r"(?im)^.*\b(?:error|hint)\b.*$", output) or output.splitlines()
+    return Trouble(UNKNOWN + " / ".join(line.strip() for line in told[-3:]))
+
+
+def hand_over(python: str, words: list[str]) -> int:
+    """Run `words` as a command of classroom/, and return its exit code."""
+    # -P: a file `random.py` where the learner stands must not replace the library's.
+    command = [python, "-P", "-m", "classroom", *words]
+    sys.stdout.flush()
+    if os.name != "nt":
+        os.execv(python, command)
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C reaches the command itself
+    return subprocess.call(command)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""minigrad: torch.autograd, small enough to read in a weekend."""

@@ -1,0 +1,61 @@
+"""What all tests share: what may be skipped where, and a browser."""
+
+import os
+import shutil
+
+import pytest
+
+IN_CI = os.environ.get("CI") == "true"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "posix: needs what Windows does not have")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out, rather than skip, what has no meaning on Windows."""
+    if os.name == "nt":
+        left_out = [item for item in items if item.get_closest_marker("posix")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def fail_if_skipped(report):
+    """A learner's machine may lack a browser or PyTorch; CI may lack nothing."""
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"With CI=true nothing is skipped: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    return fail_if_skipped((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return fail_if_skipped((yield))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium: the system's, Playwright's own, or Chrome; or a skip."""
+    api = pytest.importorskip("playwright.sync_api")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    with api.sync_playwright() as playwright:
+        browser = launch(playwright.chromium, api.Error, path)
+        yield browser
+        browser.close()
+
+
+def launch(chromium, error, path):
+    """Start the browser at `path`; without one, whichever Playwright finds."""
+    ways = [{"executable_path": path}] if path else [{}, {"channel": "chrome"}]
+    for way in ways:
+        try:
+            return chromium.launch(args=["--no-sandbox"], **way)
+        except error as reason:
+            why = str(reason).splitlines()[0]
+    pytest.skip(f"no Chromium or Chrome can be started: {why}")

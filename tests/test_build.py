@@ -1,0 +1,205 @@
+"""Building: the same bytes every time, ids that stay, nothing of a learner's lost."""
+
+import shutil
+
+import nbformat
+import pytest
+
+from classroom import build
+from classroom.chapters import STUB, Chapter, ChapterError
+
+LESSON = """\
+---
+title: Sample
+question: Does it build?
+objectives: [see that it does]
+needs: []
+minutes: 30
+difficulty: 1
+track: core
+terms: [sample]
+---
+
+## A lesson
+
+```python
+print("hello")
+print("again")
+```
+"""
+EXERCISES = """\
+```python
+from classroom.checks import check, expect
+```
+
+## 90.1 Double
+
+Return twice $x$.
+
+```python answer="90.1" points="2"
+def double(x):
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+```
+
+```python check="90.1"
+with check("90.1"):
+    expect("double(2)", double(2), 4)
+```
+"""
+ANSWERS = """\
+## 90.1
+
+### Wrong: squares
+
+Refused with: `double(2)`
+
+```python
+def double(x):
+    return x**2
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    """Return a built course of one chapter: its root and the chapter."""
+    root = tmp_path_factory.mktemp("course")
+    folder = root / "chapters" / "90_sample"
+    folder.mkdir(parents=True)
+    for name, text in [
+        ("lesson.md", LESSON),
+        ("exercises.md", EXERCISES),
+        ("answers.md", ANSWERS),
+        ("hidden.md", ""),
+    ]:
+        (folder / name).write_text(text)
+    for name in ("notebooks", "solutions", "exercises"):
+        (root / name).mkdir()
+    chapter = Chapter(folder)
+    build.build_chapter(chapter, root)
+    return root, chapter
+
+
+def read(root, folder):
+    return nbformat.read(root / folder / "90_sample.ipynb", as_version=4)
+
+
+def changed(chapter, tmp_path, file, text):
+    """Return a copy of the chapter in which one file has another text."""
+    folder = shutil.copytree(chapter.folder, tmp_path / "91_changed")
+    (folder / file).write_text(text)
+    return Chapter(folder)
+
+
+def cell(notebook, name):
+    return next(cell for cell in notebook.cells if cell.id == name)
+
+
+def test_the_lesson_is_executed_with_its_outputs(sample):
+    lesson = read(sample[0], "notebooks")
+    assert lesson.cells[0].source.startswith("# 90 · Sample\n\n*Does it build?*")
+    assert lesson.cells[3].outputs[0].text == "hello\nagain\n"
+    assert all(c.execution_count for c in lesson.cells if c.cell_type == "code")
+    assert "execution" not in lesson.cells[3].metadata  # no timings
+
+
+def test_the_blank_is_blank_and_keeps_what_is_expected(sample):
+    for folder in ("exercises", build.PRISTINE):
+        blank = read(sample[0], folder)
+        answer = cell(blank, "answer-90-1")
+        assert answer.source == f"def double(x):\n    {STUB}"
+        assert answer.outputs == [] and answer.execution_count is None
+        assert cell(blank, "check-90-1").outputs[0].text == "90.1 passed\n"
+        assert cell(blank, "check-90-1").metadata.nbgrader.points == 2
+        assert "return 2 * x" not in nbformat.writes(blank)
+
+
+def test_the_solution_is_solved(sample):
+    solution = read(sample[0], "solutions")
+    assert cell(solution, "answer-90-1").source == "def double(x):\n    return 2 * x"
+
+
+def test_a_second_build_executes_nothing(sample, monkeypatch):
+    root, chapter = sample
+    monkeypatch.setattr(build, "execute", pytest.fail)
+    assert build.build_chapter(Chapter(chapter.folder), root) == []
+
+
+def test_a_build_from_nothing_gives_the_same_bytes(sample, tmp_path):
+    root, chapter = sample
+    for name in ("notebooks", "solutions"):
+        (tmp_path / name).mkdir()
+    build.build_chapter(chapter, tmp_path)
+    for folder in ("notebooks", "solutions", "exercises", build.PRISTINE):
+        path = f"{folder}/90_sample.ipynb"
+        assert (tmp_path / path).read_bytes() == (root / path).read_bytes()
+
+
+def test_ids_stay_when_a_cell_is_added(sample, tmp_path):
+    text = LESSON.replace(
+        "## A lesson", "Something new.\n\n\n## A lesson\n\nAnd more.\n"
+    )
+    copy = changed(sample[1], tmp_path, "lesson.md", text)
+    old = {c.id for c in read(sample[0], "notebooks").cells if c.cell_type == "code"}
+    new = build.lesson_notebook(copy)
+    assert old <= {c.id for c in new.cells}
+
+
+def test_a_changed_or_missing_notebook_is_noticed(sample):
+    root, chapter = sample
+    path = root / "notebooks" / "90_sample.ipynb"
+    before = path.read_text()
+    try:
+        path.write_text(before.replace("hello", "hallo"))
+        assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
+        path.unlink()
+        assert "is missing" in build._differences(chapter, "notebooks", root)[0]
+    finally:
+        path.write_text(before)
+    assert build._differences(chapter, "notebooks", root) == []
+
+
+def test_answers_in_exercises_are_never_overwritten(sample):
+    root, chapter = sample
+    path = root / "exercises" / "90_sample.ipynb"
+    before = path.read_text()
+    mine = before.replace(STUB.replace('"', '\\"'), "return x + x")
+    assert mine != before
+    try:
+        path.write_text(mine)
+        pristine = read(root, build.PRISTINE)
+        messages = build._write_blank(pristine, "90_sample.ipynb", root)
+        assert path.read_text() == mine
+        assert "left as it is" in messages[-1]
+    finally:
+        path.write_text(before)
+
+
+def test_nothing_leaks_into_the_notebooks_that_learners_get(sample):
+    for folder in ("notebooks", "exercises", build.PRISTINE):
+        text = (sample[0] / folder / "90_sample.ipynb").read_text()
+        assert "BEGIN SOLUTION" not in text and str(sample[0]) not in text
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("lesson.md", "# no front matter", "the front matter needs `title`"),
+        ("answers.md", "## 90.7\n", "there is no exercise 90.7"),
+        ("answers.md", "## 90.1\n### Bad: x\n```python\n1\n```\n", "should be"),
+        ("answers.md", "## 90.1\n### Wrong: x\n```python\n1\n```\n", "Refused with"),
+        ("hidden.md", "## 90.1\nno fence\n", "a python fence was expected"),
+    ],
+)
+def test_a_bad_source_is_refused_with_its_place(sample, tmp_path, file, text, message):
+    chapter = changed(sample[1], tmp_path, file, text)
+    with pytest.raises(ChapterError, match=message):
+        chapter.front  # noqa: B018
+        chapter.exercises  # noqa: B018
+
+
+def test_an_unknown_chapter_is_refused(capsys):
+    assert build.build_command(["99"], check=False) == 1
+    assert "There is no chapter '99'" in capsys.readouterr().out

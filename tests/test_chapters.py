@@ -1,0 +1,119 @@
+"""The sources of the chapters: front matter, glossary, PyTorch snippets, answers."""
+
+import doctest
+import re
+
+import pytest
+
+from classroom.chapters import ROOT, STUB, chapters
+
+CHAPTERS = chapters()
+EXERCISES = [(chapter, ex) for chapter in CHAPTERS for ex in chapter.exercises.values()]
+
+
+def by_slug(chapter):
+    return chapter.slug
+
+
+def prose(chapter):
+    """Return what a learner reads in the lesson and the exercises, without code."""
+    cells = [*chapter.lesson, *chapter.exercise_cells]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    text = "\n".join([*map(str, chapter.front["objectives"]), text])
+    return re.sub(r"~~~.*?~~~|`[^`]*`|\$[^$]*\$", " ", text, flags=re.DOTALL)
+
+
+def glossary():
+    """Return the rows of glossary.md: (term, chapter, sentence, Korean)."""
+    rows = []
+    for line in (ROOT / "glossary.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) == 4 and cells[1].isdigit():
+            rows.append((cells[0], int(cells[1]), cells[2], cells[3]))
+    return rows
+
+
+def test_the_numbers_of_the_chapters_run_without_a_gap():
+    assert [chapter.number for chapter in CHAPTERS] == list(range(len(CHAPTERS)))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_a_chapter_needs_only_earlier_ones(chapter):
+    earlier = {other.number for other in CHAPTERS if other.number < chapter.number}
+    assert set(chapter.front["needs"]) <= earlier
+    assert chapter.front["track"] in ("core", "optional")
+    assert 1 <= chapter.front["difficulty"] <= 5
+    assert 15 <= chapter.front["minutes"] <= 90
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_a_chapter_opens_with_three_questions_and_ends_in_pytorch(chapter):
+    text = chapter.text("lesson.md")
+    opening = text.split("```python", 1)[0]
+    assert opening.count("<details>") == 3
+    if chapter.front["track"] == "core":
+        assert ">>> " in text.split("\n## ")[-2] + text.split("\n## ")[-1]
+
+
+def test_every_term_of_a_chapter_is_in_the_glossary_and_back():
+    introduced = {
+        (term, chapter.number)
+        for chapter in CHAPTERS
+        for term in chapter.front["terms"]
+    }
+    assert introduced == {(term, number) for term, number, _, _ in glossary()}
+
+
+def test_no_term_is_used_before_its_chapter():
+    early = []
+    for term, number, _, _ in glossary():
+        word = re.compile(rf"\b{re.escape(term)}s?\b", re.IGNORECASE)
+        for chapter in CHAPTERS:
+            if chapter.number < number and word.search(prose(chapter)):
+                early.append(f"{term!r} (chapter {number}) is used in {chapter.slug}")
+    assert not early
+
+
+def test_a_glossary_entry_is_one_sentence_and_one_korean_term():
+    rows = glossary()
+    assert len({korean for *_, korean in rows}) == len(rows)
+    for term, _, sentence, korean in rows:
+        assert sentence.endswith(".") and ". " not in sentence, term
+        assert re.fullmatch(r"[가-힣 ]+", korean), term
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    blocks = re.findall(r"~~~python\n(.*?)~~~", chapter.text("lesson.md"), re.DOTALL)
+    text = "\n".join(block for block in blocks if block.startswith(">>>"))
+    example = doctest.DocTestParser().get_doctest(text, {}, chapter.slug, None, 0)
+    report = []
+    doctest.DocTestRunner(
+        optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    ).run(example, out=report.append)
+    assert not report, "".join(report)
+    assert example.examples or chapter.front["track"] == "optional"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_a_chapter_has_its_exercises(chapter):
+    exercises = chapter.exercises.values()
+    assert 3 <= len(exercises) <= 5
+    names = [f"{chapter.number}.{k + 1}" for k in range(len(exercises))]
+    assert list(chapter.exercises) == names
+    if chapter.front["track"] == "core":
+        assert 1 <= sum(ex.kind == "assignment" for ex in exercises) <= 2
+    hints = chapter.text("exercises.md").count("<details><summary>Hint ")
+    assert hints == 3 * len(exercises)
+
+
+@pytest.mark.parametrize(
+    ("chapter", "exercise"), EXERCISES, ids=[ex.name for _, ex in EXERCISES]
+)
+def test_an_exercise_has_a_blank_and_answers_that_test_it(chapter, exercise):
+    assert STUB in exercise.blank
+    assert "### " not in exercise.blank and "### " not in exercise.solved
+    assert len(exercise.wrong) >= 3
+    assert len(exercise.right) >= 1
+    assert exercise.hidden

@@ -1,0 +1,115 @@
+"""Check cells say what is wrong, and how."""
+
+import math
+
+import pytest
+
+from classroom import live
+from classroom.checks import NotFilledIn, WrongAnswer, check, expect
+from minigrad.value import Value
+
+
+def refused(body, *pieces):
+    with pytest.raises(WrongAnswer) as caught, check("1.1", *pieces):
+        body()
+    return str(caught.value)
+
+
+def test_a_right_answer_passes(capsys):
+    with check("1.1"):
+        expect("one third", 0.3333333333, 1 / 3)
+        expect("a pair", (1, [2.0, None]), (1.0, [2, None]))
+    assert capsys.readouterr().out == "1.1 passed\n"
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [
+        (1.00001, 1.0),
+        (float("nan"), 1.0),
+        (1.0, float("nan")),
+        (None, 0.0),
+        (0.0, None),
+        (True, 1),
+        (1, True),
+        ("1", 1),
+        ([1, 2], [1, 2, 3]),
+        ([1, 2], [2, 1]),
+        ({"a": 1}, {"b": 1}),
+        (5, [5]),
+        ("error", None),
+        (math.inf, -math.inf),
+    ],
+)
+def test_what_differs_is_refused(got, expected):
+    with pytest.raises(WrongAnswer):
+        expect("it", got, expected)
+
+
+def test_the_message_says_what_came_and_what_was_expected():
+    text = refused(lambda: expect("f(2)", 3.0, 4.0, numeric=4.0001, why="Look up."))
+    assert text == (
+        "1.1: f(2)\n"
+        "    your answer: 3\n"
+        "    expected:    4\n"
+        "    finite differences give 4.0001\n"
+        "Look up."
+    )
+
+
+def test_the_blank_is_told_from_a_wrong_answer():
+    def blank():
+        raise NotImplementedError("fill this in")
+
+    with (
+        pytest.raises(NotFilledIn, match="1.1: It is not filled in yet."),
+        check("1.1"),
+    ):
+        blank()
+
+
+def test_an_exception_of_the_answer_is_named():
+    text = refused(lambda: 1 / 0)
+    assert "Your code raised ZeroDivisionError" in text
+    text = refused(lambda: undefined_name)  # noqa: F821
+    assert "Has the cell that defines `undefined_name` been run?" in text
+
+
+def test_the_packages_own_method_is_no_answer():
+    text = refused(lambda: None, Value.__add__)
+    assert "Value.__add__ is still the package's own" in text
+
+
+def test_a_wrong_page_is_taken_back_and_a_right_one_stays():
+    page = """\
+# minigrad/value.py
+class Value:
+    def __neg__(self):
+        return record("Neg", -self.data, self, SLOPE)
+"""
+    own = Value.__neg__
+
+    def answer(slope):
+        source, namespace = page.replace("SLOPE", slope), {}
+        live.lend(source, namespace)
+        exec(source, namespace)
+        live.install(source, namespace)
+
+    def body():
+        expect("the slope", (-Value(2.0)).left_slope, -1.0)
+
+    answer("1.0")
+    refused(body, Value.__neg__)
+    assert Value.__neg__ is own
+    answer("-1.0")
+    with check("1.1", Value.__neg__):
+        body()
+    assert Value.__neg__ is not own
+    Value.__neg__ = own
+
+
+def test_an_interrupt_is_passed_on_and_the_page_taken_back():
+    own = Value.__neg__
+    with pytest.raises(KeyboardInterrupt), check("1.1"):
+        raise KeyboardInterrupt
+    assert Value.__neg__ is own

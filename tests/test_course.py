@@ -1,0 +1,556 @@
+"""course.py, which sets everything up, and the commands lab and test."""
+
+import ast
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from classroom import __main__ as commands
+from classroom import lab, testing
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A course that installs in two seconds without a network. Its backend waits as long as
+# a file `slow` is there; its only command tells what it was given, and ends with 7.
+PYPROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "minigrad"
+version = "1"
+"""
+BACKEND = """
+import pathlib, time, zipfile
+ROOT = pathlib.Path(__file__).parent
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    while (ROOT / "slow").exists():
+        (ROOT / "waiting").touch()
+        time.sleep(0.05)
+    extras = "".join(f"Provides-Extra: {e}\\n" for e in ("course", "dev", "compare"))
+    metadata = f"Metadata-Version: 2.1\\nName: minigrad\\nVersion: 1\\n{extras}"
+    wheel = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+    with zipfile.ZipFile(f"{folder}/minigrad-1-py3-none-any.whl", "w") as file:
+        file.writestr("minigrad.pth", str(ROOT))
+        file.writestr("minigrad-1.dist-info/METADATA", metadata)
+        file.writestr("minigrad-1.dist-info/WHEEL", wheel)
+        file.writestr("minigrad-1.dist-info/RECORD", "")
+    return "minigrad-1-py3-none-any.whl"
+get_requires_for_build_editable = lambda config_settings=None: []
+"""
+COMMAND = """
+import sys
+print(ascii(sys.argv[1:]), ascii(sys.prefix))
+sys.exit(7)
+"""
+
+
+def write_course(folder):
+    """Write the small course, with the real course.py, into `folder`."""
+    (folder / "classroom").mkdir(parents=True)
+    shutil.copy(ROOT / "course.py", folder)
+    (folder / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
+    (folder / "backend.py").write_text(BACKEND, encoding="utf-8")
+    (folder / "classroom" / "__init__.py").touch()
+    (folder / "classroom" / "__main__.py").write_text(COMMAND, encoding="utf-8")
+    return folder
+
+
+def start(folder, *words, python=sys.executable):
+    """Start `course.py` in `folder` as a learner would, without a network."""
+    unwanted = ("CI", "CONDA_DEFAULT_ENV")
+    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
+    return subprocess.Popen(
+        [python, str(folder / "course.py"), *words],
+        env={**kept, "PIP_NO_INDEX": "1", "UV_OFFLINE": "1", "PYTHONUTF8": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
+def finish(process):
+    """Wait for a started course.py; return its exit code and what it printed."""
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in out + err
+    return process.returncode, out, err
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The small course, installed by its own course.py, in a path that is awkward."""
+    folder = write_course(tmp_path_factory.mktemp("place") / "내 강의 (one)")
+    return folder, finish(start(folder, "check", "4"))
+
+
+def test_the_first_use_installs_and_hands_over(installed):
+    folder, (code, out, err) = installed
+    assert (code, err) == (7, "")
+    assert "Making .venv" in out
+    assert out.splitlines()[-1] == f"['check', '4'] {ascii(str(folder / '.venv'))}"
+
+
+def test_the_second_use_starts_at_once(installed):
+    folder, _ = installed
+    code = "import course, sys; course.hand_over = print; course.main(['progress'])"
+    times = {}
+    for program in ("pass", code) * 4:
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
+        used = time.perf_counter() - begin
+        times[program] = min(used, times.get(program, used))
+    assert times[code] - times["pass"] < 0.2
+
+
+def test_words_and_exit_code_are_passed_through(installed):
+    folder, _ = installed
+    words = ["lab", "--no-browser", "--port=9", "두 단어"]
+    code, out, err = finish(start(folder, *words))
+    assert (code, err) == (7, "")
+    assert out.startswith(ascii(words))
+
+
+def test_a_file_where_the_learner_stands_replaces_no_module(installed, tmp_path):
+    (tmp_path / "runpy.py").write_text("raise SystemExit('wrong runpy')")
+    with contextlib.chdir(tmp_path):
+        assert finish(start(installed[0], "check"))[0] == 7
+
+
+def test_it_runs_with_the_python_of_its_own_venv(installed, tmp_path):
+    folder = tmp_path / "moved"
+    shutil.copytree(installed[0], folder, symlinks=True)
+    own = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+    # The copied .venv still speaks of the place it came from, so it is made anew: by
+    # the Python outside, although the one inside was asked.
+    code, out, err = finish(start(folder, "check", python=str(folder / ".venv" / own)))
+    assert (code, err) == (7, "")
+    assert "Making .venv" in out
+    assert ascii(str(folder / ".venv")) in out
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_install_is_made_good(tmp_path, sent):
+    folder = write_course(tmp_path / "course")
+    (folder / "slow").touch()
+    process = start(folder, "check")
+    while not (folder / "waiting").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    assert "at this moment" in finish(start(folder, "check"))[2]  # a second one
+    os.killpg(process.pid, sent)
+    code, _, err = finish(process)
+    if sent == signal.SIGINT:
+        assert (code, err.strip()) == (130, course_in(folder).STOPPED)
+    (folder / "slow").unlink()
+    assert finish(start(folder, "check"))[0] == 7
+
+
+# From here on course.py runs in this process, and only notes what it would run.
+
+
+def course_in(folder):
+    """Return the module course.py of `folder`."""
+    spec = importlib.util.spec_from_file_location("course_copy", folder / "course.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A module course.py which notes in `course.ran` what it would install or run."""
+    for name in ("CI", "CONDA_DEFAULT_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    module = course_in(write_course(tmp_path / "course"))
+    module.ran, module.real_run = [], module.run
+
+    def run(command):
+        words = [str(word) for word in command]
+        if "venv" in words:
+            module.ran.append("venv")
+            module.PYTHON.parent.mkdir(parents=True)
+            module.PYTHON.touch()
+        else:
+            module.ran.append(words[-1])
+
+    module.run = run
+    module.hand_over = lambda python, words: 0
+    monkeypatch.setattr(module.shutil, "which", lambda name: None)
+    return module
+
+
+def test_a_learner_installs_what_learners_need(course):
+    assert course.main(["lab"]) == 0
+    assert course.ran == ["venv", ".[course]"]
+    assert course.main(["check"]) == course.main(["progress"]) == 0
+    assert course.ran == ["venv", ".[course]"]
+
+
+def test_tests_need_more_and_learners_keep_it(course, monkeypatch):
+    course.main(["lab"])
+    course.main(["test"])
+    course.main(["build"])
+    course.main(["lab"])
+    monkeypatch.setenv("CI", "true")
+    course.main(["test"])
+    installs = [".[course]", ".[course,dev]", ".[compare,course,dev]"]
+    assert course.ran == ["venv", *installs]
+
+
+def test_a_changed_pyproject_brings_the_venv_up_to_date(course):
+    course.main(["test"])
+    with open(course.ROOT / "pyproject.toml", "a") as file:
+        file.write("# changed\n")
+    course.main(["check"])
+    assert course.ran == ["venv", ".[course,dev]", ".[course,dev]"]
+
+
+def test_a_moved_course_gets_a_new_venv(course, tmp_path):
+    course.main(["test"])
+    stamp = json.loads(course.STAMP.read_text())
+    course.STAMP.write_text(json.dumps({**stamp, "root": str(tmp_path / "before")}))
+    course.main(["check"])
+    assert course.ran == ["venv", ".[course,dev]"] * 2
+
+
+@pytest.mark.parametrize("damage", ["stamp", "python", "spoilt stamp"])
+def test_a_half_made_venv_is_made_anew(course, damage):
+    course.main(["check"])
+    if damage == "spoilt stamp":
+        course.STAMP.write_text('{"extras": ["cou')
+    else:
+        {"stamp": course.STAMP, "python": course.PYTHON}[damage].unlink()
+    course.main(["check"])
+    assert course.ran == ["venv", ".[course]"] * 2
+
+
+# What the installers really print, shortened.
+OUTPUTS = {
+    "pip, no network": (
+        "WARNING: Retrying (Retry(total=0)) after connection broken by "
+        "'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection>: Failed "
+        "to establish a new connection: [Errno -3] Temporary failure in name "
+        "resolution')': /simple/numpy/\nERROR: No matching distribution found",
+        "NO_NETWORK",
+    ),
+    "uv, no network": (
+        "error: Request failed after 3 retries\n  Caused by: error sending request for "
+        "url\n  Caused by: dns error: failed to lookup address information",
+        "NO_NETWORK",
+    ),
+    "pip, disk full": (
+        "ERROR: Could not install packages due to an OSError: [Errno 28] No space left "
+        "on device",
+        "DISK_FULL",
+    ),
+    "uv, disk full": (
+        "error: Failed to install: numpy\n  Caused by: failed to copy file: No space "
+        "left on device (os error 28)",
+        "DISK_FULL",
+    ),
+    "Windows, disk full": (
+        "ERROR: [WinError 112] There is not enough space on the disk",
+        "DISK_FULL",
+    ),
+    "Windows, in use": (
+        "ERROR: [WinError 5] Access is denied: '.venv\\\\Scripts\\\\python.exe'",
+        "NO_WRITING",
+    ),
+}
+
+
+@pytest.fixture
+def failing(course):
+    """Make the next install fail as if the installer had printed the given text."""
+
+    def install(output):
+        course.main(["check"])
+        program = f"import sys; print({output!r}); sys.exit(1)"
+        course.run = lambda command: course.real_run([sys.executable, "-c", program])
+        return course.main(["build"])
+
+    return install
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_failed_install_is_explained(course, failing, capsys, name):
+    output, paragraph = OUTPUTS[name]
+    assert failing(output) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert told == getattr(course, paragraph).format(root=course.ROOT)
+    assert course.STAMP.exists()  # what was there before can still be used
+
+
+def test_an_unknown_failure_is_quoted_and_the_next_run_starts_anew(
+    course, failing, capsys
+):
+    assert failing("Collecting numpy\nERROR: a strange thing") == 1
+    assert capsys.readouterr().err.endswith("ERROR: a strange thing\n")
+    assert not course.STAMP.exists()
+
+
+def test_a_full_disk_is_noticed_even_if_nothing_says_so(course, failing, capsys):
+    full = shutil._ntuple_diskusage(10**9, 10**9, 0)
+    course.shutil.disk_usage = lambda path: full
+    assert failing("ensurepip returned non-zero exit status 1") == 1
+    assert "The disk is full" in capsys.readouterr().err
+
+
+def test_without_the_venv_package_it_says_how_to_get_it(course, monkeypatch, capsys):
+    monkeypatch.setattr(course.importlib.util, "find_spec", lambda name: None)
+    assert course.main(["lab"]) == 1
+    assert "apt install python3-venv" in capsys.readouterr().err
+    assert course.ran == []
+
+
+def test_uv_is_used_if_it_is_there_and_needs_no_venv_package(course, monkeypatch):
+    monkeypatch.setattr(course.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(course.shutil, "which", lambda name: f"/somewhere/{name}")
+    commands, noting = [], course.run
+    course.run = lambda command: (commands.append(command[:3]), noting(command))
+    assert course.main(["lab"]) == 0
+    uv = "/somewhere/uv"
+    assert commands == [[uv, "venv", "--seed"], [uv, "pip", "install"]]
+
+
+@pytest.mark.posix
+def test_a_read_only_course_says_so(capsys):
+    folder = Path(tempfile.mkdtemp())
+    course = course_in(write_course(folder / "course"))
+    for path in (folder / "course", folder):
+        path.chmod(0o555)
+    try:
+        with as_nobody():
+            assert course.main(["lab"]) == 1
+    finally:
+        (folder / "course").chmod(0o755)
+        shutil.rmtree(folder)
+    err = capsys.readouterr().err
+    assert f"{folder / 'course'} cannot be written to" in " ".join(err.split())
+
+
+@contextlib.contextmanager
+def as_nobody():
+    """Give up root's right to write everywhere, where the tests run as root."""
+    me = os.geteuid()
+    if me == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(me)
+
+
+def test_ctrl_c_during_an_install_is_quiet(course, capsys):
+    def interrupted(command):
+        raise KeyboardInterrupt
+
+    course.run = interrupted
+    assert course.main(["lab"]) == 130
+    assert capsys.readouterr().err.strip() == course.STOPPED
+
+
+@pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]])
+def test_help_names_every_command(course, capsys, words):
+    assert course.main(words) == 0
+    told = capsys.readouterr().out
+    assert all(f"\n  {name} " in told for name in course.COMMANDS)
+
+
+def test_an_unknown_command_is_told_what_is_possible(course, capsys):
+    assert course.main(["chek"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("There is no command `chek`.")
+    assert "check your answers" in told
+    assert course.ran == []
+
+
+def test_course_py_offers_the_commands_that_exist(course):
+    names = [c.name or c.callback.__name__ for c in commands.app.registered_commands]
+    assert names == list(course.COMMANDS)
+
+
+def test_an_old_python_can_read_the_file_and_says_so():
+    text = (ROOT / "course.py").read_text(encoding="utf-8")
+    ast.parse(text, feature_version=(3, 6))
+    pretend = "import sys; sys.version_info = (3, 8, 10); sys.version = '3.8.10 (x)'\n"
+    done = subprocess.run(
+        [sys.executable, "-c", pretend + text], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("The course needs Python 3.11 or newer")
+    assert "this is Python 3.8.10" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# The command lab.
+
+
+@pytest.fixture
+def launched(tmp_path, monkeypatch):
+    """Let `lab` find some notebooks in a folder, and note how it starts JupyterLab."""
+    from jupyterlab.labapp import LabApp
+
+    monkeypatch.setattr(lab, "ROOT", tmp_path)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")  # lab sets both: restore them after
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "")
+    (tmp_path / "notebooks").mkdir()
+    for name in ("00_before", "01_slope", "02_graph"):
+        nbformat.write(notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
+    started = []
+    monkeypatch.setattr(LabApp, "launch_instance", started.append)
+    return started
+
+
+def notebook():
+    """A notebook with an output that JupyterLab shows only if it is trusted."""
+    output = new_output("display_data", {"image/svg+xml": "<svg></svg>"})
+    cell = new_code_cell("draw(x)", outputs=[output], execution_count=1)
+    return new_notebook(cells=[cell])
+
+
+def test_lab_opens_the_first_lesson_and_passes_words_on(launched, tmp_path):
+    assert lab.lab(["--no-browser"]) == 0
+    address = "--LabApp.default_url=/lab/tree/notebooks/01_slope.ipynb"
+    assert launched == [[f"--ServerApp.root_dir={tmp_path}", address, "--no-browser"]]
+
+
+def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
+    broken = tmp_path / "notebooks" / "00_broken.ipynb"
+    for text in ("", "[]", "{}", '{"cells": 3}', "<<<<<<< mine", "null"):
+        broken.write_text(text)
+        assert lab.lab([]) == 0
+    notary = nbformat.sign.NotebookNotary(data_dir=str(tmp_path / "data"))
+    for name in ("00_before", "01_slope", "02_graph"):
+        nb = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
+        assert notary.check_signature(nb)
+
+
+@pytest.mark.parametrize("form", ["--port={}", "--port {}", "--ServerApp.port={}"])
+def test_lab_says_that_the_port_is_in_use(launched, capsys, form):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert lab.lab(form.format(port).split()) == 1
+    assert f"Port {port} is in use" in capsys.readouterr().err
+    assert lab.lab(form.format(port).split()) == 0  # and now it is free
+    assert len(launched) == 1
+
+
+def test_lab_without_notebooks_still_opens(launched, tmp_path):
+    shutil.rmtree(tmp_path / "notebooks")
+    assert lab.address() == "/lab"
+
+
+def test_the_first_start_of_jupyterlab_asks_nothing(launched, monkeypatch):
+    from jupyterlab_server.config import get_page_config
+
+    monkeypatch.setattr(lab, "ROOT", ROOT)
+    lab.lab([])
+    config = ROOT / "classroom" / "jupyter"
+    assert os.environ["JUPYTER_CONFIG_PATH"] == str(config)
+    page = get_page_config([str(config)])
+    assert page["disabledExtensions"] == [
+        "@jupyterlab/apputils-extension:announcements"
+    ]
+
+
+# The commands themselves.
+
+
+def classroom(*words):
+    """Run a command as course.py hands it over."""
+    return subprocess.run(
+        [sys.executable, "-m", "classroom", *words],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [["reset"], ["check", "--bogus"], ["check", "4", "5"]]
+)
+def test_wrong_words_are_explained_without_a_traceback(words):
+    done = classroom(*words)
+    assert done.returncode == 2
+    assert "Error" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, capsys):
+    monkeypatch.setattr(commands, "app", lambda prog_name: {}["missing"])
+    monkeypatch.setattr(sys, "argv", ["classroom", "check", "4"])
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    assert "KeyError: 'missing' (test_course.py, line" in ended.value.code
+    assert ended.value.code.endswith("-X dev -m classroom check 4")
+    assert "\n" not in ended.value.code
+
+
+# The command test.
+
+
+def test_counts_of_all_parts_are_added(monkeypatch, capsys):
+    monkeypatch.setattr(testing, "run", lambda command: Counter(passed=1))
+    counts = Counter(passed=5, failed=1, skipped=2)
+    monkeypatch.setattr(testing, "run_pytest", lambda words, environment: counts)
+    assert testing.test([]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "13 passed, 2 failed, 4 skipped"
+
+
+def test_words_go_to_pytest_alone(monkeypatch):
+    called = []
+    monkeypatch.setattr(
+        testing.subprocess, "call", lambda command, cwd: called.append(command)
+    )
+    testing.test(["-k", "slope"])
+    assert called == [[*testing.PYTEST, "-k", "slope"]]
+
+
+TESTS = """
+import pytest
+pytest.importorskip("sys")
+def test_passes(): pass
+def test_fails(): assert False
+@pytest.mark.skip(reason="no browser")
+def test_skipped(): pass
+@pytest.mark.xfail
+def test_known(): assert False
+"""
+NEEDS_TOO_MUCH = "import pytest; pytest.importorskip('no_such_module')"
+
+
+@pytest.mark.parametrize(
+    ("ci", "expected"),
+    [("", "1 passed, 1 failed, 3 skipped"), ("true", "1 passed, 3 failed, 1 skipped")],
+)
+def test_in_ci_what_is_skipped_fails(tmp_path, ci, expected):
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_a.py").write_text(TESTS)
+    (tmp_path / "test_b.py").write_text(NEEDS_TOO_MUCH)
+    words = ["-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
+    counts = testing.run_pytest(words, {**os.environ, "CI": ci})
+    assert testing.summary(counts) == expected
+
+
+def test_a_pytest_that_cannot_begin_has_failed(tmp_path):
+    counts = testing.run_pytest([str(tmp_path / "nowhere")], dict(os.environ))
+    assert counts["failed"] == 1

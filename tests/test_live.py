@@ -1,0 +1,105 @@
+"""A page that has run is what the package uses; a failed check takes it back."""
+
+import pytest
+
+from classroom import live
+from minigrad import value
+from minigrad.value import Value
+
+
+@pytest.fixture(autouse=True)
+def package_as_before():
+    yield
+    live.restore()
+
+
+def run_page(source, namespace=None):
+    namespace = {} if namespace is None else namespace
+    live.lend(source, namespace)
+    exec(source, namespace)
+    live.install(source, namespace)
+    return namespace
+
+
+METHOD = """\
+# minigrad/value.py
+class Value:
+    ...
+    def __add__(self, other):
+        return Value(42.0)
+"""
+
+
+def test_a_method_is_used_by_the_package_at_once():
+    namespace = run_page(METHOD)
+    assert (Value(1.0) + 1.0).data == 42.0
+    assert (1.0 - Value(1.0)).data == 0.0  # the rest of the class stays
+    assert namespace["Value"] is Value
+    assert live.is_live(Value.__add__)
+    assert not live.is_live(Value.__mul__)
+
+
+def test_restore_brings_the_package_back():
+    before = Value.__add__
+    run_page(METHOD)
+    assert Value.__add__ is not before
+    live.restore()
+    assert Value.__add__ is before
+    assert (Value(1.0) + 1.0).data == 2.0
+
+
+def test_restore_removes_a_method_that_the_package_does_not_have():
+    run_page("# minigrad/value.py\nclass Value:\n    def cube(self): return self**3\n")
+    assert Value(2.0).cube().data == 8.0
+    live.restore()
+    assert not hasattr(Value, "cube")
+
+
+def test_what_was_kept_is_what_a_later_failure_restores():
+    run_page(METHOD)
+    live.keep()
+    kept = Value.__add__
+    run_page(METHOD.replace("42.0", "43.0"))
+    assert (Value(1.0) + 1.0).data == 43.0
+    live.restore()
+    assert Value.__add__ is kept
+    run_page(f"{METHOD.replace('return Value(42.0)', 'return other')}")
+    live.restore()
+    assert (Value(1.0) + 1.0).data == 42.0
+    Value.__add__ = value.Value.__radd__  # the package's own again
+
+
+def test_a_function_replaces_every_holder():
+    page = """\
+# minigrad/value.py
+def topological_order(root):
+    return []
+"""
+    before = value.topological_order
+    namespace = run_page(page, {"order": before, "_5": before})
+    assert value.topological_order is namespace["topological_order"] is not before
+    assert namespace["order"] is namespace["topological_order"]
+    assert namespace["_5"] is before
+    live.restore()
+    assert value.topological_order is namespace["topological_order"] is before
+
+
+def test_a_page_sees_the_names_of_its_file_and_shares_its_variables():
+    page = """\
+# minigrad/value.py
+births = itertools.count()
+"""
+    namespace = run_page(page)
+    assert namespace["births"] is value.births
+
+
+@pytest.mark.parametrize(
+    "source", ["x = 1", "", "# a comment\n# minigrad/value.py", "# minigrad/value.py x"]
+)
+def test_other_cells_are_no_pages(source):
+    assert live.page_of(source) is None
+
+
+def test_a_page_of_a_file_that_does_not_exist_is_named():
+    with pytest.raises(LookupError, match="no minigrad/vale.py in the package"):
+        live.page_of("# minigrad/vale.py\n")

@@ -1,0 +1,86 @@
+"""What the chapters quote is what the package says, and its heart is quoted whole."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from classroom.chapters import ROOT, chapters
+from classroom.live import page_of
+
+QUOTED_WHOLE = ["value.py", "numeric.py"]
+LONGEST_CELL = 20
+
+
+def pages():
+    """Yield (where, file, source) for every page in lessons and solutions."""
+    for chapter in chapters():
+        cells = [("lesson", cell.source) for cell in chapter.lesson]
+        cells += [(name, ex.solved) for name, ex in chapter.exercises.items()]
+        for where, source in cells:
+            if module := page_of(source):
+                path = Path(*module.split(".")).with_suffix(".py")
+                yield f"{chapter.slug} {where}", path, source
+
+
+def definitions(source):
+    """Map the name of each definition to its syntax tree, methods one by one."""
+    found = {}
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.ClassDef):
+            for part in statement.body:
+                if not is_ellipsis(part):
+                    found[f"{statement.name}.{label(part)}"] = ast.dump(part)
+        elif not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            found[label(statement)] = ast.dump(statement)
+    return found
+
+
+def is_ellipsis(statement):
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is ...
+    )
+
+
+def label(statement):
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return statement.name
+    if isinstance(statement, ast.Assign):
+        return ", ".join(map(ast.unparse, statement.targets))
+    return "docstring" if isinstance(statement, ast.Expr) else ast.unparse(statement)
+
+
+PAGES = list(pages())
+
+
+@pytest.mark.parametrize(("where", "path", "source"), PAGES)
+def test_a_quote_is_the_packages_own_text(where, path, source):
+    package = definitions((ROOT / path).read_text(encoding="utf-8"))
+    for name, tree in definitions(source).items():
+        assert name in package, f"{where}: {path} has no {name}"
+        assert tree == package[name], f"{where}: {path} has another text for {name}"
+
+
+@pytest.mark.parametrize("file", QUOTED_WHOLE)
+def test_every_definition_is_quoted_exactly_once(file):
+    path = Path("minigrad") / file
+    quoted = Counter(
+        name
+        for _, page, source in PAGES
+        if page == path
+        for name in definitions(source)
+    )
+    package = definitions((ROOT / path).read_text(encoding="utf-8"))
+    package.pop("docstring", None)
+    assert quoted == Counter(package.keys())
+
+
+def test_no_cell_is_longer_than_a_screen():
+    for chapter in chapters():
+        for cell in chapter.lesson:
+            if cell.cell_type == "code":
+                lines = len(cell.source.splitlines())
+                assert lines <= LONGEST_CELL, f"{chapter.slug}:\n{cell.source}"
