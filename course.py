@@ -105,7 +105,8 @@ def main(words: list[str]) -> int:
     try:
         return hand_over(interpreter_for(words[0]), words)
     except Trouble as trouble:
-        print(textwrap.fill(str(trouble), 79, break_long_words=False), file=sys.stderr)
+        paths_whole = {"break_long_words": False, "break_on_hyphens": False}
+        print(textwrap.fill(str(trouble), 79, **paths_whole), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"\n{STOPPED}", file=sys.stderr)
@@ -190,9 +191,10 @@ def set_up(extras: set[str]) -> None:
         print("Bringing .venv up to date with pyproject.toml.")
     sys.stdout.flush()
     uv = shutil.which("uv")
-    pip = [uv, "pip", "install", "--python", PYTHON] if uv else [PYTHON, "-m", "pip"]
-    options = [] if uv else ["install", "--disable-pip-version-check", "--retries=2"]
-    run([*pip, *options, "-e", f".[{','.join(extras)}]"])
+    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
+    pip += ["--retries=2", "--no-compile"]  # what is used compiles itself, in time
+    install = [uv, "pip", "install", "--python", PYTHON] if uv else pip
+    run([*install, "-e", f".[{','.join(extras)}]"])
     STAMP.write_text(json.dumps(fingerprint({"extras": extras})), encoding="utf-8")
     print(f"Done, in {time.monotonic() - start:.0f} s.")
 

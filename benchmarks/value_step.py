@@ -1,81 +1,150 @@
-"""One training step of a 2-16-16-1 MLP, number by number: minigrad and others.
+"""One training step of a 2-16-16-1 MLP, one number at a time: minigrad and others.
 
-    python benchmarks/value_step.py
-
-Every contender takes the same step: 100 points of two moons, ReLU, hinge loss, L2,
-SGD. All start from the same weights and must reach the same loss and gradients before
-anything is timed. The rounds are interleaved and each contender keeps its fastest, so
-that whatever else the machine does meets all of them alike.
+Run it from the root of the repository: python benchmarks/value_step.py
 """
 
+import contextlib
 import gc
 import random
 import time
 from collections.abc import Callable
 
 import torch
-from micrograd import nn
 from micrograd.engine import Value as MicrogradValue
+from micrograd.nn import MLP
 from sklearn.datasets import make_moons
 
 from minigrad.value import Value
 
-ROUNDS = 15
-# minigrad's step may cost at most this part of each contender's step.
-BOUNDS = {"micrograd": 1 / 8, "micrograd, gc off": 0.8, "PyTorch, 0-d": 1 / 4}
+ROUNDS, STEPS = 10, 2
+# What minigrad's step may cost at most, as a part of what theirs costs.
+BOUNDS = {"micrograd": 1 / 8, "micrograd, gc off": 0.8, "PyTorch, 0-d tensors": 1 / 4}
+POINTS, CLASSES = make_moons(100, noise=0.1, random_state=0)
+LABELS = [2.0 * int(c) - 1 for c in CLASSES]
 
 
-def mlp(number: Callable) -> list:
-    """Random weights for 2-16-16-1, as layers of neurons, each [bias, *weights]."""
-    draw = random.Random(1337).uniform
+def network(number: Callable) -> list:
+    """The same random 2-16-16-1 for all: layers of neurons, each [bias, *weights]."""
+    uniform = random.Random(1337).uniform
     return [
-        [[number(0.0), *(number(draw(-1, 1)) for _ in range(n_in))] for _ in range(n_out)]
-        for n_in, n_out in [(2, 16), (16, 16), (16, 1)]
+        [[number(0.0), *(number(uniform(-1, 1)) for _ in range(m))] for _ in range(n)]
+        for m, n in [(2, 16), (16, 16), (16, 1)]
     ]
 
 
-def neuron(weights: list, inputs: list):
-    """The weighted sum of the inputs; the first weight is the bias."""
-    return sum((w * x for w, x in zip(weights[1:], inputs, strict=True)), weights[0])
+def weighted_sum(neuron: list, inputs: list):
+    """The neuron's answer before ReLU."""
+    bias, *weights = neuron
+    return sum((w * x for w, x in zip(weights, inputs, strict=True)), bias)
 
 
-def score(layers: list, inputs: list):
-    """The network's output for one point: ReLU after every layer but the last."""
-    for layer in layers[:-1]:
-        inputs = [neuron(weights, inputs).relu() for weights in layer]
-    return neuron(layers[-1][0], inputs)
+def plain_model(layers: list) -> Callable:
+    """The network for minigrad and PyTorch, written as micrograd writes its own."""
+
+    def model(inputs):
+        for layer in layers[:-1]:
+            inputs = [weighted_sum(neuron, inputs).relu() for neuron in layer]
+        return weighted_sum(layers[-1][0], inputs)
+
+    return model
 
 
-def micrograd_score(layers: list) -> Callable:
-    """The same network as micrograd's own nn.MLP."""
-    model = nn.MLP(2, [16, 16, 1])
-    for layer, rows in zip(model.layers, layers, strict=True):
-        for unit, (bias, *weights) in zip(layer.neurons, rows, strict=True):
-            unit.b, unit.w = bias, weights
+def micrograd_model(layers: list) -> Callable:
+    """micrograd's own nn.MLP, with the given parameters."""
+    model = MLP(2, [16, 16, 1])
+    for own_layer, layer in zip(model.layers, layers, strict=True):
+        for own_neuron, (bias, *weights) in zip(own_layer.neurons, layer, strict=True):
+            own_neuron.b, own_neuron.w = bias, weights
     return model
 
 
 class Contender:
-    """An engine with its own copy of the points and the network."""
+    """An engine with its own copy of the network and the points."""
 
-    def __init__(self, number: Callable, constant: Callable, own_model: bool = False):
-        points, labels = make_moons(100, noise=0.1, random_state=0)
-        self.points = [[constant(float(x)) for x in point] for point in points]
-        self.labels = [2.0 * int(label) - 1 for label in labels]
-        layers = mlp(number)
-        self.weights = [w for layer in layers for row in layer for w in row]
-        own = micrograd_score(layers) if own_model else None
-        self.score = own or (lambda point: score(layers, point))
+    def __init__(self, parameter, constant, make_model=plain_model, collect=True):
+        layers = network(parameter)
+        self.model = make_model(layers)
+        self.parameters = [p for layer in layers for neuron in layer for p in neuron]
+        self.points = [[constant(float(x)) for x in point] for point in POINTS]
+        self.collect = collect
 
     def loss(self):
-        """Hinge loss plus L2, over all points."""
-        scores = map(self.score, self.points)
-        hinge = [(1 - y * s).relu() for y, s in zip(self.labels, scores, strict=True)]
-        return sum(hinge) * (1 / len(hinge)) + 1e-4 * sum(w * w for w in self.weights)
+        """The hinge loss over all points, plus L2."""
+        scores = [self.model(point) for point in self.points]
+        hinge = [(1 - y * s).relu() for y, s in zip(LABELS, scores, strict=True)]
+        return sum(hinge) * (1 / len(hinge)) + 1e-4 * sum(p * p for p in self.parameters)
 
-    def step(self) -> float:
-        raise NotImplementedError
+    def step(self):
+        """Forward, backward, SGD; return the loss."""
+        loss = self.loss()
+        for p in self.parameters:
+            p.grad = None if isinstance(p, torch.Tensor) else 0.0
+        loss.backward()
+        with torch.no_grad() if isinstance(loss, torch.Tensor) else no_context():
+            for p in self.parameters:
+                p.data -= 0.01 * p.grad
+        return loss
+
+    def seconds(self) -> float:
+        """The time of one of a few steps in a row: garbage falls to who makes it."""
+        gc.collect()
+        if not self.collect:
+            gc.disable()
+        start = time.perf_counter()
+        for _ in range(STEPS):
+            self.step()
+        elapsed = time.perf_counter() - start
+        gc.enable()
+        return elapsed / STEPS
+
+
+no_context = contextlib.nullcontext
+
+
+def torch_number(requires_grad: bool) -> Callable:
+    """Make zero-dimensional float64 tensors."""
+    return lambda x: torch.tensor(x, dtype=torch.float64, requires_grad=requires_grad)
+
+
+def assert_same(contenders: dict[str, Contender]) -> None:
+    """After a first step, all losses and all gradients agree."""
+    results = [
+        [float(c.step().data), *(float(p.grad) for p in c.parameters)]
+        for c in contenders.values()
+    ]
+    for result in results[1:]:
+        torch.testing.assert_close(torch.tensor(result), torch.tensor(results[0]))
+
+
+def main() -> None:
+    """Interleave the contenders, keep the fastest turn of each, print the ratios."""
+    torch.set_num_threads(1)
+    contenders = {
+        "minigrad": Contender(Value, Value),
+        "micrograd": Contender(MicrogradValue, MicrogradValue, micrograd_model),
+        "micrograd, gc off": Contender(
+            MicrogradValue, MicrogradValue, micrograd_model, collect=False
+        ),
+        "PyTorch, 0-d tensors": Contender(torch_number(True), torch_number(False)),
+    }
+    assert_same(contenders)
+    turns = {name: [] for name in contenders}
+    for _ in range(ROUNDS):
+        for name, contender in contenders.items():
+            turns[name].append(contender.seconds())
+    report({name: min(times) for name, times in turns.items()})
+
+
+def report(seconds: dict[str, float]) -> None:
+    """Print each time, minigrad's part of it, and the part that is allowed."""
+    ours = seconds["minigrad"]
+    print(f"{'':22}{'ms a step':>10}{'minigrad is':>13}{'bound':>8}")
+    print(f"{'minigrad':22}{ours * 1e3:10.0f}")
+    for name, bound in BOUNDS.items():
+        ratio = ours / seconds[name]
+        verdict = "" if ratio <= bound else "  MISSED"
+        print(f"{name:22}{seconds[name] * 1e3:10.0f}{ratio:13.3f}{bound:8.3f}{verdict}")
 
 
 if __name__ == "__main__":
-    pass
+    main()

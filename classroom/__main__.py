@@ -65,12 +65,17 @@ def reset(
     raise typer.Exit(reset_command(what))
 
 
-@app.command(context_settings=PASS_ON)
-def update(words: Words = None) -> None:
+@app.command()
+def update(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A folder or zip file of the newer course; else, git."),
+    ] = None,
+) -> None:
     """Take the newer course, keeping your answers."""
     from classroom.update import update_command
 
-    raise typer.Exit(update_command(*(words or [])))
+    raise typer.Exit(update_command(source))
 
 
 @app.command()

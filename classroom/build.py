@@ -37,7 +37,7 @@ CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 def lesson_notebook(chapter: Chapter) -> NotebookNode:
     """Assemble a lesson, not yet executed."""
-    cells = [new_markdown_cell(_lesson_head(chapter)), new_code_cell(SETUP)]
+    cells = [new_markdown_cell(_lesson_head(chapter)), _setup_cell()]
     cells += deepcopy(chapter.lesson)
     cells.append(new_markdown_cell(_lesson_foot(chapter)))
     return _notebook(chapter, "lesson.md", cells)
@@ -65,7 +65,7 @@ def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
 
 
 def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNode:
-    cells = [new_markdown_cell(title), new_code_cell(SETUP)]
+    cells = [new_markdown_cell(title), _setup_cell()]
     for source in chapter.exercise_cells:
         cell = deepcopy(source)
         heading = re.match(r"## (\d+\.\d+) ", cell.source)
@@ -82,6 +82,11 @@ def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNod
             cell.metadata = {"nbgrader": _nbgrader("exercise", heading.group(1))}
         cells.append(cell)
     return _notebook(chapter, "exercises.md", cells)
+
+
+def _setup_cell() -> NotebookNode:
+    """Make the first code cell; JupyterLab shows it folded."""
+    return new_code_cell(SETUP, metadata={"jupyter": {"source_hidden": True}})
 
 
 def _nbgrader(role: str, name: str, **settings) -> dict:
@@ -167,6 +172,7 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
         record_timing=False,
         store_widget_state=False,
         shutdown_kernel="immediate",
+        extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute(env={**os.environ, "PYTHONHASHSEED": "0"})

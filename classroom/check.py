@@ -343,7 +343,7 @@ def report(
             filter(None, [result.message, help_ if tries.get(name) else ""])
         )
         if told and result.status != "passed":
-            console.print(Padding(Text(told), (0, 2, 1, 8)))
+            console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
     if any(results[name].status == "blank" for name in task.asked()):
         console.print(
             "  (What is not saved cannot be seen here: save the notebook first.)"

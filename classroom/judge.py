@@ -13,6 +13,7 @@ import sys
 from collections import deque
 from queue import Empty
 from time import monotonic
+from typing import TextIO
 
 import classroom.quick  # noqa: F401  (before nbval, which loads faster for it)
 
@@ -62,14 +63,16 @@ class BoundedKernel(RunningKernel):
     folder = "."
     timeout = 20.0
 
-    def __init__(self, kernel_name, cwd=None, startup_timeout=60):
+    def __init__(
+        self, kernel_name: str, cwd: str | None = None, startup_timeout: float = 60
+    ) -> None:
         self.kernel_name, self.startup_timeout = kernel_name, startup_timeout
         self.done = []  # (exercise, role, source) of what a new kernel has to run
         self.spoilt = False
         self.place = {"exercise": None, "role": ""}
         self.start()
 
-    def start(self):
+    def start(self) -> None:
         self.inbox = None
         self.km, self.kc = start_new_kernel(
             self.startup_timeout,
@@ -82,7 +85,9 @@ class BoundedKernel(RunningKernel):
         self.run(BOUNDS)
         self.spoilt = False
 
-    def execute_cell_input(self, cell_input, allow_stdin=None):
+    def execute_cell_input(
+        self, cell_input: str, allow_stdin: bool | None = None
+    ) -> str:
         if self.spoilt:
             self.stop()
             self.start()
@@ -93,32 +98,27 @@ class BoundedKernel(RunningKernel):
             self.done.append((self.place["exercise"], self.place["role"], cell_input))
         return msg_id
 
-    def forget(self, exercise, spoilt):
+    def forget(self, exercise: str | None, spoilt: bool) -> None:
         """An exercise failed: run its answer no more, and start afresh if `spoilt`."""
         self.done = [d for d in self.done if d[0] != exercise or not d[1]]
         self.spoilt = self.spoilt or spoilt
 
-    def run(self, source):
+    def run(self, source: str) -> tuple[str, bool]:
         """Run `source`, or make it end; returns its id and whether it failed."""
         msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
         messages, verdict = self.collect(msg_id)
         if verdict:
             self.spoilt = True
-            lines = [
-                line
-                for m in messages
-                if m["msg_type"] == "error"
-                for line in m["content"]["traceback"]
-            ]
+            errors = [m["content"] for m in messages if m["msg_type"] == "error"]
+            lines = errors[0]["traceback"] if errors else []
             content = {"ename": verdict, "evalue": "", "traceback": lines}
             messages = [_message("error", msg_id, content)]
         failed = any(m["msg_type"] == "error" for m in messages)
         idle = _message("status", msg_id, {"execution_state": "idle"})
-        # nbval reads on to the idle message after an error, and expects one more.
         self.inbox = deque([*messages, idle])
         return msg_id, failed
 
-    def collect(self, msg_id):
+    def collect(self, msg_id: str) -> tuple[list[dict], str | None]:
         """The messages of a running cell, and Slow, Died or Flood if it was stopped."""
         messages, size, verdict = [], 0, None
         deadline = monotonic() + self.timeout
@@ -139,13 +139,13 @@ class BoundedKernel(RunningKernel):
                 verdict, deadline = stop, monotonic() + GRACE
                 self.km.interrupt_kernel()
 
-    def next_message(self):
+    def next_message(self) -> dict | None:
         try:
             return self.kc.get_iopub_msg(timeout=0.1)
         except Empty:
             return None
 
-    def asked_to_exit(self, msg_id):
+    def asked_to_exit(self, msg_id: str) -> str | None:
         """`exit()` lets the cell end well, and stops the kernel a moment later."""
         while True:
             try:
@@ -158,18 +158,18 @@ class BoundedKernel(RunningKernel):
                     "Died" if any(p["source"] == "ask_exit" for p in payload) else None
                 )
 
-    def get_message(self, stream, timeout=None):
+    def get_message(self, stream: str, timeout: float | None = None) -> dict:
         if self.inbox is None:
             return super().get_message(stream, timeout)
         if not self.inbox:
             raise Empty
         return self.inbox.popleft()
 
-    def await_reply(self, msg_id, timeout=None):
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
         if self.inbox is None:
             super().await_reply(msg_id, timeout)
 
-    def is_alive(self):
+    def is_alive(self) -> bool:
         return True  # a dead one is replaced before the next cell
 
 
@@ -185,12 +185,12 @@ def _size(content):
 class Recorder:
     """Tells the kernel which cell comes, and writes down how each one went."""
 
-    def __init__(self, events):
+    def __init__(self, events: TextIO) -> None:
         self.events = events
         self.failed = set()
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_call(self, item):
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
         place = item.cell.metadata.minigrad
         if None in self.failed or (place.role and place.exercise in self.failed):
             pytest.skip("its exercise has failed already")
@@ -199,7 +199,9 @@ class Recorder:
             item.options.clear()  # NBVAL_ marks in an answer have no say
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo
+    ) -> None:
         skipped = call.excinfo and call.excinfo.errisinstance(pytest.skip.Exception)
         if skipped or (call.when != "call" and not call.excinfo):
             return
@@ -234,7 +236,7 @@ def _as_text(outputs):
     return "".join(texts)[:KEPT]
 
 
-def main(notebook, events, folder, timeout, sanitizer):
+def main(notebook: str, events: str, folder: str, timeout: str, sanitizer: str) -> None:
     """Run `notebook` with its kernel in `folder`, `timeout` seconds a cell at most."""
     BoundedKernel.folder, BoundedKernel.timeout = folder, float(timeout)
     nbval.plugin.RunningKernel = BoundedKernel

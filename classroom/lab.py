@@ -82,5 +82,6 @@ def trust(paths: list[Path]) -> None:
 
 def say(text: str) -> int:
     """Print a paragraph where errors go, and return the exit code of a failure."""
-    print(textwrap.fill(text, 79, break_long_words=False), file=sys.stderr)
+    paths_whole = {"break_long_words": False, "break_on_hyphens": False}
+    print(textwrap.fill(text, 79, **paths_whole), file=sys.stderr)
     return 1

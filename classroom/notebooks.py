@@ -142,7 +142,8 @@ class Chapter:
         self.path, self.slug, self.notebook = path, path.stem, read_notebook(path)
         self.number = int(self.slug.split("_")[0])
         self.cells = {cell["id"]: cell for cell in self.notebook["cells"]}
-        self.title = self.notebook["metadata"].get("minigrad", {}).get("title", "")
+        self.about = self.notebook["metadata"].get("minigrad", {})
+        self.title = self.about.get("title", "")
         texts = Counter(cell["source"] for cell in self.cells.values())
         self._by_text = {
             c["source"]: n for n, c in self.cells.items() if texts[c["source"]] == 1
@@ -165,7 +166,7 @@ class Chapter:
         return home
 
     def _exercise(self, name: str) -> Exercise:
-        about = self.notebook["metadata"].get("minigrad", {}).get("exercises", {})
+        about = self.about.get("exercises", {})
         statement = self.cells[make_label("exercise", name)]["source"]
         heading = statement.splitlines()[0].lstrip("# ").removeprefix(name).strip()
         text = "".join(
@@ -239,7 +240,10 @@ def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
     """The chapter a notebook belongs to: by its metadata, else by its cells."""
     slug = (notebook["metadata"].get("minigrad") or {}).get("chapter")
     score = {
-        c: (c.slug == slug, sum(bool(c.label(cell)) for cell in notebook["cells"]))
+        c: (
+            c.slug == slug,
+            sum(bool(parse_label(c.label(cell))[1]) for cell in notebook["cells"]),
+        )
         for c in chapters
     }
     best = max(score, key=score.__getitem__, default=None)

@@ -1,4 +1,4 @@
-"""See how far you are, and get a blank back: `course.py progress`, `course.py reset`."""
+"""See how far you are, and get a blank back: `progress` and `reset`."""
 
 import shutil
 from collections import Counter
@@ -49,7 +49,9 @@ def progress_command(root: Path = ROOT) -> int:
         left = [name for name, status in found.items() if status != "passed"]
         to_do = to_do or next(iter(left), None)
     console.print(table)
-    console.print("\n+ passed   x wrong   ? filled in, not checked   . not yet filled in")
+    console.print(
+        "\n+ passed   x wrong   ? filled in, not checked   . not yet filled in"
+    )
     console.print(f"{total['passed']} of {total.total()} exercises passed.", end=" ")
     console.print(f"Next: exercise {to_do}." if to_do else "That is the whole course.")
     return 0

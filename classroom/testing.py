@@ -13,12 +13,13 @@ from pathlib import Path
 from rich.console import Console
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTEST = [sys.executable, "-m", "pytest"]
+PYTEST = [sys.executable, "-m", "pytest", "-p", "classroom.quick"]
 STYLE = [sys.executable, "-m", "ruff", "check"]
 FORMAT = [sys.executable, "-m", "ruff", "format", "--check"]
 BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
+TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
 NBVAL = [
-    *("-p", "classroom.quick", "-p", "nbval.plugin", "-p", "xdist.plugin"),
+    *("-p", "nbval.plugin", "-p", "xdist.plugin"),
     *("-p", "no:cacheprovider", "-q", "--nbval", "--nbval-current-env"),
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
     *("--nbval-sanitize-with", "classroom/nbval_sanitize.cfg"),
@@ -32,7 +33,7 @@ def test(words: list[str]) -> int:
         return subprocess.call([*PYTEST, *words], cwd=ROOT)
     total = part("Style", lambda: run(STYLE) + run(FORMAT))
     total += part("What is built matches its source", lambda: run(BUILD))
-    total += part("Tests", lambda: run_pytest(["-q", "-rs"], dict(os.environ)))
+    total += part("Tests", lambda: run_pytest(TESTS, dict(os.environ)))
     total += part("Notebooks give the outputs they show", lambda: run_pytest(*nbval()))
     print(f"\n{summary(total)}")
     return 1 if total["failed"] else 0

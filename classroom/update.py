@@ -41,7 +41,7 @@ class Problem(Exception):
 
 @dataclass(frozen=True)
 class Saved:
-    """One file of exercises/ before the update; `learner` if its cells could be read."""
+    """A file of exercises/ before the update; `learner` if it could be read."""
 
     name: str
     content: bytes
@@ -73,17 +73,14 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
 
 
 def find_newer(source: str | None, root: Path, temporary: Path) -> Path | str | None:
-    """The newer course: a folder, or the commit that git fetched; None if there is none.
-
-    Raises Problem.
-    """
+    """The newer course: a folder, or a commit; None if this is it. Raises Problem."""
     if source:
         return unpack(Path(source), root, temporary)
     if not (root / ".git").exists() or not shutil.which("git"):
         raise Problem(
             "This course was not cloned with git, or git is not installed here, so "
             "update needs to be told where the newer course is. Download its zip file, "
-            "then: python3 course.py update PATH-OF-THE-ZIP"
+            "then:\n    python3 course.py update PATH-OF-THE-ZIP"
         )
     return fetch(root)
 
@@ -108,33 +105,43 @@ def unpack(source: Path, root: Path, temporary: Path) -> Path:
 
 
 def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
-    """Take `newer`, put the answers back; return what to tell. Raises Problem."""
+    """Take `newer`, put the answers back, and return what to tell of each notebook.
+
+    Raises Problem if `newer` cannot be taken; every file is then as it was.
+    """
     kept.parent.mkdir(parents=True, exist_ok=True)
-    leave_kept = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
-    shutil.copytree(root / "exercises", kept, ignore=leave_kept)
-    if isinstance(newer, str):
+    leave_out = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
+    shutil.copytree(root / "exercises", kept, ignore=leave_out)
+    by_git = isinstance(newer, str)
+    if by_git:
         leave_conflict(root)
     old = all_chapters(root)
     saved = save(root, old)
-    before = {path: (root / path).read_bytes() for path in in_the_way(root, newer)}
-    for path, content in before.items():
-        copy = kept / "course" / path
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(content)
+    replaced = (replaced_by_merge if by_git else replaced_by_copy)(root, newer)
+    contents = {name: (root / name).read_bytes() for name in replaced}
+    others = {n: c for n, c in contents.items() if not is_exercise(n)}
+    write_files(kept / "course", others)
     try:
-        merge(root, newer, list(before)) if isinstance(newer, str) else copy_course(
-            newer, root
-        )
+        merge(root, newer, replaced) if by_git else copy_course(root, newer)
     except (Problem, OSError) as problem:
-        for path, content in before.items():
-            (root / path).write_bytes(content)
-        for one in saved:
-            (root / "exercises" / one.name).write_bytes(one.content)
+        write_files(root, contents)
         raise Problem(f"{problem}\nYour files are as they were.") from None
     told = put_back(root, saved, old, kept)
-    if before:
-        told.append(f"{len(before)} other changed files are replaced; yours are kept.")
+    if others:
+        told.append(f"{len(others)} more files were different; yours are kept too.")
     return told
+
+
+def write_files(folder: Path, contents: dict[str, bytes]) -> None:
+    """Write each of `contents` to its place in `folder`."""
+    for name, content in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def is_exercise(name: str) -> bool:
+    """Whether the file is a notebook that learners fill in."""
+    return name.startswith("exercises/") and name.endswith(".ipynb")
 
 
 def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
@@ -155,57 +162,57 @@ def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
 def put_back(
     root: Path, saved: list[Saved], old: list[Chapter], kept: Path
 ) -> list[str]:
-    """Write each notebook of exercises/: the newer course's, with the learner's cells."""
-    folder, told = root / "exercises", []
-    new = all_chapters(root)
-    slugs = {chapter.slug for chapter in new}
+    """Write each notebook of exercises/: the newer one, with the learner's cells."""
+    folder, new, told = root / "exercises", all_chapters(root), []
     for chapter in old:
         (folder / f"{chapter.slug}.ipynb").unlink(missing_ok=True)
     for chapter in new:
         shutil.copyfile(chapter.path, folder / f"{chapter.slug}.ipynb")
     for one in saved:
-        if one.problem:
-            told.append(f"{one.problem}\n  It is kept as it was; a fresh one is here.")
-            if Path(one.name).stem not in slugs:
-                (folder / one.name).write_bytes(one.content)
-        elif one.learner is None:
-            (folder / one.name).write_bytes(one.content)
-        elif one.content != one.learner.chapter.path_content:
-            told += _put_back_one(folder, one, new, kept)
+        path = folder / one.name
+        if one.learner:
+            told += _put_back_one(path, one, new, kept)
+        elif one.problem and path.exists():
+            told.append(
+                f"{one.problem}\n  It is kept, and a fresh one is in its place."
+            )
+        else:
+            path.write_bytes(one.content)
     return told
 
 
-def _put_back_one(
-    folder: Path, one: Saved, new: list[Chapter], kept: Path
-) -> list[str]:
-    learner = one.learner
-    name = one.name
-    chapter = chapter_of(learner.notebook, new)
-    if chapter is None or not set(chapter.exercises) & set(learner.chapter.exercises):
-        (folder / name).unlink(missing_ok=True)
-        return [f"{name}: the chapter is no longer there. Yours is kept."]
-    if chapter.notebook == learner.chapter.notebook:
-        (folder / name).write_bytes(one.content)
+def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> list[str]:
+    learner, before = one.learner, one.learner.chapter
+    if learner.notebook == before.notebook and path.stem == before.slug:
         return []
-    if name == f"{learner.chapter.slug}.ipynb":
-        name = f"{chapter.slug}.ipynb"
+    chapter = chapter_of(learner.notebook, new)
+    if chapter is None:
+        path.unlink(missing_ok=True)
+        return [f"{path.name}: the course has this chapter no longer; yours is kept."]
+    about = learner.notebook["metadata"].get("minigrad")
+    if chapter.notebook == before.notebook and about == chapter.about:
+        path.write_bytes(one.content)
+        return []
+    name = f"{chapter.slug}.ipynb" if path.stem == before.slug else path.name
     carried = carry_over(learner, chapter)
-    write_notebook(folder / name, carried.notebook)
-    told = [f"{name}: {_answers_back(learner, chapter)}"]
+    write_notebook(path.with_name(name), carried.notebook)
+    told = [f"{name}: {_what_is_back(learner, chapter)}"]
     if carried.homeless:
-        path = kept / f"removed-{name}"
-        write_notebook(path, {**chapter.notebook, "cells": carried.homeless})
-        told.append(f"  Answers to exercises that were removed: {path.name}.")
+        cells = {**before.notebook, "cells": carried.homeless}
+        write_notebook(kept / f"removed-{name}", cells)
+        told.append(f"  Your cells of exercises that are gone: kept in removed-{name}.")
     if carried.edited:
-        told.append(f"  {carried.edited} cells of the course that you changed are new.")
+        told.append(
+            f"  Cells of the course that you had changed: {carried.edited} (kept)."
+        )
     return told
 
 
-def _answers_back(learner: Learner, chapter: Chapter) -> str:
-    names = [name for name in learner.answers() if name in chapter.exercises]
-    changed = [n for n in names if _texts(learner.chapter, n) != _texts(chapter, n)]
-    text = f"your answers are back in place ({', '.join(names) or 'none so far'})."
-    return text + (f" Changed: {', '.join(changed)}; check them." if changed else "")
+def _what_is_back(learner: Learner, chapter: Chapter) -> str:
+    back = [name for name in learner.answers() if name in chapter.exercises]
+    changed = [n for n in back if _texts(learner.chapter, n) != _texts(chapter, n)]
+    text = f"answers back in place: {', '.join(back) or 'none'}."
+    return text + (f" Changed, check again: {', '.join(changed)}." if changed else "")
 
 
 def _texts(chapter: Chapter, name: str) -> list[str]:
@@ -213,20 +220,135 @@ def _texts(chapter: Chapter, name: str) -> list[str]:
     return [chapter.cells[make_label(kind, name)]["source"] for kind in kinds]
 
 
-def in_the_way(root: Path, newer: Path | str) -> list[str]:
-    """Files outside exercises/ that differ from ours and that `newer` would replace."""
-    if isinstance(newer, Path):
-        found = [p for p in course_files(newer) if (root / p).is_file()]
-        return [
-            p for p in found if (root / p).read_bytes() != (newer / p).read_bytes()
-        ]
-    ours = names(root, "diff", "--name-only", "-z", "HEAD")
-    ours += names(root, "ls-files", "--others", "--exclude-standard", "-z")
-    incoming = set(names(root, "ls-tree", "-r", "--name-only", "-z", newer))
-    incoming &= set(names(root, "diff", "--name-only", "-z", "HEAD", newer))
-    incoming |= set(names(root, "diff", "--name-only", "-z", "HEAD", newer))
-    return [
-        p
-        for p in ours
-        if p in incoming and not p.startswith("exercises/") and (root / p).is_file()
-    ]
+# A newer course in a folder
+
+
+def course_files(folder: Path) -> list[str]:
+    """The files of a course, but for the notebooks of exercises."""
+    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    names = [path.as_posix() for path in paths if not LEFT_ALONE & set(path.parts)]
+    return [name for name in names if not is_exercise(name)]
+
+
+def gone_files(root: Path, newer: Path) -> list[str]:
+    """The notebooks of chapters that the newer course does not have."""
+    folders = ("classroom/pristine", "notebooks", "solutions")
+    slugs = {path.name for path in (root / folders[0]).glob("*.ipynb")}
+    slugs -= {path.name for path in (newer / folders[0]).glob("*.ipynb")}
+    names = [f"{folder}/{name}" for folder in folders for name in slugs]
+    return [name for name in names if (root / name).exists()]
+
+
+def replaced_by_copy(root: Path, newer: Path) -> list[str]:
+    """The files here that `copy_course` will change or remove."""
+    both = [name for name in course_files(newer) if (root / name).is_file()]
+    changed = [n for n in both if (root / n).read_bytes() != (newer / n).read_bytes()]
+    return changed + gone_files(root, newer)
+
+
+def copy_course(root: Path, newer: Path) -> None:
+    """Copy the newer course over this one."""
+    for name in gone_files(root, newer):
+        (root / name).unlink()
+    for name in course_files(newer):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(newer / name, root / name)
+
+
+# A newer course in git
+
+
+def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run git in the course, never asking for a password."""
+    return subprocess.run(
+        ["git", *NOBODY, *PLAIN_MERGE, *words],
+        cwd=root,
+        env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+    )
+
+
+def names(root: Path, *words: str) -> list[str]:
+    """The file names that a git command lists; none if it fails."""
+    done = git(root, *words, "-z")
+    return done.stdout.split("\0")[:-1] if done.returncode == 0 else []
+
+
+def fetch(root: Path) -> str | None:
+    """The newest commit of the course, or None if it is here already."""
+    inside = git(root, "rev-parse", "--git-path", "rebase-merge").stdout.strip()
+    if (root / inside).exists():
+        raise Problem(
+            "A git rebase is under way here. Finish it or `git rebase --abort`, then "
+            "update again."
+        )
+    remotes = git(root, "remote").stdout.split()
+    if not remotes:
+        raise Problem(
+            "This clone does not know where the course comes from. Give update a "
+            "folder or a zip file, or tell git once:\n"
+            "    git remote add upstream ADDRESS"
+        )
+    remote = next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
+    done = git(root, "fetch", "--quiet", remote)
+    if done.returncode:
+        why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise Problem(f"git could not fetch the newer course: {why}")
+    for branch in ("HEAD", "main", "master"):
+        commit = git(
+            root, "rev-parse", "--verify", "-q", f"{remote}/{branch}^{{commit}}"
+        )
+        if commit.returncode == 0:
+            break
+    else:
+        raise Problem(
+            f"{remote} has no branch main. Give update a folder or a zip file."
+        )
+    newest = commit.stdout.strip()
+    have = git(root, "merge-base", "--is-ancestor", newest, "HEAD").returncode == 0
+    return None if have and not conflicts(root) else newest
+
+
+def conflicts(root: Path) -> list[str]:
+    """The files that git could not merge, and left with its marks in them."""
+    return names(root, "diff", "--name-only", "--diff-filter=U")
+
+
+def leave_conflict(root: Path) -> None:
+    """End a merge that stopped at a conflict, with the learner's side of each file."""
+    if git(root, "rev-parse", "-q", "--verify", "MERGE_HEAD").returncode == 0:
+        git(root, "merge", "--abort")
+    for name in conflicts(root):
+        git(root, "checkout", "--theirs", "--", name)  # of a stash: the learner's
+    git(root, "reset", "-q")
+
+
+def replaced_by_merge(root: Path, commit: str) -> list[str]:
+    """The files with changes that are in no commit, and that a merge would change."""
+    listed = ("diff", "--name-only", "--no-renames")
+    incoming = set(names(root, *listed, f"HEAD...{commit}"))
+    incoming = incoming or set(names(root, *listed, "HEAD", commit))
+    here = names(root, *listed, "HEAD")
+    here += names(root, "ls-files", "--others", "--exclude-standard")
+    return [name for name in here if name in incoming and (root / name).is_file()]
+
+
+def merge(root: Path, commit: str, replaced: list[str]) -> None:
+    """Merge `commit`; where both sides changed a line, the newer course's counts."""
+    for name in replaced:
+        if git(root, "checkout", "HEAD", "--", name).returncode:
+            (root / name).unlink()  # git does not know it
+    words = ("--no-edit", "--ff", "-X", "theirs", "--allow-unrelated-histories")
+    done = git(root, "merge", "--quiet", *words, commit)
+    if done.returncode == 0:
+        return
+    for name in conflicts(root):
+        if git(root, "checkout", commit, "--", name).returncode:
+            git(root, "rm", "-q", "-f", "--", name)  # the newer course removed it
+    if git(root, "commit", "-q", "--no-edit").returncode:
+        git(root, "reset", "-q", "--merge")
+        why = (done.stderr + done.stdout).strip() or "no reason given"
+        raise Problem(f"git could not take the newer course:\n{why}")

@@ -10,29 +10,26 @@ births = itertools.count()
 
 def unary(op, f, slope):
     """Make the method that computes f(a) and records d f(a) / da = slope(a, f(a))."""
-
-    def method(self):
-        y = f(self.data)
-        return record(op, y, self, slope(self.data, y))
-
-    return method
+    return lambda self: Value(y := f(self.data), op, self, slope(self.data, y))
 
 
 class Value:
     """A number that knows which operation made it, from what, and with which slopes.
 
-    A leaf is made by hand; a result is made by an operation and holds one or two
-    parents, each with its local slope: how far the result moves when that parent
-    moves by one. `grad` is d(root)/d(self), filled in by `root.backward()`.
+    A leaf has no parents. A result has one or two, each with its local slope: how far
+    the result moves per nudge of that parent. `root.backward()` makes grad d root/d self.
     """
 
-    __slots__ = "data grad op birth left left_slope right right_slope".split()
+    __slots__ = ["data", "grad", "op", "birth", "seen"]
+    __slots__ += ["left", "left_slope", "right", "right_slope"]
 
-    def __init__(self, data: float, op: str = ""):
-        if not isinstance(data, Real):
+    def __init__(self, data, op="", left=None, left_slope=0, right=None, right_slope=0):
+        if not isinstance(data, (float, Real)):  # Real alone is right, but slow
             raise TypeError(f"a Value holds one number, got {type(data).__name__}")
-        self.data, self.grad, self.op, self.birth = float(data), 0.0, op, next(births)
-        self.left, self.left_slope, self.right, self.right_slope = None, 0.0, None, 0.0
+        self.data, self.grad = float(data), 0.0
+        self.op, self.birth, self.seen = op, next(births), None
+        self.left, self.left_slope = left, left_slope
+        self.right, self.right_slope = right, right_slope
 
     def __repr__(self):
         return f"Value({self.data:.6g}, grad={self.grad:.6g})"
@@ -45,29 +42,31 @@ class Value:
 
     def __add__(self, other):
         other = other if isinstance(other, Value) else Value(other, "constant")
-        return record("Add", self.data + other.data, self, 1.0, other, 1.0)
+        return Value(self.data + other.data, "Add", self, 1.0, other, 1.0)
 
     def __sub__(self, other):
         other = other if isinstance(other, Value) else Value(other, "constant")
-        return record("Sub", self.data - other.data, self, 1.0, other, -1.0)
+        return Value(self.data - other.data, "Sub", self, 1.0, other, -1.0)
 
     def __mul__(self, other):
         other = other if isinstance(other, Value) else Value(other, "constant")
-        a, b = self.data, other.data
-        return record("Mul", a * b, self, b, other, a)
+        return Value(self.data * other.data, "Mul", self, other.data, other, self.data)
 
     def __truediv__(self, other):
         other = other if isinstance(other, Value) else Value(other, "constant")
-        a, b = self.data, other.data
-        return record("Div", a / b, self, 1 / b, other, -a / b**2)
+        y = self.data / other.data
+        return Value(y, "Div", self, 1 / other.data, other, -y / other.data)
 
     def __pow__(self, n: float):
-        slope = n * self.data ** (n - 1) if n else 0.0
-        return record("Pow", self.data**n, self, slope)
+        return Value(self.data**n, "Pow", self, n * self.data ** (n - 1) if n else 0.0)
 
     __radd__, __rmul__ = __add__, __mul__
-    __rsub__ = lambda self, other: Value(other, "constant") - self
-    __rtruediv__ = lambda self, other: Value(other, "constant") / self
+
+    def __rsub__(self, other):
+        return Value(other, "constant") - self
+
+    def __rtruediv__(self, other):
+        return Value(other, "constant") / self
 
     __neg__ = unary("Neg", lambda a: -a, lambda a, y: -1.0)
     exp = unary("Exp", math.exp, lambda a, y: y)
@@ -88,27 +87,13 @@ class Value:
                 node.right.grad += node.right_slope * node.grad
 
 
-def record(op, data, left, left_slope, right=None, right_slope=0.0) -> Value:
-    """Make the result of an operation; `Value(...)` itself makes leaves."""
-    result = Value.__new__(Value)
-    result.data, result.grad, result.op, result.birth = data, 0.0, op, next(births)
-    result.left, result.left_slope = left, left_slope
-    result.right, result.right_slope = right, right_slope
-    return result
-
-
 def topological_order(root: Value) -> list[Value]:
-    """List every result that root depends on, each before its parents.
-
-    A result is younger than its parents, so sorting by birth is enough.
-    """
-    order, found, to_visit = [], {root}, [root]
+    """List the results root depends on, youngest first: each before its parents."""
+    order, to_visit, search = [], [root], object()  # search: a mark nobody else makes
     while to_visit:
         node = to_visit.pop()
-        if node.left is not None:
+        if node is not None and node.left is not None and node.seen is not search:
+            node.seen = search
             order.append(node)
-            for parent in (node.left, node.right):
-                if parent is not None and parent not in found:
-                    found.add(parent)
-                    to_visit.append(parent)
+            to_visit += node.left, node.right
     return sorted(order, key=attrgetter("birth"), reverse=True)

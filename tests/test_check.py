@@ -1,0 +1,200 @@
+"""`course.py check` tells right from wrong, whatever an answer does to its kernel."""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sample
+from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, pristine
+
+from classroom.check import check_command, find, run_answers
+from classroom.notebooks import all_chapters, read_notebook, write_notebook
+
+STUB = f"def f(x):\n    {BLANK}"
+CHECK = """from classroom.checks import check, expect
+with check({name!r}):
+    expect("f(2)", f(2), 4)
+"""
+
+# What an answer does: the answer, its status, words of the message.
+TROUBLES = {
+    "right": ("def f(x): return x * x", "passed", ""),
+    "wrong": ("def f(x): return x", "wrong", "f(2)\n    your answer: 2\n    expected:"),
+    "half filled in": (f"def f(x):\n    y = 2\n    {BLANK}", "blank", ""),
+    "syntax": ("def f(x:\n    pass", "error", "SyntaxError: '(' was never closed"),
+    "raises": (
+        "def f(x): pass\ng(1)",
+        "error",
+        "'g' is not defined\nIt happened in line 2",
+    ),
+    "endless": ("def f(x):\n    while True:\n        x += 1", "slow", "in line"),
+    "endless, cannot be interrupted": (
+        "while True:\n    try:\n        while True: pass\n"
+        "    except BaseException: pass",
+        "slow",
+        "ran for over 2 s",
+    ),
+    "exit": ("def f(x): return 4\nexit()", "died", "exit()"),
+    "exit in the check": ("def f(x): exit()", "died", "exit()"),
+    "sys.exit": ("import sys\nsys.exit()", "error", "SystemExit"),
+    "killed": ("def f(x):\n    import os\n    os._exit(1)", "died", "came to an end"),
+    "100 MB at once": (
+        "def f(x):\n    print('x' * 10**8)\n    return 4",
+        "error",
+        "more than 1,000,000",
+    ),
+    "100 MB in lines": (
+        "for _ in range(10**6): print('x' * 100)",
+        "error",
+        "more than 1,000,000",
+    ),
+    "prints": ("def f(x):\n    print('hm')\n    return 4", "wrong", "A print left in"),
+    "NBVAL_SKIP": ("# NBVAL_SKIP\ndef f(x): return 5", "wrong", "your answer: 5"),
+    "NBVAL_IGNORE_OUTPUT": ("# NBVAL_RAISES_EXCEPTION\nf(", "error", "SyntaxError"),
+    "right at last": ("def f(x): return 2 * x", "passed", ""),
+}
+NAMES = {case: f"90.{n}" for n, case in enumerate(TROUBLES, 1)}
+
+
+def live_exercise(name):
+    cells = exercise(name, STUB)
+    cells[-1]["source"] = CHECK.format(name=name)
+    return cells
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """One chapter in which every exercise does its worst, half of them at a time."""
+    cells = {name: live_exercise(name) for name in NAMES.values()}
+    cells["90.99"] = live_exercise("90.99")
+    root = course(tmp_path_factory.mktemp("a course, 강의"), chapter(cells))
+    answers = {NAMES[case]: [trouble[0]] for case, trouble in TROUBLES.items()}
+    halves = [{n: answers[n] for n in list(answers)[half::2]} for half in (0, 1)]
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(lambda half: run_answers(pristine(root), half, 2), halves)
+    return {
+        n: r
+        for half, result in zip(halves, found, strict=True)
+        for n, r in result.items()
+        if n in half or n == "90.99"
+    }
+
+
+@pytest.mark.parametrize("case", TROUBLES)
+def test_each_exercise_is_judged_by_itself(results, case):
+    _, status, words = TROUBLES[case]
+    result = results[NAMES[case]]
+    assert result.status == status
+    assert words in result.message
+    assert "\x1b" not in result.message + result.detail
+    assert len(result.message) < 1000
+
+
+def test_no_answer_is_blank_and_not_run(results):
+    assert results["90.99"].status == "blank"
+
+
+@pytest.fixture
+def root(tmp_path):
+    return course(tmp_path)
+
+
+def check(root, what, capsys, timeout=10):
+    code = check_command(what, timeout, root)
+    out = capsys.readouterr().out
+    assert "Traceback" not in out
+    assert max(map(len, out.splitlines())) <= 80
+    return code, out
+
+
+def test_right_answers_pass_and_the_notebook_is_left_alone(root, capsys):
+    fill(learner(root), RIGHT)
+    before = learner(root).read_bytes(), learner(root).stat().st_mtime_ns
+    start = time.monotonic()
+    code, out = check(root, None, capsys)
+    assert time.monotonic() - start < 15  # 2.5 s on an idle machine
+    assert code == 0 and out.count("passed") == 3
+    assert (learner(root).read_bytes(), learner(root).stat().st_mtime_ns) == before
+    assert sorted(p.name for p in learner(root).parent.iterdir()) == ["90_sample.ipynb"]
+
+
+def test_wrong_and_blank_say_what_and_where_help_is(root, capsys):
+    """The check cells that the learner has edited or deleted do not matter."""
+    notebook = fill(learner(root), {"90.1": "def double(x): return x"})
+    sample.cell_of(notebook, "check-90-1")["source"] = "print('90.1 passed')"
+    write_notebook(learner(root), notebook)
+    code, out = check(root, "90", capsys)
+    assert code == 1
+    assert "double(4): your answer: 4" in out
+    assert "Hint 1 of exercise 90.1" in out
+    assert out.count("not yet filled in") == 2 and "save the notebook" in out
+    fill(learner(root), {"90.1": "def double(x): return 3 * x"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and "Hint 2 of exercise 90.1" in out and "90.2" not in out
+
+
+def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
+    notebook = sample.strip_labels(fill(learner(root), RIGHT))
+    path = learner(root).rename(root / "exercises" / "내 답.ipynb")
+    write_notebook(path, notebook)
+    code, out = check(root, str(path), capsys)
+    assert code == 0 and out.count("passed") == 3
+    assert find("90.3", all_chapters(root), root)[0] == path
+
+
+def test_a_cell_of_the_chapter_that_fails_is_not_called_an_answer(root, capsys):
+    notebook = read_notebook(pristine(root))
+    sample.cell_of(notebook, "setup")["source"] = "import no_such_module"
+    write_notebook(pristine(root), notebook)
+    fill(learner(root), RIGHT)
+    code, out = check(root, "90", capsys)
+    assert code == 1 and out.count("the chapter's own") == 3
+
+
+def test_nothing_filled_in(root, capsys):
+    assert check(root, None, capsys) == (
+        1,
+        "Nothing is filled in yet. Save the notebook, then check again.\n",
+    )
+    code, out = check(root, "90", capsys)
+    assert code == 1 and out.count("not yet filled in") == 3
+
+
+@pytest.mark.parametrize(
+    "what, words",
+    [
+        ("91", "There is no chapter 91"),
+        ("90.7", "There is no exercise 90.7; chapter 90 has 90.1, 90.2, 90.3."),
+        ("banana", "There is no chapter banana"),
+        ("exercises/x.ipynb", "There is no notebook"),
+        ("exercises/other.ipynb", "has no exercise of this course"),
+        ("exercises/empty.ipynb", "is empty"),
+    ],
+)
+def test_what_cannot_be_checked(root, capsys, what, words):
+    (root / "exercises" / "empty.ipynb").touch()
+    other = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    write_notebook(root / "exercises" / "other.ipynb", other)
+    code, out = check(root, what, capsys)
+    assert code == 2 and words in out.replace("\n", " ")
+
+
+def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
+    other = chapter({"91.1": exercise("91.1", STUB)}, slug="91_other")
+    root = course(tmp_path, chapter(), other)
+    fill(learner(root), RIGHT)
+    learner(root, "91_other").write_text("<<<<<<< HEAD\n{}\n")
+    code, out = check(root, None, capsys)
+    assert code == 2 and out.count("passed") == 3 and "marks of a git merge" in out
+
+
+def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):
+    fill(learner(root), {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]})
+    quick = ["-p", "classroom.quick", "-p", "nbval.plugin", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *quick, "--nbval-lax", learner(root)]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert "2 failed, 5 passed" in done.stdout  # the check cells of 90.1 and 90.2

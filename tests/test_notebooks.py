@@ -1,0 +1,231 @@
+"""Answers are found however a notebook was saved, renamed, cut or mended."""
+
+import json
+
+import pytest
+from sample import (
+    BLANK,
+    RIGHT,
+    STUBS,
+    cell_of,
+    chapter,
+    code,
+    course,
+    exercise,
+    fill,
+    learner,
+    markdown,
+    pristine,
+    strip_labels,
+)
+
+from classroom.notebooks import (
+    Chapter,
+    Learner,
+    Unreadable,
+    all_chapters,
+    carry_over,
+    chapter_of,
+    graft,
+    read_notebook,
+    write_notebook,
+)
+
+HEADER = "# minigrad/value.py"
+
+
+@pytest.fixture
+def root(tmp_path):
+    return course(tmp_path)
+
+
+def answers(root, notebook):
+    return Learner(notebook, Chapter(pristine(root))).answers()
+
+
+def only(*sources, name="90.1"):
+    return {name: list(sources)}
+
+
+def test_blank_notebook_has_no_answers(root):
+    assert answers(root, read_notebook(learner(root))) == {}
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# no idea", STUBS["90.1"] + "\n# why?"])
+def test_comments_and_the_stub_are_no_answer(root, text):
+    assert answers(root, fill(learner(root), {"90.1": text})) == {}
+
+
+def test_answers_are_found(root):
+    notebook = fill(learner(root), RIGHT)
+    assert answers(root, notebook) == {name: [text] for name, text in RIGHT.items()}
+
+
+def test_format_4_4_without_ids_and_metadata(root):
+    notebook = strip_labels(fill(learner(root), RIGHT))
+    assert chapter_of(notebook, all_chapters(root)).slug == "90_sample"
+    assert answers(root, notebook) == {name: [text] for name, text in RIGHT.items()}
+
+
+def test_changed_ids_with_grade_ids(root):
+    notebook = fill(learner(root), RIGHT)
+    for n, cell in enumerate(notebook["cells"]):
+        cell["id"] = f"other-{n}"
+    assert len(answers(root, notebook)) == 3
+
+
+def test_ids_that_colab_moved_into_the_metadata(root):
+    notebook = fill(learner(root), RIGHT)
+    for cell in notebook["cells"]:
+        cell["metadata"] = {"id": cell.pop("id")}
+    assert len(answers(root, notebook)) == 3
+
+
+def test_neither_labels_nor_statements_are_left(root):
+    notebook = strip_labels(fill(learner(root), RIGHT))
+    code_cells = [c for c in notebook["cells"] if c["source"] in RIGHT.values()]
+    notebook["cells"] = code_cells[::-1]
+    assert len(answers(root, notebook)) == 3
+
+
+def test_check_and_statement_deleted_or_edited(root):
+    notebook = fill(learner(root), RIGHT)
+    cell_of(notebook, "check-90-1")["source"] = "print('90.1 passed')"
+    gone = ("check-90-2", "exercise-90-3")
+    notebook["cells"] = [c for c in notebook["cells"] if c["id"] not in gone]
+    found = answers(root, notebook)
+    assert found == {name: [text] for name, text in RIGHT.items()}
+    grafted = graft(Chapter(pristine(root)), found)
+    assert "assert double" in cell_of(grafted, "check-90-1")["source"]
+    assert cell_of(grafted, "check-90-2")
+
+
+def test_answer_split_over_two_cells_is_joined(root):
+    notebook = fill(learner(root), {"90.1": "def double(x):"})
+    second = code("new", "    return x + x")
+    second["metadata"] = cell_of(notebook, "answer-90-1")["metadata"]
+    insert_after(notebook, "answer-90-1", second)
+    assert answers(root, notebook) == only("def double(x):\n    return x + x")
+
+
+def test_copied_stub_is_dropped_and_a_copy_below_the_check_is_not_used(root):
+    notebook = fill(learner(root), {"90.1": RIGHT["90.1"]})
+    label = cell_of(notebook, "answer-90-1")["metadata"]
+    for after, text in ("answer", STUBS["90.1"]), ("check", "def double(x): return 0"):
+        copy = {**code(f"copy-{after}", text), "metadata": label}
+        insert_after(notebook, f"{after}-90-1", copy)
+    assert answers(root, notebook) == only(RIGHT["90.1"])
+
+
+def test_own_cells_between_statement_and_check_come_along(root):
+    notebook = fill(learner(root), {"90.1": RIGHT["90.1"]})
+    insert_after(notebook, "hints-90-1", code("a", "import math"))
+    insert_after(notebook, "answer-90-1", code("b", "double(3)"))
+    assert answers(root, notebook) == only("import math", RIGHT["90.1"], "double(3)")
+    grafted = graft(Chapter(pristine(root)), answers(root, notebook))
+    roles = [cell["metadata"]["minigrad"]["role"] for cell in grafted["cells"]]
+    assert roles == ["", "extra", "answer", "extra", "check"]
+
+
+def test_definitions_from_above_come_along_and_experiments_do_not(root):
+    notebook = fill(learner(root), {"90.2": RIGHT["90.2"]})
+    insert_after(notebook, "setup", code("a", "import math"))
+    insert_after(notebook, "check-90-1", code("b", "while True: pass"))
+    insert_after(notebook, "check-90-2", code("c", "import late"))
+    assert answers(root, notebook) == only("import math", RIGHT["90.2"], name="90.2")
+
+
+def test_answer_in_a_new_cell_below_the_stub(root):
+    notebook = read_notebook(learner(root))
+    insert_after(notebook, "answer-90-1", code("a", RIGHT["90.1"]))
+    assert answers(root, notebook) == only(RIGHT["90.1"])
+
+
+def test_the_header_is_put_back(tmp_path):
+    stub = f"{HEADER}\nclass Value:\n    def __mul__(self, other):\n        {BLANK}"
+    root = course(tmp_path, chapter({"90.1": exercise("90.1", stub)}))
+    text = "class Value:\n    def __mul__(self, other):\n        return 1"
+    notebook = fill(learner(root), {"90.1": text})
+    insert_after(notebook, "hints-90-1", code("a", "import math"))
+    assert answers(root, notebook) == only("import math", f"{HEADER}\n{text}")
+    notebook = fill(learner(root), {"90.1": f"{HEADER}\n{text}"})
+    assert answers(root, notebook) == only(f"{HEADER}\n{text}")
+
+
+def test_windows_line_ends_and_byte_order_mark(root):
+    notebook = fill(learner(root), RIGHT)
+    for cell in notebook["cells"]:
+        cell["source"] = cell["source"].replace("\n", "\r\n")
+    text = json.dumps(notebook, indent=1).replace("\n", "\r\n")
+    learner(root).write_bytes(b"\xef\xbb\xbf" + text.encode())
+    found = answers(root, read_notebook(learner(root)))
+    assert found == {name: [text] for name, text in RIGHT.items()}
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (b"", "is empty"),
+        (b"\xef\xbb\xbf \r\n", "is empty"),
+        (b'{"cells": [', "is not a notebook: its JSON"),
+        (b'{"a": 1}', "is JSON, but not a notebook"),
+        (b"[1, 2]", "is JSON, but not a notebook"),
+        (b'{"cells": [3]}', "is JSON, but not a notebook"),
+        (b'{"cells": [{"source": []}]}', "is JSON, but not a notebook"),
+        (b'{\n<<<<<<< HEAD\n "a": 1\n=======\n>>>>>>> x\n}', "marks of a git merge"),
+        ('{"é": 1}'.encode("latin-1"), "not UTF-8"),
+    ],
+)
+def test_unreadable_files_say_why(tmp_path, content, words):
+    path = tmp_path / "04_blame.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable, match=words):
+        read_notebook(path)
+
+
+def test_a_missing_notebook_says_so(tmp_path):
+    with pytest.raises(Unreadable, match="No such file"):
+        read_notebook(tmp_path / "04_blame.ipynb")
+
+
+def test_written_as_jupyter_writes_it(root):
+    nbformat = pytest.importorskip("nbformat")
+    path = learner(root)
+    text = path.read_text("utf-8")
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert nbformat.writes(notebook) + "\n" == text
+
+
+def test_a_chapter_is_known_by_metadata_or_else_by_its_cells(tmp_path):
+    other = chapter({"91.1": exercise("91.1", "x = ...")}, slug="91_other")
+    root = course(tmp_path, chapter(), other)
+    notebook = read_notebook(learner(root, "91_other"))
+    notebook["metadata"] = {}
+    assert chapter_of(notebook, all_chapters(root)).slug == "91_other"
+    setup_only = {"cells": notebook["cells"][:2], "metadata": {}}
+    assert chapter_of(setup_only, all_chapters(root)) is None
+
+
+def test_carry_over_keeps_every_cell_of_the_learner(root):
+    notebook = fill(learner(root), {"90.1": "import a\n", "90.3": RIGHT["90.3"]})
+    insert_after(notebook, "answer-90-1", code("extra", "extra = 1"))
+    second = {**code("second", RIGHT["90.1"])}
+    second["metadata"] = cell_of(notebook, "answer-90-1")["metadata"]
+    insert_after(notebook, "extra", second)
+    insert_after(notebook, "exercise-90-2", markdown("note", "My note."))
+    new = chapter({"90.1": exercise("90.1"), "90.2": exercise("90.2")})
+    write_notebook(pristine(root), new)
+    old = Chapter(learner(course(root / "old")))
+    carried = carry_over(Learner(notebook, old), Chapter(pristine(root)))
+    texts = [cell["source"] for cell in carried.notebook["cells"]]
+    order = ["import a\n", "extra = 1", RIGHT["90.1"], "My note.", STUBS["90.2"]]
+    assert [text for text in texts if text in order] == order
+    assert [cell["source"] for cell in carried.homeless] == [RIGHT["90.3"]]
+    ids = [cell["id"] for cell in carried.notebook["cells"]]
+    assert len(ids) == len(set(ids))
+
+
+def insert_after(notebook, name, cell):
+    place = notebook["cells"].index(cell_of(notebook, name)) + 1
+    notebook["cells"].insert(place, cell)

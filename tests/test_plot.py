@@ -1,0 +1,102 @@
+"""The plots of the course, and the loss curve that grows in a notebook."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import nbformat.v4
+import numpy as np
+import pytest
+from matplotlib import colors, pyplot
+from nbclient import NotebookClient
+
+from minigrad import plot
+
+ROOT = Path(__file__).resolve().parent.parent
+GROWING = """
+import time
+from minigrad.plot import LossCurve, plot_loss
+curve = LossCurve()
+for step in range(30):
+    time.sleep(0.02)
+    curve.append(0.9 ** step)
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_window():
+    matplotlib.use("agg")
+    with matplotlib.rc_context():
+        yield
+    pyplot.close("all")
+
+
+def test_axes_are_small_and_labelled():
+    figure, ax = plot.axes("step", "loss", "Falling")
+    assert tuple(figure.get_size_inches()) == (3.5, 2.5)
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == (
+        *("step", "loss"),
+        "Falling",
+    )
+    figure, both = plot.axes("x", "y", ncols=2, figsize=(7, 2.5))
+    assert [ax.get_xlabel() for ax in both] == ["x", "x"]
+
+
+def test_plot_loss_puts_a_second_curve_into_the_first_ones_axes():
+    ax = plot.plot_loss([3, 2, 1], "slow")
+    assert plot.plot_loss([3, 1, 0], "fast", ax=ax) is ax
+    assert [list(line.get_ydata()) for line in ax.lines] == [[3, 2, 1], [3, 1, 0]]
+    assert [text.get_text() for text in ax.get_legend().texts] == ["slow", "fast"]
+    assert ax.lines[0].get_color() == plot.BLUE
+
+
+@pytest.mark.parametrize("low", [-1, 0])
+def test_decision_boundary_is_where_the_score_is_zero(low):
+    X, y = np.array([[0.0, 0.0], [2.0, 1.0], [0.5, 1.0]]), np.array([low, 1, low])
+    seen = []
+    ax = plot.plot_decision_boundary(lambda p: seen.append(p) or p[:, 0] - 1, X, y)
+    line = ax.collections[1].get_paths()[0].vertices
+    assert seen[0].shape == (2500, 2) and np.allclose(line[:, 0], 1)
+    circles, squares = ax.collections[2:]
+    assert len(circles.get_offsets()) == 2 and len(squares.get_offsets()) == 1
+    assert colors.to_hex(squares.get_facecolor()[0], False) == plot.ORANGE.lower()
+
+
+def test_decision_boundary_of_a_network_that_has_one_answer():
+    X, y = np.eye(2), np.array([-1, 1])
+    plot.plot_decision_boundary(lambda p: [1.0] * len(p), X, y)
+
+
+def test_gradients_stand_beside_finite_differences():
+    ax = plot.plot_gradients(["w", "b"], [1.5, -0.5], [1.501, -0.499])
+    assert [bar.get_height() for bar in ax.patches] == [1.5, -0.5, 1.501, -0.499]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["w", "b"]
+    assert len(plot.plot_gradients(["w"], [1.5]).patches) == 1
+
+
+def test_loss_curve_is_quiet_outside_a_notebook(capsys):
+    curve = plot.LossCurve()
+    curve.append(1.0)
+    assert curve.losses == [1.0] and not pyplot.get_fignums()
+    assert capsys.readouterr().out == ""
+
+
+def test_loss_curve_grows_in_one_output():
+    sources = [GROWING, "curve.append(0.01)", "_ = plot_loss(curve.losses)"]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    place = {"metadata": {"path": str(ROOT)}}
+    NotebookClient(notebook, resources=place, shutdown_kernel="immediate").execute()
+    pictures = [[out["data"] for out in cell["outputs"]] for cell in notebook.cells]
+    assert [len(each) for each in pictures] == [1, 0, 1]
+    # The curve of the first cell got the last point that the second one added.
+    assert pictures[0][0] == pictures[2][0]
+    assert pictures[0][0]["text/plain"] == "<Figure size 350x250 with 1 Axes>"
+
+
+def test_import_is_light():
+    code = "import sys, minigrad.plot; print(*sys.modules)"
+    command = [sys.executable, "-c", code]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"matplotlib", "IPython"} & set(ran.stdout.split())

@@ -1,0 +1,298 @@
+"""A newer course comes under filled-in exercises, and not a line is lost."""
+
+import shutil
+import subprocess
+
+import pytest
+from sample import (
+    BLANK,
+    RIGHT,
+    chapter,
+    code,
+    course,
+    exercise,
+    fill,
+    learner,
+    markdown,
+    pristine,
+    sources,
+)
+
+from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
+from classroom.update import update_command
+
+NEW_STUB = f"def triple(number):\n    {BLANK}"
+
+
+def newer_course(folder):
+    """90.1 as it was, 90.2 changed, 90.3 removed, 90.4 and a chapter added."""
+    cells = {"90.1": exercise("90.1"), "90.2": exercise("90.2", NEW_STUB, "Mended.")}
+    cells["90.4"] = exercise("90.4", f"def fourth(x):\n    {BLANK}")
+    added = chapter({"91.1": exercise("91.1", "x = ...")}, slug="91_added")
+    course(folder, chapter(cells), added)
+    (folder / "minigrad").mkdir(exist_ok=True)
+    (folder / "minigrad" / "value.py").write_text("NEW = 1\n\n\nEND = 1\n")
+    return folder
+
+
+def older_course(folder):
+    gone = chapter(
+        {"80.1": exercise("80.1", f"def g(x):\n    {BLANK}")}, slug="80_gone"
+    )
+    course(folder, chapter(), gone)
+    (folder / "minigrad").mkdir(exist_ok=True)
+    (folder / "minigrad" / "value.py").write_text("OLD = 1\n\n\nEND = 1\n")
+    return folder
+
+
+def learn(root):
+    """All answers, a note, a cell and a notebook of one's own."""
+    notebook = fill(learner(root), RIGHT)
+    notebook["cells"].insert(1, code("own", "import math"))
+    notebook["cells"].insert(6, markdown("note", "My note."))
+    write_notebook(learner(root), notebook)
+    fill(learner(root, "80_gone"), {"80.1": "def g(x): return 80"})
+    (root / "exercises" / "mine.ipynb").write_text('{"cells": [], "metadata": {}}')
+    (root / "exercises" / "notes.txt").write_text("mine")
+
+
+def everything(root):
+    files = (root / "exercises").rglob("*")
+    return {p.name: p.read_bytes() for p in files if p.is_file()}
+
+
+def assert_updated(root, before):
+    found = Learner(read_notebook(learner(root)), Chapter(pristine(root))).answers()
+    assert {name: found[name][-1] for name in found} == {
+        "90.1": RIGHT["90.1"],
+        "90.2": RIGHT["90.2"],
+    }
+    texts = sources(learner(root))
+    assert any("Mended." in text for text in texts)
+    assert any("fourth" in text for text in texts)
+    assert {"import math", "My note."} <= set(texts)
+    assert learner(root, "91_added").read_bytes() == (
+        pristine(root, "91_added").read_bytes()
+    )
+    assert not learner(root, "80_gone").exists()
+    (kept,) = (root / "exercises" / "kept").iterdir()
+    assert {
+        p.name: p.read_bytes() for p in kept.iterdir() if p.name in before
+    } == before
+    assert RIGHT["90.3"] in sources(kept / "removed-90_sample.ipynb")
+    assert (root / "exercises" / "mine.ipynb").read_bytes() == before["mine.ipynb"]
+    assert (root / "exercises" / "notes.txt").read_text() == "mine"
+    assert (root / "minigrad" / "value.py").read_text().startswith("NEW = 1")
+    return kept
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+def test_from_a_folder_or_a_zip(tmp_path, capsys, kind):
+    root = older_course(tmp_path / "course, 강의")
+    learn(root)
+    (root / "minigrad" / "value.py").write_text("MINE = 1\n")
+    newer = newer_course(tmp_path / "zipped" / "minigrad-main")
+    if kind == "zip":
+        newer = shutil.make_archive(tmp_path / "newer", "zip", newer.parent)
+    before = everything(root)
+    assert update_command(str(newer), root) == 0
+    kept = assert_updated(root, before)
+    assert (kept / "course" / "minigrad" / "value.py").read_text() == "MINE = 1\n"
+    assert not pristine(root, "80_gone").exists()
+    out = capsys.readouterr().out
+    assert "answers back in place: 90.1, 90.2. Changed, check again: 90.2." in out
+    assert "80_gone.ipynb: the course has this chapter no longer" in out
+    assert "Traceback" not in out
+
+
+def test_unreadable_and_renamed_notebooks(tmp_path, capsys):
+    root = older_course(tmp_path / "course")
+    fill(learner(root), RIGHT)
+    learner(root).rename(root / "exercises" / "my own name.ipynb")
+    learner(root, "80_gone").write_text("<<<<<<< HEAD\n{}")
+    newer = newer_course(tmp_path / "newer")
+    assert update_command(str(newer), root) == 0
+    texts = sources(root / "exercises" / "my own name.ipynb")
+    assert RIGHT["90.2"] in texts and any("Mended." in text for text in texts)
+    assert learner(root).read_bytes() == pristine(root).read_bytes()
+    assert learner(root, "80_gone").read_text() == "<<<<<<< HEAD\n{}"
+
+
+@pytest.mark.parametrize("make", ["missing", "not a course", "not a zip", "itself"])
+def test_sources_that_are_none(tmp_path, capsys, make):
+    root = older_course(tmp_path / "course")
+    source = root if make == "itself" else tmp_path / "source"
+    if make == "not a course":
+        source.mkdir()
+    if make == "not a zip":
+        source.write_text("hello")
+    assert update_command(str(source), root) == 2
+    assert str(source) in capsys.readouterr().out.replace("\n", "")
+    assert not (root / "exercises" / "kept").exists()
+
+
+def test_without_git_and_without_source(tmp_path, capsys):
+    assert update_command(None, older_course(tmp_path)) == 2
+    assert "python3 course.py update PATH-OF-THE-ZIP" in capsys.readouterr().out
+
+
+# With git: `upstream` is where the course comes from, `root` the learner's clone.
+
+
+def git(folder, *words):
+    me = ["-c", "user.name=me", "-c", "user.email=me@localhost"]
+    done = subprocess.run(
+        ["git", *me, *words], cwd=folder, capture_output=True, text=True
+    )
+    return done
+
+
+def commit(folder):
+    git(folder, "add", "-A")
+    assert git(folder, "commit", "-q", "-m", "x").returncode == 0
+
+
+@pytest.fixture
+def upstream(tmp_path):
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    folder = older_course(tmp_path / "upstream")
+    (folder / ".gitignore").write_text("exercises/kept/\n.minigrad/\n")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder)
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path, upstream):
+    git(tmp_path, "clone", "-q", str(upstream), "clone")
+    return tmp_path / "clone"
+
+
+def publish(upstream):
+    """What a newer course looks like to git: files changed, added and removed."""
+    newer_course(upstream)
+    pristine(upstream, "80_gone").unlink()
+    learner(upstream, "80_gone").unlink()
+    commit(upstream)
+
+
+def newest(upstream, root):
+    head = git(upstream, "rev-parse", "HEAD").stdout.strip()
+    return git(root, "merge-base", "--is-ancestor", head, "HEAD").returncode == 0
+
+
+def test_git_with_changed_exercises(upstream, root, capsys):
+    learn(root)
+    publish(upstream)
+    assert git(root, "pull", "-q").returncode != 0  # git alone cannot
+    before = everything(root)
+    assert update_command(None, root) == 0
+    assert_updated(root, before)
+    assert newest(upstream, root)
+    capsys.readouterr()
+    assert update_command(None, root) == 0
+    assert "newest course already" in capsys.readouterr().out
+
+
+def test_git_with_answers_that_were_committed(upstream, root):
+    learn(root)
+    (root / "minigrad" / "value.py").write_text("MINE = 1\n\n\nEND = 1\n")
+    commit(root)
+    publish(upstream)
+    before = everything(root)
+    assert update_command(None, root) == 0
+    assert_updated(root, before)
+    assert newest(upstream, root)
+    assert "MINE" in git(root, "log", "-p").stdout
+
+
+def test_git_in_the_middle_of_a_conflict(upstream, root):
+    learn(root)
+    commit(root)
+    publish(upstream)
+    git(root, "pull", "-q", "--no-rebase")
+    assert "<<<<<<<" in learner(root).read_text("utf-8")
+    before = everything(root)
+    assert update_command(None, root) == 0
+    assert_updated(root, before)
+    assert newest(upstream, root)
+
+
+def test_git_with_a_stash_that_did_not_fit(upstream, root):
+    learn(root)
+    git(root, "stash", "-q")
+    publish(upstream)
+    git(root, "pull", "-q")
+    assert git(root, "stash", "pop", "-q").returncode != 0
+    assert "<<<<<<<" in learner(root).read_text("utf-8")
+    before = everything(root)
+    assert update_command(None, root) == 0
+    texts = sources(learner(root))
+    assert {RIGHT["90.1"], RIGHT["90.2"], "My note."} <= set(texts)
+    assert any("Mended." in text for text in texts)
+    (kept,) = (root / "exercises" / "kept").iterdir()
+    assert {p.name: p.read_bytes() for p in kept.iterdir() if p.is_file()} == before
+
+
+def test_git_in_the_middle_of_a_rebase(upstream, root, capsys):
+    learn(root)
+    commit(root)
+    publish(upstream)
+    git(root, "pull", "-q", "--rebase")
+    before = everything(root)
+    assert update_command(None, root) == 2
+    assert "rebase is under way" in capsys.readouterr().out
+    assert everything(root) == before
+
+
+def test_git_with_other_changes_of_the_learner(upstream, root, capsys):
+    learn(root)
+    (root / "minigrad" / "value.py").write_text("MINE = 1\n\n\nEND = 1\n")
+    (root / "new.txt").write_text("mine too")
+    (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\nx\n")
+    (upstream / "new.txt").write_text("the course's")
+    publish(upstream)
+    before = everything(root)
+    assert update_command(None, root) == 0
+    kept = assert_updated(root, before)
+    assert (kept / "course" / "minigrad" / "value.py").read_text().startswith("MINE")
+    assert (kept / "course" / "new.txt").read_text() == "mine too"
+    assert (root / "new.txt").read_text() == "the course's"
+    assert (root / ".gitignore").read_text().endswith("x\n")
+    assert "2 more files were different" in capsys.readouterr().out
+
+
+def test_git_with_a_history_written_anew(upstream, root):
+    learn(root)
+    shutil.rmtree(upstream / ".git")
+    git(upstream, "init", "-q", "-b", "main")
+    publish(upstream)
+    assert update_command(None, root) == 0
+    texts = sources(learner(root))
+    assert {RIGHT["90.1"], RIGHT["90.2"], "My note."} <= set(texts)
+    assert any("Mended." in text for text in texts)
+    assert newest(upstream, root)
+
+
+def test_git_that_cannot_fetch_or_has_no_remote(upstream, root, capsys):
+    learn(root)
+    before = everything(root)
+    shutil.rmtree(upstream)
+    assert update_command(None, root) == 2
+    assert "git could not fetch the newer course" in capsys.readouterr().out
+    git(root, "remote", "remove", "origin")
+    assert update_command(None, root) == 2
+    assert "git remote add upstream" in capsys.readouterr().out
+    assert everything(root) == before
+
+
+def test_git_that_fails_leaves_everything_as_it_was(upstream, root, capsys):
+    learn(root)
+    publish(upstream)
+    before = everything(root)
+    (root / ".git" / "refs" / "heads" / "main.lock").touch()
+    assert update_command(None, root) == 2
+    assert "Your files are as they were" in capsys.readouterr().out.replace("\n", " ")
+    shutil.rmtree(root / "exercises" / "kept")
+    assert everything(root) == before
