@@ -18,6 +18,7 @@ STYLE = [sys.executable, "-m", "ruff", "check"]
 FORMAT = [sys.executable, "-m", "ruff", "format", "--check"]
 BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
 TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
+TESTS = ["-q", "-rs", "-n", "auto", "--dist", "loadgroup"]
 NBVAL = [
     *("-p", "nbval.plugin", "-p", "xdist.plugin"),
     *("-p", "no:cacheprovider", "-q", "--nbval", "--nbval-current-env"),

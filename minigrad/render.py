@@ -13,9 +13,11 @@ from typing import Any
 
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
+# JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
 SLIDER = """<div>
 <input type="range" min="0" max="{last}" value="{last}"
  aria-label="Step of the backward pass" style="display: block; width: 24em"
+ data-lm-suppress-shortcuts="true"
  data-lines="{lines}"
  data-frames="{frames}"
  data-captions="{captions}"

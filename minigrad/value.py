@@ -1,11 +1,7 @@
 """Value: one number that remembers where it came from and shares out the blame."""
 
-import itertools
 import math
 from numbers import Real
-from operator import attrgetter
-
-births = itertools.count()
 
 
 def unary(op, f, slope):
@@ -17,17 +13,17 @@ class Value:
     """A number that knows which operation made it, from what, and with which slopes.
 
     A leaf has no parents. A result has one or two, each with its local slope: how far
-    the result moves per nudge of that parent. `root.backward()` makes grad d root/d self.
+    the result moves when that parent moves by one. `root.backward()` fills in `grad`.
     """
 
-    __slots__ = ["data", "grad", "op", "birth", "seen"]
+    __slots__ = ["data", "grad", "op", "seen"]
     __slots__ += ["left", "left_slope", "right", "right_slope"]
 
     def __init__(self, data, op="", left=None, left_slope=0, right=None, right_slope=0):
-        if not isinstance(data, (float, Real)):  # Real alone is right, but slow
+        if type(data) is not float and not isinstance(data, Real):
             raise TypeError(f"a Value holds one number, got {type(data).__name__}")
         self.data, self.grad = float(data), 0.0
-        self.op, self.birth, self.seen = op, next(births), None
+        self.op, self.seen = op, None
         self.left, self.left_slope = left, left_slope
         self.right, self.right_slope = right, right_slope
 
@@ -88,12 +84,16 @@ class Value:
 
 
 def topological_order(root: Value) -> list[Value]:
-    """List the results root depends on, youngest first: each before its parents."""
-    order, to_visit, search = [], [root], object()  # search: a mark nobody else makes
+    """List the results root depends on, root first, each before its parents."""
+    order, to_visit, entered, placed = [], [root], object(), object()  # fresh marks
     while to_visit:
         node = to_visit.pop()
-        if node is not None and node.left is not None and node.seen is not search:
-            node.seen = search
+        if node is None or node.left is None or node.seen is placed:
+            continue
+        if node.seen is entered:  # for the second time here: its parents are placed
+            node.seen = placed
             order.append(node)
-            to_visit += node.left, node.right
-    return sorted(order, key=attrgetter("birth"), reverse=True)
+        else:
+            node.seen = entered
+            to_visit += node, node.left, node.right
+    return order[::-1]

@@ -4,8 +4,6 @@ The k-th variant of all exercises of a chapter runs in one kernel, as a learner'
 notebook would.
 """
 
-from copy import deepcopy
-
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
@@ -19,16 +17,18 @@ CELL_TIMEOUT = 20  # seconds
 
 
 def variants(kind):
-    """Yield (chapter, {exercise: (title, answer)}) for each k-th wrong or right one."""
+    """List (chapter, {exercise: (title, answer)}) for each k-th wrong or right one."""
+    found = []
     for chapter in CHAPTERS:
         lists = {
-            n: list(getattr(ex, kind).items()) for n, ex in chapter.exercises.items()
+            n: list(getattr(e, kind).items()) for n, e in chapter.exercises.items()
         }
         for k in range(max(map(len, lists.values()))):
             chosen = {
                 name: answers[k % len(answers)] for name, answers in lists.items()
             }
-            yield pytest.param(chapter, chosen, id=f"{chapter.slug}-{k + 1}")
+            found.append(pytest.param(chapter, chosen, id=f"{chapter.slug}-{k + 1}"))
+    return found
 
 
 def judge(chapter, answers):
@@ -61,42 +61,50 @@ def test_blanks_fail_and_solutions_pass(chapter):
     assert {result.status for result in solved.values()} == {"passed"}, solved
 
 
-def hidden_outputs(chapter, answers, seed=20):
-    """Return what the hidden check of each exercise prints for the given answers."""
-    cells = [SETUP, f"import random\n\nrng = random.Random({seed})"]
+def hidden_outputs(chapter, tries):
+    """Return what the hidden checks print for each try, a pair (seed, answers).
+
+    All tries run in one kernel, each on the package's own definitions.
+    """
     setup = [c for c in chapter.exercise_cells if c.cell_type == "code"]
+    cells = [SETUP, "import random"]
     cells += [c.source for c in setup if not {"answer", "check"} & set(c.metadata)]
     first = len(cells)
-    for name, exercise in chapter.exercises.items():
-        cells += [answers[name], f"rng.seed({seed})\n{exercise.hidden}"]
-        cells.append("classroom.live.restore()")
+    for seed, answers in tries:
+        for name, exercise in chapter.exercises.items():
+            cells += [answers[name], f"rng = random.Random({seed})\n{exercise.hidden}"]
+            cells.append("classroom.live.restore()")
     notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
-    NotebookClient(notebook, timeout=CELL_TIMEOUT, allow_errors=True).execute(
-        cwd=str(ROOT / "exercises")
-    )
-    shown = [deepcopy(cell.outputs) for cell in notebook.cells[first:]]
-    return {
-        name: "".join(o.get("text", o.get("ename", "")) for o in shown[3 * k + 1])
-        for k, name in enumerate(chapter.exercises)
-    }
+    client = NotebookClient(notebook, timeout=CELL_TIMEOUT, allow_errors=True)
+    client.execute(cwd=str(ROOT / "exercises"))
+    printed = [
+        "".join(output.get("text", output.get("ename", "")) for output in cell.outputs)
+        for cell in notebook.cells[first + 1 :: 3]
+    ]
+    size = len(chapter.exercises)
+    return [printed[k : k + size] for k in range(0, len(printed), size)]
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
 def test_hidden_checks_tell_right_from_wrong(chapter):
     exercises = chapter.exercises
+
+    def tries(kind):
+        lists = {n: list(getattr(ex, kind).values()) for n, ex in exercises.items()}
+        for k in range(max(map(len, lists.values()))):
+            yield (
+                20,
+                {name: answers[k % len(answers)] for name, answers in lists.items()},
+            )
+
     solved = {name: ex.solved for name, ex in exercises.items()}
-    expected = hidden_outputs(chapter, solved)
-    assert all(len(text) > 10 and "Error" not in text for text in expected.values())
-    assert hidden_outputs(chapter, solved, seed=21) != expected
-    for k in range(max(len(ex.right) for ex in exercises.values())):
-        right = {
-            n: list(ex.right.values())[k % len(ex.right)] for n, ex in exercises.items()
-        }
-        assert hidden_outputs(chapter, right) == expected
-    for k in range(max(len(ex.wrong) for ex in exercises.values())):
-        wrong = {
-            n: list(ex.wrong.values())[k % len(ex.wrong)] for n, ex in exercises.items()
-        }
-        outputs = hidden_outputs(chapter, wrong)
-        same = [name for name in exercises if outputs[name] == expected[name]]
-        assert not same, f"wrong answer {k + 1} of {same} is not noticed"
+    right, wrong = list(tries("right")), list(tries("wrong"))
+    plan = [(20, solved), (21, solved), *right, *wrong]
+    expected, other, *outputs = hidden_outputs(chapter, plan)
+    for name, text, text_other in zip(exercises, expected, other, strict=True):
+        assert len(text) > 5 and text != text_other, f"{name} does not depend on rng"
+    for k, printed in enumerate(outputs[: len(right)]):
+        assert printed == expected, f"right answers, variant {k + 1}"
+    for k, printed in enumerate(outputs[len(right) :]):
+        for name, text, reference in zip(exercises, printed, expected, strict=True):
+            assert text != reference, f"{name}: wrong answer {k + 1} is not noticed"

@@ -28,6 +28,7 @@ def lab(tmp_path_factory):
         port = probe.getsockname()[1]
     kinds = ("CONFIG", "DATA", "RUNTIME")
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in kinds}
+    own["JUPYTERLAB_SETTINGS_DIR"] = write_settings(home / "settings")
     settings = {"JUPYTER_CONFIG_PATH": str(ROOT / "classroom" / "jupyter")}
     words = f"--no-browser --allow-root --port={port} --IdentityProvider.token="
     server = subprocess.Popen(
@@ -40,6 +41,14 @@ def lab(tmp_path_factory):
     yield address
     server.terminate()
     server.wait(20)
+
+
+def write_settings(folder):
+    """Let JupyterLab put all cells on the page, not only those in view."""
+    path = folder / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"windowingMode": "none"}')
+    return str(folder)
 
 
 def wait_for(address):
@@ -56,11 +65,8 @@ def wait_for(address):
 
 @pytest.fixture
 def page(browser):
-    """A browser page, tall enough that JupyterLab renders all cells of a notebook.
-
-    When the test is over, no request may have left this machine.
-    """
-    page = browser.new_page(viewport={"width": 1280, "height": 20_000})
+    """A browser page, no request of which may have left this machine in the end."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
     asked = set()
     page.on("request", lambda request: asked.add(urlsplit(request.url)))
     yield page
@@ -79,12 +85,18 @@ def open_notebook(page, lab, path):
 
 
 def run_all(page):
-    """Run all cells from the menu and wait until the last one is done."""
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
-    prompts = "[...document.querySelectorAll('.jp-InputPrompt')].map(p => p.innerText)"
-    page.wait_for_function(f"{prompts}.includes('[*]:')", timeout=30_000)
-    page.wait_for_function(f"!{prompts}.includes('[*]:')", timeout=60_000)
+    """Clear all outputs, run all cells, and wait until the last one is done."""
+    choose(page, "Edit", "Clear Outputs of All Cells")
+    choose(page, "Run", "Run All Cells")
+    prompts = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')]"
+    done = f"{prompts}.every(p => !/\\[[ *]\\]:/.test(p.innerText))"
+    page.wait_for_function(done, timeout=60_000)
+
+
+def choose(page, menu, entry):
+    """Choose an entry of JupyterLab's menu."""
+    page.get_by_role("menuitem", name=menu, exact=True).click()
+    page.get_by_text(entry, exact=True).click()
 
 
 def pictures_that_show(page):
