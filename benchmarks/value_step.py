@@ -7,6 +7,7 @@ import gc
 import random
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 from micrograd.engine import Value as MicrogradValue
@@ -15,7 +16,7 @@ from sklearn.datasets import make_moons
 
 from minigrad.value import Value
 
-ROUNDS, STEPS = 6, 3
+ROUNDS, STEPS = 8, 3
 # What minigrad's step may cost at most, as a part of what theirs costs.
 BOUNDS = {"micrograd": 1 / 8, "micrograd, gc off": 0.8, "PyTorch, 0-d tensors": 1 / 4}
 POINTS, CLASSES = make_moons(100, noise=0.1, random_state=0)
@@ -85,17 +86,17 @@ class Contender:
             p.data -= 0.01 * p.grad
         return loss
 
-    def seconds(self) -> float:
-        """The CPU time of a step, over a few in a row: each collects its own garbage."""
+    def turn(self) -> list[float]:
+        """The CPU seconds of a few steps in a row: later ones meet earlier garbage."""
         gc.collect()
         if not self.collect:
             gc.disable()
-        start = time.process_time()
+        ticks = [time.process_time()]
         for _ in range(STEPS):
             self.step()
-        elapsed = time.process_time() - start
+            ticks.append(time.process_time())
         gc.enable()
-        return elapsed / STEPS
+        return [after - before for before, after in pairwise(ticks)]
 
 
 def torch_number(requires_grad: bool) -> Callable:
@@ -114,7 +115,7 @@ def assert_same(contenders: dict[str, Contender]) -> None:
 
 
 def main() -> None:
-    """Interleave the contenders, keep the fastest turn of each, print the ratios."""
+    """Let the contenders take turns, then print how they compare."""
     torch.set_num_threads(1)
     contenders = {
         "minigrad": Contender(Value, Value),
@@ -125,13 +126,16 @@ def main() -> None:
         "PyTorch, 0-d tensors": Contender(torch_number(True), torch_number(False)),
     }
     assert_same(contenders)
-    gc.collect()
-    gc.freeze()  # what was imported shall not weigh on anybody's collections
     turns = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, contender in contenders.items():
-            turns[name].append(contender.seconds())
-    report({name: min(times) for name, times in turns.items()})
+            turns[name].append(contender.turn())
+    report({name: fastest(steps) for name, steps in turns.items()})
+
+
+def fastest(turns: list[list[float]]) -> float:
+    """The mean over a turn's steps, each as fast as it was in any round."""
+    return sum(map(min, zip(*turns, strict=True))) / STEPS
 
 
 def report(seconds: dict[str, float]) -> None:

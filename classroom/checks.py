@@ -77,15 +77,17 @@ def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:
 def _require_live(pieces: tuple[Callable, ...]) -> None:
     for piece in pieces:
         if not live.is_live(piece):
-            name = getattr(piece, "__qualname__", repr(piece))
             raise WrongAnswer(
-                f"{name} is still the package's own. Run the cell with your answer "
-                "first, and leave its first line, `# minigrad/...`, as it is."
+                f"{live.name_of(piece)} is still the package's own. Write it into your "
+                "cell, keep the first line of the cell, `# minigrad/...`, and run "
+                "the cell before the check."
             )
 
 
 def _what_was_raised(error: Exception) -> str:
     text = f"Your code raised {type(error).__name__}: {error}"
+    if isinstance(error, TypeError) and "NoneType" in str(error):
+        text += "\nDoes your function return something?"
     if isinstance(error, NameError) and error.name:
         text += f"\nHas the cell that defines `{error.name}` been run?"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):

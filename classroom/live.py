@@ -114,6 +114,17 @@ def is_live(piece: Any) -> bool:
     return any(replaced.newer is piece for replaced in _on_trial + _kept)
 
 
+def name_of(piece: Any) -> str:
+    """Return what a function or method of the package is called: "Value.tanh"."""
+    for key, module in list(sys.modules.items()):
+        for holder in vars(module).values() if _in_package(key) else ():
+            if isinstance(holder, type):
+                for name, value in vars(holder).items():
+                    if value is piece:
+                        return f"{holder.__name__}.{name}"
+    return getattr(piece, "__name__", repr(piece))
+
+
 def keep() -> None:
     """Let what is on trial stay: its check has passed."""
     _kept.extend(_on_trial)

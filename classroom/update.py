@@ -30,7 +30,15 @@ from classroom.notebooks import (
     write_notebook,
 )
 
-LEFT_ALONE = {".git", ".venv", ".venv.lock", ".minigrad", "__pycache__", ".ipynb_checkpoints", "kept"}
+LEFT_ALONE = {
+    ".git",
+    ".venv",
+    ".venv.lock",
+    ".minigrad",
+    "__pycache__",
+    ".ipynb_checkpoints",
+    "kept",
+}
 NOBODY = ["-c", "user.name=minigrad", "-c", "user.email=minigrad@localhost"]
 PLAIN_MERGE = ["-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}"]
 

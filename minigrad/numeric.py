@@ -1,4 +1,4 @@
-"""Derivatives by nudging: slow and not quite exact, but right about everybody else's."""
+"""Derivatives by nudging: slow and not quite exact, but a check on all the others."""
 
 from collections.abc import Callable, Sequence
 
@@ -28,10 +28,59 @@ def central_difference(f: Callable, x: float, h: float = STEP) -> float:
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-def numerical_gradient(f: Callable, xs: Sequence[float], h: float = STEP) -> list[float]:
+def numerical_gradient(
+    f: Callable, xs: Sequence[float], h: float = STEP
+) -> list[float]:
     """Estimate every partial derivative of f(*xs), nudging one argument at a time."""
 
     def partial(i: int) -> float:
         return central_difference(lambda x: f(*xs[:i], x, *xs[i + 1 :]), xs[i], h)
 
     return [partial(i) for i in range(len(xs))]
+
+
+def check_gradient(
+    f: Callable,
+    gradient: Callable,
+    xs: Sequence[float],
+    eps: float = STEP,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+) -> bool:
+    """Hold gradient(*xs), one number per argument, against nudging f(*xs).
+
+    True if all agree within atol + rtol * |numerical|; else raises GradcheckError. The
+    defaults are those of torch.autograd.gradcheck.
+    """
+    analytic, numerical = gradient(*xs), numerical_gradient(f, xs, eps)
+    if len(analytic) != len(xs):
+        raise GradcheckError(f"{len(analytic)} derivatives for {len(xs)} inputs")
+    for i, (a, n) in enumerate(zip(analytic, numerical, strict=True)):
+        if not abs(a - n) <= atol + rtol * abs(n):  # this way round catches nan
+            raise GradcheckError(f"input {i}: analytic {a:.6g}, numerical {n:.6g}")
+    return True
+
+
+def gradcheck(
+    f: Callable,
+    inputs: Sequence,
+    eps: float = STEP,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+) -> bool:
+    """Hold the gradients that f(*inputs).backward() gives against nudging the inputs.
+
+    The inputs are Values, and their own grads stay as they are. Like
+    torch.autograd.gradcheck: True, or GradcheckError, with the same defaults.
+    """
+    make = type(inputs[0])
+
+    def value(*xs):
+        return f(*map(make, xs)).data
+
+    def gradient(*xs):
+        leaves = [make(x) for x in xs]
+        f(*leaves).backward()
+        return [leaf.grad for leaf in leaves]
+
+    return check_gradient(value, gradient, [x.data for x in inputs], eps, atol, rtol)

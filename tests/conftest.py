@@ -50,12 +50,17 @@ def browser():
         browser.close()
 
 
+# As root Chromium needs the first; the others keep it from calling home.
+QUIET = ["--no-sandbox", "--disable-background-networking", "--no-first-run"]
+QUIET += ["--disable-component-update", "--disable-sync"]
+
+
 def launch(chromium, error, path):
     """Start the browser at `path`; without one, whichever Playwright finds."""
     ways = [{"executable_path": path}] if path else [{}, {"channel": "chrome"}]
     for way in ways:
         try:
-            return chromium.launch(args=["--no-sandbox"], **way)
+            return chromium.launch(args=QUIET, **way)
         except error as reason:
             why = str(reason).splitlines()[0]
     pytest.skip(f"no Chromium or Chrome can be started: {why}")

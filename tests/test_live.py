@@ -85,12 +85,10 @@ def topological_order(root):
 
 
 def test_a_page_sees_the_names_of_its_file_and_shares_its_variables():
-    page = """\
-# minigrad/value.py
-births = itertools.count()
-"""
-    namespace = run_page(page)
-    assert namespace["births"] is value.births
+    namespace = run_page("# minigrad/value.py\nunary = f = math.sin\n")
+    assert namespace["unary"] is value.unary  # the package's variable stays the one
+    assert namespace["f"] is value.math.sin
+    assert namespace["Value"] is Value
 
 
 @pytest.mark.parametrize(

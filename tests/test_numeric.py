@@ -1,0 +1,84 @@
+"""Derivatives by nudging, and the checks made from them."""
+
+import inspect
+import math
+
+import pytest
+
+from minigrad.numeric import (
+    GradcheckError,
+    central_difference,
+    check_gradient,
+    forward_difference,
+    gradcheck,
+    numerical_gradient,
+)
+from minigrad.value import Value
+
+
+def product(x, y):
+    return x * x * y
+
+
+def test_differences_are_near_the_derivative():
+    assert forward_difference(math.sin, 1.0) == pytest.approx(math.cos(1.0), abs=1e-7)
+    assert central_difference(math.sin, 1.0) == pytest.approx(math.cos(1.0), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "difference, shrinks", [(forward_difference, 10), (central_difference, 100)]
+)
+def test_the_error_shrinks_as_promised(difference, shrinks):
+    coarse, fine = (abs(difference(math.exp, 0.0, h) - 1) for h in (1e-2, 1e-3))
+    assert coarse / fine == pytest.approx(shrinks, rel=0.01)
+
+
+@pytest.mark.parametrize("difference", [forward_difference, central_difference])
+def test_the_default_nudge_is_near_the_best(difference):
+    def error(h):
+        points = [0.3 + 0.1 * i for i in range(10)]
+        return max(abs(difference(math.sin, x, h) - math.cos(x)) for x in points)
+
+    default = difference.__defaults__[0]
+    assert error(default) < min(error(default * 100), error(default / 100))
+
+
+def test_partial_derivatives():
+    assert numerical_gradient(product, [3.0, 5.0]) == pytest.approx([30.0, 9.0])
+    assert numerical_gradient(lambda: 1.0, []) == []
+
+
+def test_a_gradient_written_by_hand():
+    assert check_gradient(product, lambda x, y: [2 * x * y, x * x], [3.0, 5.0])
+
+
+def test_a_wrong_gradient_is_named():
+    with pytest.raises(GradcheckError, match="input 1: analytic 3, numerical 9"):
+        check_gradient(product, lambda x, y: [2 * x * y, x], [3.0, 5.0])
+    with pytest.raises(GradcheckError, match="input 0: analytic nan"):
+        check_gradient(product, lambda x, y: [math.nan, x * x], [3.0, 5.0])
+    with pytest.raises(GradcheckError, match="1 derivatives for 2 inputs"):
+        check_gradient(product, lambda x, y: [2 * x * y], [3.0, 5.0])
+
+
+def test_gradcheck_runs_backward_and_leaves_the_inputs_alone():
+    x, y = Value(3.0), Value(5.0)
+    assert gradcheck(lambda x, y: (x * y).tanh() + x / y - y**3, [x, y])
+    assert x.grad == y.grad == 0.0
+
+
+def test_gradcheck_catches_a_wrong_slope():
+    def square(x):
+        return Value(x.data**2, "Square", x, x.data)
+
+    with pytest.raises(GradcheckError, match="input 0: analytic 3, numerical 6"):
+        gradcheck(square, [Value(3.0)])
+
+
+def test_the_defaults_are_pytorchs():
+    torch = pytest.importorskip("torch")
+    theirs = inspect.signature(torch.autograd.gradcheck).parameters
+    for check in (gradcheck, check_gradient):
+        ours = inspect.signature(check).parameters
+        for name in ("eps", "atol", "rtol"):
+            assert ours[name].default == theirs[name].default
