@@ -6,7 +6,7 @@ import random
 import pytest
 
 from minigrad.neuron import MLP, SGD, Layer, Neuron, hinge_loss
-from minigrad.numeric import gradcheck
+from minigrad.numeric import numerical_gradient
 from minigrad.value import Value
 
 POINTS = [[0.5, -1.0], [1.5, 0.25], [-0.75, 0.5]]
@@ -49,7 +49,9 @@ def test_the_same_source_of_chance_makes_the_same_network():
 
 def test_tanh_stands_between_layers_and_not_at_the_end():
     model = MLP([1, 1, 1], random.Random(0))
-    for parameter, number in zip(model.parameters(), [2.0, 0.5, 10.0, -3.0], strict=True):
+    for parameter, number in zip(
+        model.parameters(), [2.0, 0.5, 10.0, -3.0], strict=True
+    ):
         parameter.data = number
     assert model([0.25])[0].data == 10.0 * math.tanh(1.0) - 3.0
 
@@ -79,7 +81,8 @@ def test_gradients_are_what_finite_differences_give():
             p.data = number
         return loss_of(model).data
 
-    assert any(slopes) and gradcheck(loss_at, start, slopes)
+    assert any(slopes)
+    assert slopes == pytest.approx(numerical_gradient(loss_at, start), abs=1e-7)
 
 
 def test_zero_grad_clears_what_backward_adds_to():
@@ -88,7 +91,7 @@ def test_zero_grad_clears_what_backward_adds_to():
     loss_of(model).backward()
     once = [p.grad for p in parameters]
     loss_of(model).backward()
-    assert [p.grad for p in parameters] == [2 * grad for grad in once]
+    assert [p.grad for p in parameters] == pytest.approx([2 * g for g in once])
     SGD(parameters, rate=0.1).zero_grad()
     assert {p.grad for p in parameters} == {0.0}
 
