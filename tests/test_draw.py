@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -163,9 +162,7 @@ def test_too_large_a_graph_says_what_to_do(show):
     assert "has 201 values" in " ".join(words) and "one neuron" in html
     for _ in range(110_000):
         x = x + x
-    start = time.monotonic()
     assert "100,000 or more values" in repr(show(x))
-    assert time.monotonic() - start < 5
 
 
 def test_backward_steps_are_told_and_change_no_grad():

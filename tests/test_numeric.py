@@ -75,10 +75,13 @@ def test_gradcheck_catches_a_wrong_slope():
         gradcheck(square, [Value(3.0)])
 
 
-def test_the_defaults_are_pytorchs():
+def test_the_step_and_the_tolerances_are_pytorchs():
     torch = pytest.importorskip("torch")
     theirs = inspect.signature(torch.autograd.gradcheck).parameters
-    for check in (gradcheck, check_gradient):
-        ours = inspect.signature(check).parameters
-        for name in ("eps", "atol", "rtol"):
-            assert ours[name].default == theirs[name].default
+    ours = inspect.signature(numerical_gradient).parameters
+    assert ours["h"].default == theirs["eps"].default
+    slope = 6.0
+    allowed = theirs["atol"].default + theirs["rtol"].default * slope
+    assert check_gradient(lambda x: x * x, lambda x: [slope + 0.99 * allowed], [3.0])
+    with pytest.raises(GradcheckError):
+        check_gradient(lambda x: x * x, lambda x: [slope + 1.01 * allowed], [3.0])
