@@ -14,6 +14,9 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+# One JupyterLab serves all, also when the tests are spread over processes.
+pytestmark = pytest.mark.xdist_group("jupyterlab")
+
 PICTURES = ".jp-OutputArea-output img"
 
 
@@ -86,6 +89,8 @@ def open_notebook(page, lab, path):
 
 def run_all(page):
     """Clear all outputs, run all cells, and wait until the last one is done."""
+    idle = ".jp-Notebook-ExecutionIndicator[data-status='idle']"
+    page.wait_for_selector(idle, timeout=60_000)  # the kernel has started
     choose(page, "Edit", "Clear Outputs of All Cells")
     choose(page, "Run", "Run All Cells")
     prompts = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')]"

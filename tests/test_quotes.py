@@ -9,7 +9,7 @@ import pytest
 from classroom.chapters import ROOT, chapters
 from classroom.live import page_of
 
-QUOTED_WHOLE = ["value.py", "numeric.py"]
+QUOTED_WHOLE = ["value.py", "numeric.py", "neuron.py"]
 LONGEST_CELL = 20
 
 
