@@ -18,7 +18,7 @@ STYLE = [sys.executable, "-m", "ruff", "check"]
 FORMAT = [sys.executable, "-m", "ruff", "format", "--check"]
 BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
 TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
-TESTS = ["-q", "-rs", "-n", "auto", "--dist", "loadgroup"]
+SPREAD = ["-n", "auto", "--dist", "loadgroup"]  # over all cores
 NBVAL = [
     *("-p", "nbval.plugin", "-p", "xdist.plugin"),
     *("-p", "no:cacheprovider", "-q", "--nbval", "--nbval-current-env"),
@@ -34,7 +34,7 @@ def test(words: list[str]) -> int:
         return subprocess.call([*PYTEST, *words], cwd=ROOT)
     total = part("Style", lambda: run(STYLE) + run(FORMAT))
     total += part("What is built matches its source", lambda: run(BUILD))
-    total += part("Tests", lambda: run_pytest(TESTS, dict(os.environ)))
+    total += part("Tests", lambda: run_pytest(TESTS + SPREAD, dict(os.environ)))
     total += part("Notebooks give the outputs they show", lambda: run_pytest(*nbval()))
     print(f"\n{summary(total)}")
     return 1 if total["failed"] else 0

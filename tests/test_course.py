@@ -551,7 +551,7 @@ def test_in_ci_what_is_skipped_fails(tmp_path, ci, expected):
     (tmp_path / "test_b.py").write_text(NEEDS_TOO_MUCH)
     where = ["-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
     environment = {**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    counts = testing.run_pytest(["-q", *where], environment)
+    counts = testing.run_pytest([*testing.TESTS, *where], environment)
     assert testing.summary(counts) == expected
 
 

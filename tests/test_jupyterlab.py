@@ -1,5 +1,6 @@
 """Lessons and exercises in real JupyterLab, in a browser that a learner might use."""
 
+import contextlib
 import os
 import shutil
 import socket
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
+TimeoutError = pytest.importorskip("playwright.sync_api").TimeoutError
 ROOT = Path(__file__).resolve().parent.parent
 # One JupyterLab serves all, also when the tests are spread over processes.
 pytestmark = pytest.mark.xdist_group("jupyterlab")
@@ -89,12 +91,15 @@ def open_notebook(page, lab, path):
 
 def run_all(page):
     """Clear all outputs, run all cells, and wait until the last one is done."""
-    idle = ".jp-Notebook-ExecutionIndicator[data-status='idle']"
-    page.wait_for_selector(idle, timeout=60_000)  # the kernel has started
     choose(page, "Edit", "Clear Outputs of All Cells")
-    choose(page, "Run", "Run All Cells")
     prompts = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')]"
+    begun = f"{prompts}.some(p => /\\[[*\\d]/.test(p.innerText))"
     done = f"{prompts}.every(p => !/\\[[ *]\\]:/.test(p.innerText))"
+    for _ in range(10):  # JupyterLab drops the wish while its kernel is starting
+        choose(page, "Run", "Run All Cells")
+        with contextlib.suppress(TimeoutError):
+            page.wait_for_function(begun, timeout=5_000)
+            break
     page.wait_for_function(done, timeout=60_000)
 
 
