@@ -332,12 +332,12 @@ def report(
     console.print(Text(f"{chapter.slug}  ({task.path.name})", style="bold"))
     for name in task.asked():
         result, exercise = results[name], chapter.exercises[name]
-        word, colour = WORDS[result.status]
+        word, color = WORDS[result.status]
         title = (
             exercise.title if len(exercise.title) < 44 else exercise.title[:41] + "..."
         )
         line = Text(f"  {name:<5} {title:<44} ")
-        console.print(line.append(word, style=colour))
+        console.print(line.append(word, style=color))
         help_ = _next_hint(exercise.name, exercise.hints, tries.get(name, 0))
         told = "\n".join(
             filter(None, [result.message, help_ if tries.get(name) else ""])

@@ -1,7 +1,7 @@
 """Plots of learning: losses, decision boundaries, gradients.
 
-All share `axes`, which lessons use for plots of their own as well. The colours are
-those of Okabe and Ito ("Color Universal Design", 2008), for colour-blind people too.
+All share `axes`, which lessons use for plots of their own as well. The colors are
+those of Okabe and Ito ("Color Universal Design", 2008), for color-blind people too.
 """
 
 import sys
@@ -73,7 +73,7 @@ class LossCurve:
             ...
             curve.append(loss.data)
 
-    It is drawn at most five times a second, and once more when the cell is done.
+    It is drawn at most twice a second, and once more when the cell is done.
     """
 
     def __init__(self):
@@ -87,7 +87,7 @@ class LossCurve:
         if self._shell and not self._waiting:
             self._waiting = True
             self._shell.events.register("post_execute", self._finish)
-        if self._shell and time.monotonic() - self._drawn_at > 0.2:
+        if self._shell and time.monotonic() - self._drawn_at > 0.5:
             self._draw()
 
     def _draw(self) -> None:
@@ -121,7 +121,7 @@ def plot_decision_boundary(
     y: np.ndarray,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Colour the plane by the sign of `predict`, with the data points on it.
+    """Color the plane by the sign of `predict`, with the data points on it.
 
     `predict` is given 2,500 points at once, as an array of shape (2500, 2), and returns
     a number for each. Points with y > 0 are orange squares, the others blue circles.
@@ -135,9 +135,9 @@ def plot_decision_boundary(
     sides = [-np.inf, 0.0, np.inf]
     ax.contourf(*grid, scores, levels=sides, colors=[BLUE, ORANGE], alpha=0.2)
     ax.contour(*grid, scores, levels=[0.0], colors="#333333", linewidths=1)
-    for side, colour, marker in (y <= 0, BLUE, "o"), (y > 0, ORANGE, "s"):
+    for side, color, marker in (y <= 0, BLUE, "o"), (y > 0, ORANGE, "s"):
         look = {"marker": marker, "edgecolors": "white", "linewidths": 0.5}
-        ax.scatter(*X[side].T, 16, colour, **look)
+        ax.scatter(*X[side].T, 16, color, **look)
     ax.grid(visible=False)
     return ax
 
