@@ -13,9 +13,6 @@ from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, prist
 from classroom.check import check_command, find, run_answers
 from classroom.notebooks import all_chapters, read_notebook, write_notebook
 
-# One slow fixture serves many, also when tests are spread over processes.
-pytestmark = pytest.mark.xdist_group("check")
-
 STUB = f"def f(x):\n    {BLANK}"
 CHECK = """from classroom.checks import check, expect
 with check({name!r}):

@@ -23,9 +23,6 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from classroom import __main__ as commands
 from classroom import lab, testing
 
-# One small course is installed for all, also when tests are spread over processes.
-pytestmark = pytest.mark.xdist_group("course")
-
 ROOT = Path(__file__).resolve().parent.parent
 
 # A course that installs without a network. Its only command tells what it was given,

@@ -16,9 +16,6 @@ import pytest
 
 TimeoutError = pytest.importorskip("playwright.sync_api").TimeoutError
 ROOT = Path(__file__).resolve().parent.parent
-# One JupyterLab serves all, also when the tests are spread over processes.
-pytestmark = pytest.mark.xdist_group("jupyterlab")
-
 PICTURES = ".jp-OutputArea-output img"
 
 
