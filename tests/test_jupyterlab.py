@@ -100,6 +100,15 @@ def run_all(page):
     page.wait_for_function(done, timeout=60_000)
 
 
+def open_and_run(page, lab, path):
+    """Open a notebook and run it: no cell fails, and every picture shows."""
+    open_notebook(page, lab, path)
+    run_all(page)
+    stderr = "[data-mime-type='application/vnd.jupyter.stderr']"
+    assert page.locator(stderr).count() == 0
+    assert pictures_that_show(page) == pictures_in(path)
+
+
 def choose(page, menu, entry):
     """Choose an entry of JupyterLab's menu."""
     page.get_by_role("menuitem", name=menu, exact=True).click()
@@ -133,12 +142,7 @@ def test_a_just_cloned_notebook_shows_its_pictures(lab, page):
 
 def test_a_lesson_runs_and_its_slider_moves(lab, page):
     path = "notebooks/04_blame.ipynb"
-    open_notebook(page, lab, path)
-    run_all(page)
-    assert (
-        page.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-    )
-    assert pictures_that_show(page) == pictures_in(path)
+    open_and_run(page, lab, path)
     slider = page.locator("input[type=range]").first
     frame = page.locator("div:has(> input[type=range])").first
     caption, picture = frame.locator("p"), frame.locator("img")
@@ -157,10 +161,5 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
 
 def test_a_solved_exercise_runs(lab, page):
     path = "solutions/04_blame.ipynb"
-    open_notebook(page, lab, path)
-    run_all(page)
-    assert (
-        page.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-    )
-    assert pictures_that_show(page) == pictures_in(path)
+    open_and_run(page, lab, path)
     assert page.locator(".jp-OutputArea-output", has_text="4.1 passed").is_visible()
