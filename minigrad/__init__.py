@@ -1,1 +1,39 @@
 """minigrad: torch.autograd, small enough to read in a weekend."""
+
+from minigrad import autograd, data, linalg, methods, nn, optim
+from minigrad.autograd import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from minigrad.creation import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    manual_seed,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    randperm,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from minigrad.dtypes import bool_ as bool
+from minigrad.dtypes import float32, float64, int64
+from minigrad.serialization import load, save
+from minigrad.tensor import Tensor
+
+float, double, long = float32, float64, int64
+globals().update(methods.named(methods.BOTH) | methods.named(methods.FUNCTIONS))

@@ -1,0 +1,323 @@
+"""minigrad.autograd: gradients as values, and what can be computed with them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.creation import ones_like, randn_like, zeros_like
+from minigrad.function import Function
+from minigrad.grad_mode import (
+    detect_anomaly,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from minigrad.numeric import GradcheckError
+from minigrad.op import alias
+from minigrad.shapes import stack
+from minigrad.tensor import Tensor, collect, walk_back
+
+__all__ = [
+    "Function",
+    "backward",
+    "checkpoint",
+    "detect_anomaly",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "hessian",
+    "hvp",
+    "is_grad_enabled",
+    "jacobian",
+    "jvp",
+    "no_grad",
+    "set_grad_enabled",
+    "vjp",
+]
+
+
+def many(values: Any) -> tuple:
+    """Return a tuple: of the values, or of the only one."""
+    return tuple(values) if isinstance(values, list | tuple) else (values,)
+
+
+def backward(
+    tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None
+):
+    """Add the gradients of several tensors to the grad of their leaves."""
+    tensors = many(tensors)
+    gradients = (
+        many(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
+    )
+    collect(tensors, gradients, retain_graph, create_graph, inputs)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradient of the outputs' sum for each input; no `grad` changes.
+
+    `grad_outputs`, one for each output, weigh the sum. An input that the outputs do
+    not depend on is an error, or with allow_unused its gradient is None.
+    """
+    outputs, inputs = many(outputs), many(inputs)
+    weights = many(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
+    ends = walk_back(outputs, weights, inputs, retain_graph, create_graph)
+    found = [ends.get(tensor.edge) for tensor in inputs]
+    if not allow_unused and any(g is None for g in found):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the "
+            "graph. Set allow_unused=True if this is the desired behavior."
+        )
+    return tuple(g if g is None or isinstance(g, Tensor) else Tensor(g) for g in found)
+
+
+def tracked(inputs: Any, create_graph: bool) -> tuple[Tensor, ...]:
+    """Return inputs that are recorded: themselves, or leaves on the same memory."""
+    if create_graph:
+        return tuple(
+            alias.method(x) if x.requires_grad else x.detach().requires_grad_()
+            for x in many(inputs)
+        )
+    return tuple(x.detach().requires_grad_() for x in many(inputs))
+
+
+def like_given(given: Any, results: Sequence) -> Any:
+    """Return one result for one input, and a tuple for a tuple."""
+    return tuple(results) if isinstance(given, list | tuple) else results[0]
+
+
+def vjp(
+    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False
+) -> tuple:
+    """Return func(*inputs), and v times its Jacobian: one walk back.
+
+    v has the shape of the output, and may be left out if that is one number.
+    """
+    with enable_grad():
+        leaves = tracked(inputs, create_graph)
+        outputs = func(*leaves)
+    found = grad(many(outputs), leaves, v, create_graph=create_graph, allow_unused=True)
+    found = [zeros_like(x) if g is None else g for g, x in zip(found, leaves)]
+    result = (
+        outputs
+        if create_graph
+        else like_given(outputs, [o.detach() for o in many(outputs)])
+    )
+    return result, like_given(inputs, found)
+
+
+def jvp(
+    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False
+) -> tuple:
+    """Return func(*inputs), and its Jacobian times v, by walking back twice.
+
+    u·J is linear in u, and the derivative of (u·J)·v for u is J·v.
+    Source: J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
+    """
+    with enable_grad():
+        leaves = tracked(inputs, create_graph)
+        outputs = func(*leaves)
+        u = [zeros_like(o).requires_grad_() for o in many(outputs)]
+        rows = grad(many(outputs), leaves, u, create_graph=True, allow_unused=True)
+        v = many(v) if v is not None else [ones_like(x) for x in leaves]
+        pairs = [(r, w) for r, w in zip(rows, v) if r is not None and r.requires_grad]
+        found = [None] * len(u)
+        if pairs:
+            found = grad(
+                [r for r, _ in pairs],
+                u,
+                [w for _, w in pairs],
+                create_graph=create_graph,
+                allow_unused=True,
+            )
+    found = [zeros_like(o) if g is None else g for g, o in zip(found, many(outputs))]
+    result = (
+        outputs
+        if create_graph
+        else like_given(outputs, [o.detach() for o in many(outputs)])
+    )
+    return result, like_given(outputs, found)
+
+
+def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
+    """Return the derivative of every output for every input, a row at a time.
+
+    One input and one output of shapes s and t give a tensor of shape t + s; of several
+    inputs a tuple, of several outputs a tuple of these.
+    """
+    with enable_grad():
+        leaves = tracked(inputs, create_graph)
+        outputs = func(*leaves)
+    tables = []
+    for output in many(outputs):
+        rows = [
+            grad(element, leaves, None, True, create_graph, allow_unused=True)
+            for element in output.reshape(-1).unbind()
+        ]
+        columns = []
+        for i, leaf in enumerate(leaves):
+            cells = [zeros_like(leaf) if row[i] is None else row[i] for row in rows]
+            table = stack(cells) if cells else zeros_like(leaf)
+            columns.append(table.reshape(*output.shape, *leaf.shape))
+        tables.append(like_given(inputs, columns))
+    return like_given(outputs, tables)
+
+
+def hessian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
+    """Return the second derivatives of a function of one value: its Hessian."""
+
+    def slopes(*leaves):
+        first = grad(func(*leaves), leaves, create_graph=True, allow_unused=True)
+        first = [zeros_like(x) if g is None else g for g, x in zip(first, leaves)]
+        return like_given(inputs, first)
+
+    return jacobian(slopes, inputs, create_graph)
+
+
+def hvp(func: Callable, inputs: Any, v: Any, create_graph: bool = False) -> tuple:
+    """Return func(*inputs), and its Hessian times v, without making the Hessian."""
+    with enable_grad():
+        leaves = tracked(inputs, create_graph)
+        output = func(*leaves)
+        first = grad(output, leaves, create_graph=True, allow_unused=True)
+        pairs = [
+            (g, w) for g, w in zip(first, many(v)) if g is not None and g.requires_grad
+        ]
+    found = [None] * len(leaves)
+    if pairs:
+        gs, ws = zip(*pairs)
+        found = grad(gs, leaves, ws, create_graph=create_graph, allow_unused=True)
+    found = [zeros_like(x) if g is None else g for g, x in zip(found, leaves)]
+    return output if create_graph else output.detach(), like_given(inputs, found)
+
+
+def numerical_jacobian(func: Callable, inputs: Sequence[Tensor], x: Tensor, eps: float):
+    """Return the Jacobians for x by central differences, one array for each output."""
+    columns = []
+    with no_grad():
+        flat = x.array.reshape(-1)
+        for i in range(flat.size):
+            middle = flat[i]
+            flat[i] = middle + eps
+            above = [o.array.copy() for o in many(func(*inputs))]
+            flat[i] = middle - eps
+            below = [o.array.copy() for o in many(func(*inputs))]
+            flat[i] = middle
+            columns.append([(a - b) / (2 * eps) for a, b in zip(above, below)])
+    return [np.stack(each, -1).reshape(each[0].size, -1) for each in zip(*columns)]
+
+
+def gradcheck(
+    func: Callable,
+    inputs: Tensor | Sequence[Tensor],
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Hold the gradients of func at float64 inputs against central differences.
+
+    The defaults are those of torch.autograd.gradcheck. Raises GradcheckError (or, if
+    asked not to, returns False) with both Jacobians if they differ.
+    """
+    inputs = many(inputs)
+    checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+    if not checked:
+        raise ValueError("gradcheck expects at least one input with requires_grad=True")
+    if any(x.dtype != np.float64 for x in checked):
+        raise ValueError("gradcheck needs float64 inputs: float32 is too coarse for it")
+    for x in checked:
+        x.array = np.ascontiguousarray(x.array)
+    outputs = [o for o in many(func(*inputs)) if o.requires_grad]
+    for k, x in enumerate(checked):
+        numerical = numerical_jacobian(func, inputs, x, eps) if x.numel() else []
+        for o, (output, expected) in enumerate(zip(outputs, numerical)):
+            rows = [
+                grad(element, x, retain_graph=True, allow_unused=True)[0]
+                for element in output.reshape(-1).unbind()
+            ]
+            rows = [np.zeros(x.shape) if row is None else row.array for row in rows]
+            analytical = np.stack(rows).reshape(expected.shape) if rows else expected
+            if not np.allclose(analytical, expected, rtol, atol, equal_nan=True):
+                if not raise_exception:
+                    return False
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {o} with respect to input {k},\n"
+                    f"numerical:\n{expected}\nanalytical:\n{analytical}"
+                )
+    return True
+
+
+def gradgradcheck(
+    func: Callable, inputs: Any, grad_outputs: Any = None, **options
+) -> bool:
+    """Check the second derivatives: gradcheck of the gradient, for random weights."""
+    inputs = many(inputs)
+    outputs = many(func(*inputs))
+    weights = (
+        many(grad_outputs)
+        if grad_outputs is not None
+        else tuple(randn_like(o, requires_grad=True) for o in outputs)
+    )
+    checked = [
+        i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad
+    ]
+
+    def first(*everything):
+        mine, weights = everything[: len(inputs)], everything[len(inputs) :]
+        wanted = [mine[i] for i in checked]
+        with enable_grad():
+            found = grad(
+                many(func(*mine)), wanted, weights, create_graph=True, allow_unused=True
+            )
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(first, (*inputs, *weights), **options)
+
+
+class Checkpoint(Function):
+    """Runs a function without recording; backward runs it once more, recorded."""
+
+    @staticmethod
+    def forward(ctx, function, *args):
+        ctx.function, ctx.args = (
+            function,
+            [x for x in args if not isinstance(x, Tensor)],
+        )
+        ctx.places = [isinstance(x, Tensor) for x in args]
+        ctx.save_for_backward(*(x for x in args if isinstance(x, Tensor)))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        if is_grad_enabled():
+            raise RuntimeError("checkpoint does not support create_graph=True")
+        saved, others = iter(ctx.saved_tensors), iter(ctx.args)
+        args = [next(saved) if is_tensor else next(others) for is_tensor in ctx.places]
+        leaves = [
+            x.detach().requires_grad_(needed) if isinstance(x, Tensor) else x
+            for x, needed in zip(args, ctx.needs_input_grad[1:])
+        ]
+        with enable_grad():
+            outputs = many(ctx.function(*leaves))
+        backward(outputs, grad_outputs)
+        return None, *(x.grad if isinstance(x, Tensor) else None for x in leaves)
+
+
+def checkpoint(function: Callable, *args: Any) -> Any:
+    """Return function(*args), keeping nothing for backward but the arguments.
+
+    Backward computes the inside again: more time for less memory. At least one
+    argument has to require grad. Source: T. Chen et al., "Training Deep Nets with
+    Sublinear Memory Cost", 2016.
+    """
+    return Checkpoint.apply(function, *args)

@@ -1,0 +1,165 @@
+"""Making tensors: from data, filled, counted, and at random."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.dtypes import as_array, as_dtype, default, int64
+from minigrad.tensor import Tensor
+
+_generators: list = []  # one, as soon as somebody asks
+
+
+def generator() -> "np.random.Generator":
+    """Return the source of all of minigrad's random numbers."""
+    if not _generators:
+        _generators.append(np.random.default_rng())
+    return _generators[0]
+
+
+def manual_seed(seed: int) -> None:
+    """Make all random numbers from here on the same in every run."""
+    _generators[:] = [np.random.default_rng(seed)]
+
+
+def made(array: np.ndarray, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a new leaf."""
+    tensor = Tensor(
+        array if dtype is None else array.astype(as_dtype(dtype), copy=False)
+    )
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
+def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a copy of numbers, of nested lists of them, or of an array, as a leaf.
+
+    Python's floats become float32, its integers int64; an array keeps its dtype.
+    """
+    if isinstance(data, list | tuple):
+        data = [x.tolist() if isinstance(x, Tensor) else x for x in data]
+    data = data.array if isinstance(data, Tensor) else data
+    try:
+        array = as_array(data, dtype, copy=True)
+    except ValueError as error:
+        raise ValueError(
+            f"tensor: the lists are not all of one length ({error})"
+        ) from error
+    return made(array, None, requires_grad)
+
+
+def as_tensor(data: Any, dtype: Any = None) -> Tensor:
+    """Return data as a tensor, on the same memory where that can be."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    return Tensor(as_array(data, dtype))
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """Return a tensor on the memory of an array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return Tensor(as_array(array))
+
+
+def sizes(args: tuple) -> tuple:
+    """Return the sizes of zeros(2, 3), which may come as one tuple."""
+    return (
+        tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else args
+    )
+
+
+def zeros(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+    """Return zeros of a shape."""
+    return made(np.zeros(sizes(size), as_dtype(dtype)), None, requires_grad)
+
+
+def ones(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+    """Return ones of a shape."""
+    return made(np.ones(sizes(size), as_dtype(dtype)), None, requires_grad)
+
+
+def empty(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+    """Return whatever numbers are there, in a shape."""
+    return made(np.empty(sizes(size), as_dtype(dtype)), None, requires_grad)
+
+
+def full(
+    size: tuple, fill_value: Any, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a shape filled with one number."""
+    array = np.full(size, as_array(getattr(fill_value, "array", fill_value), dtype))
+    return made(array, None, requires_grad)
+
+
+def arange(
+    start, end=None, step=1, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return start, start + step, ... up to but without end."""
+    if end is None:
+        start, end = 0, start
+    floats = any(isinstance(x, float) for x in (start, end, step))
+    array = np.arange(start, end, step)
+    return made(array, dtype or (default if floats else int64), requires_grad)
+
+
+def linspace(
+    start, end, steps: int, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
+    """Return so many numbers from start to end, evenly spaced, with both ends."""
+    return made(np.linspace(start, end, steps), dtype, requires_grad)
+
+
+def eye(
+    n: int, m: int | None = None, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
+    """Return ones on the diagonal of a matrix of zeros."""
+    return made(np.eye(n, m, dtype=as_dtype(dtype)), None, requires_grad)
+
+
+def rand(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+    """Return random numbers, uniform from 0 to 1."""
+    return made(generator().random(sizes(size)), dtype, requires_grad)
+
+
+def randn(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+    """Return random numbers, normal with mean 0 and variance 1."""
+    return made(
+        np.asarray(generator().standard_normal(sizes(size))), dtype, requires_grad
+    )
+
+
+def randint(low: int, high=None, size=None, dtype: Any = int64) -> Tensor:
+    """Return random integers from low (or 0) up to but without high."""
+    if size is None:
+        low, high, size = 0, low, high
+    return made(generator().integers(low, high, size), dtype)
+
+
+def randperm(n: int) -> Tensor:
+    """Return the integers below n in random order."""
+    return Tensor(generator().permutation(n))
+
+
+def like(make):
+    """Return the version of a function that takes shape and dtype from a tensor."""
+
+    def function(
+        input: Tensor, dtype: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        return make(
+            input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad
+        )
+
+    function.__name__ = f"{make.__name__}_like"
+    function.__doc__ = make.__doc__.replace("of a shape", "shaped like `input`")
+    return function
+
+
+zeros_like, ones_like, empty_like = like(zeros), like(ones), like(empty)
+rand_like, randn_like = like(rand), like(randn)
+
+
+def full_like(input: Tensor, fill_value: Any, dtype: Any = None) -> Tensor:
+    """Return one number in the shape of `input`."""
+    return full(input.shape, fill_value, dtype or input.dtype)

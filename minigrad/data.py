@@ -1,0 +1,150 @@
+"""Data in batches: torch.utils.data's Dataset and DataLoader, and two small sets."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import creation
+from minigrad.shapes import stack
+from minigrad.tensor import Tensor
+
+
+class Dataset:
+    """Examples by number: write __getitem__ and __len__."""
+
+    def __getitem__(self, index: int) -> Any:
+        raise NotImplementedError("a Dataset needs __getitem__(self, index)")
+
+    def __len__(self) -> int:
+        raise NotImplementedError("a Dataset needs __len__(self)")
+
+
+class TensorDataset(Dataset):
+    """Tensors of one length, taken apart along their first axis."""
+
+    def __init__(self, *tensors: Tensor):
+        if len({len(t) for t in tensors}) != 1:
+            raise ValueError(
+                f"Size mismatch between tensors: {[len(t) for t in tensors]}"
+            )
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self):
+        return len(self.tensors[0])
+
+
+class Subset(Dataset):
+    """Some of the examples of a dataset."""
+
+    def __init__(self, dataset: Dataset, indices: Sequence[int]):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index):
+        return self.dataset[self.indices[index]]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(
+    dataset: Dataset, lengths: Sequence, seed: int | None = None
+) -> list[Subset]:
+    """Split at random into parts of the given lengths, or fractions that sum to 1."""
+    n = len(dataset)
+    if all(0 < part < 1 for part in lengths):
+        parts = [int(n * part) for part in lengths]
+        for i in range(n - sum(parts)):
+            parts[i % len(parts)] += 1
+        lengths = parts
+    if sum(lengths) != n:
+        raise ValueError(
+            f"the parts {list(lengths)} do not sum to the dataset's length, {n}"
+        )
+    generator = creation.generator() if seed is None else np.random.default_rng(seed)
+    order, ends = generator.permutation(n).tolist(), np.cumsum([0, *lengths])
+    return [Subset(dataset, order[a:b]) for a, b in zip(ends[:-1], ends[1:])]
+
+
+def default_collate(examples: list) -> Any:
+    """Make one batch of a list of examples: tensors, numbers, tuples or dicts of them."""
+    first = examples[0]
+    if isinstance(first, tuple | list):
+        return tuple(
+            default_collate(list(column)) for column in zip(*examples, strict=True)
+        )
+    if isinstance(first, dict):
+        return {key: default_collate([e[key] for e in examples]) for key in first}
+    if isinstance(first, Tensor):
+        return stack(examples)
+    return creation.tensor(
+        np.asarray(examples) if isinstance(first, np.ndarray) else examples
+    )
+
+
+class DataLoader:
+    """Batches of a dataset; each pass over it is one epoch.
+
+    With `seed` the order is the same in every run, and another in every epoch; without
+    it comes from manual_seed. drop_last leaves out a last batch that is smaller.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        collate_fn: Callable | None = None,
+        seed: int | None = None,
+    ):
+        if batch_size < 1:
+            raise ValueError(
+                f"batch_size should be a positive integer, but got {batch_size}"
+            )
+        self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
+        self.drop_last, self.collate_fn = drop_last, collate_fn
+        self._generator = None if seed is None else np.random.default_rng(seed)
+
+    def __len__(self) -> int:
+        full, rest = divmod(len(self.dataset), self.batch_size)
+        return full + (rest > 0 and not self.drop_last)
+
+    def __iter__(self) -> Iterator:
+        order = np.arange(len(self.dataset))
+        if self.shuffle:
+            order = (self._generator or creation.generator()).permutation(len(order))
+        for i in range(len(self)):
+            yield self.batch(order[i * self.batch_size : (i + 1) * self.batch_size])
+
+    def batch(self, indices: np.ndarray) -> Any:
+        """Return the examples with these numbers as one batch."""
+        if self.collate_fn is None and type(self.dataset) is TensorDataset:
+            return self.dataset[indices]  # all at once
+        examples = [self.dataset[i] for i in indices.tolist()]
+        return (self.collate_fn or default_collate)(examples)
+
+
+def load_digits() -> TensorDataset:
+    """Return 1,797 handwritten digits: images (1, 8, 8) from 0 to 1, and classes.
+
+    Source: scikit-learn's copy of E. Alpaydin and C. Kaynak's set (UCI, 1998).
+    """
+    from sklearn.datasets import load_digits
+
+    images, classes = load_digits(return_X_y=True)
+    images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
+    return TensorDataset(Tensor(images), Tensor(classes.astype(np.int64)))
+
+
+def make_moons(n: int = 200, noise: float = 0.1, seed: int = 0) -> TensorDataset:
+    """Return n points (2,) on two half circles, blurred by noise, and classes 0 and 1."""
+    from sklearn.datasets import make_moons
+
+    points, classes = make_moons(n, noise=noise, random_state=seed)
+    return TensorDataset(
+        Tensor(points.astype(np.float32)), Tensor(classes.astype(np.int64))
+    )

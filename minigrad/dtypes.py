@@ -1,0 +1,70 @@
+"""Kinds of numbers, and PyTorch's rules for what comes of mixing them."""
+
+from typing import Any
+
+import numpy as np
+
+float32, float64 = np.dtype("float32"), np.dtype("float64")
+int64, bool_ = np.dtype("int64"), np.dtype("bool")
+default = float32  # of Python floats, and of integers that a function makes floats of
+RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+WORDS = {bool: bool_, int: int64, float: float32}
+
+
+def rank(dtype: np.dtype) -> int:
+    """Return 0 for bool, 1 for integers, 2 for floats; raise TypeError for others."""
+    try:
+        return RANK[dtype.kind]
+    except KeyError:
+        raise TypeError(
+            f"a Tensor holds floats, integers or bools; got numbers of type {dtype}"
+        ) from None
+
+
+def as_dtype(dtype: Any) -> np.dtype:
+    """Return NumPy's dtype for a dtype, its name, or Python's float, int or bool."""
+    found = WORDS.get(dtype) if isinstance(dtype, type) else None
+    found = found or np.dtype(dtype)
+    rank(found)
+    return found
+
+
+def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """Return `data` as an array; Python's floats become float32, arrays stay as is."""
+    array = np.array(data, copy=copy)
+    if dtype is not None:
+        return array.astype(as_dtype(dtype), copy=False)
+    if array.dtype == float64 and not hasattr(data, "dtype"):
+        return array.astype(default)
+    rank(array.dtype)
+    return array
+
+
+def settle(out: np.ndarray, given: np.dtype) -> np.ndarray:
+    """Return what NumPy made of integers as PyTorch would: exp(2) is a float32."""
+    if given.kind != "f" and out.dtype == float64:
+        return out.astype(default)
+    return out
+
+
+def promoted(a: np.ndarray, b: np.ndarray) -> np.dtype:
+    """Return the dtype of what `a` and `b` make together.
+
+    Unlike in NumPy an integer never makes a float32 wider, and an array without
+    dimensions gives way to one that has some, unless it is of a higher rank.
+    Source: "Tensor Attributes" in PyTorch's documentation.
+    """
+    ranks = rank(a.dtype), rank(b.dtype)
+    if a.ndim and not b.ndim and ranks[0] >= ranks[1]:
+        return a.dtype
+    if b.ndim and not a.ndim and ranks[1] >= ranks[0]:
+        return b.dtype
+    if ranks[0] != ranks[1]:
+        return a.dtype if ranks[0] > ranks[1] else b.dtype
+    return np.promote_types(a.dtype, b.dtype)
+
+
+def weak(value: Any, beside: np.dtype) -> np.dtype:
+    """Return the dtype that a Python number takes beside an array of dtype `beside`."""
+    own = WORDS[type(value)] if type(value) in WORDS else as_array(value).dtype
+    return beside if rank(own) <= rank(beside) else own

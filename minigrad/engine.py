@@ -1,0 +1,162 @@
+"""The graph, and the walk back through it: the heart of autograd, on plain arrays.
+
+A Tensor that was computed knows its Node. A Node knows what to do with a gradient: for
+each argument of its operation a target (the Node that made the argument, or the
+AccumulateGrad of a leaf), a formula, and the arrays that this formula wants.
+"""
+
+import traceback
+import weakref
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import Any
+
+from minigrad import versions
+from minigrad.versions import numbers, written_after
+
+recording = ContextVar("recording", default=True)  # each thread and task has its own
+anomaly = ContextVar("anomaly", default=False)
+
+
+class Node:
+    """One operation that was recorded; `tensor.grad_fn` shows it."""
+
+    __slots__ = ["op", "formulas", "targets", "saved", "inputs", "shape", "number"]
+    __slots__ += ["hooks", "trace", "digit", "__weakref__"]
+
+    def __init__(self, op, formulas, targets, saved, shape):
+        self.op, self.formulas, self.targets = op, formulas, targets
+        self.saved, self.shape = saved, shape
+        self.number = next(numbers)  # whatever uses the result gets a larger one
+        self.inputs = self.hooks = None
+        self.digit = 0
+        self.trace = traceback.format_stack()[:-2] if anomaly.get() else None
+
+    def __repr__(self):
+        return f"<{self.name()}>"
+
+    def name(self) -> str:
+        """Return the name that PyTorch gives such a node: MulBackward0."""
+        name = self.op.name
+        return name if "Backward" in name else f"{name}Backward{self.digit}"
+
+    @property
+    def next_functions(self) -> tuple:
+        """The nodes that the arguments came from, None for constants, each with a 0."""
+        return tuple((target, 0) for target in self.targets)
+
+    def check(self) -> None:
+        """Raise RuntimeError if what was saved is gone, or was written to since."""
+        if self.saved is None:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time: the first time "
+                f"freed what {self.name()} had saved. Call the first backward with "
+                "retain_graph=True, or compute the result anew."
+            )
+        if written_after(self.number, self.saved):
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been "
+                f"modified by an inplace operation: {self.name()} had saved it. Write "
+                "to a clone(), or after backward."
+            )
+
+
+class AccumulateGrad:
+    """Where a gradient ends: what arrives here is added to the leaf's `grad`."""
+
+    __slots__ = ["leaf", "shape", "number", "hooks", "__weakref__"]
+    targets = formulas = saved = next_functions = ()
+
+    def __init__(self, leaf):
+        self.leaf, self.shape = weakref.ref(leaf), leaf.array.shape
+        self.number, self.hooks = next(numbers), None
+
+    def __repr__(self):
+        return "<AccumulateGrad>"
+
+    def name(self) -> str:
+        """Return PyTorch's name for it."""
+        return "AccumulateGrad"
+
+    @property
+    def variable(self):
+        """The leaf; None if nobody holds it any more."""
+        return self.leaf()
+
+
+def run_backward(
+    roots: Mapping, inputs=(), retain_graph=False, lift: Callable | None = None
+) -> dict:
+    """Carry each root node's gradient back; return what reached the ends, by node.
+
+    The ends are the leaves, or the nodes in `inputs`: then only what leads to them is
+    visited. With `lift` (it makes a Tensor of an array and the node that it came from)
+    gradients are Tensors, and what the formulas compute with them is recorded.
+    """
+    wanted, ends = leading_to(inputs, roots), {}
+    waiting = {-node.number: [node, g, False] for node, g in roots.items()}
+    heap = sorted(waiting)
+    while heap:  # newest first: whatever used a node's result comes before the node
+        node, g, _ = waiting.pop(heappop(heap))
+        for hook in node.hooks or ():
+            g = hook(g)
+        if node in inputs or not node.targets:
+            ends[node] = g
+        if node.targets and (wanted is None or wanted.intersection(node.targets)):
+            pass_on(node, g, waiting, heap, wanted, lift)
+            if not retain_graph and any(node.saved):
+                node.saved = node.inputs = None
+    return ends
+
+
+def pass_on(node, g, waiting, heap, wanted, lift) -> None:
+    """Add to the gradient of each target of `node` its share of `g`."""
+    if node.saved is None or node.number < versions.latest:
+        node.check()
+    formulas, saved = node.formulas, node.saved
+    if lift or anomaly.get():
+        formulas, saved = node.op.lifted(node, lift)
+    for target, formula, values in zip(node.targets, formulas, saved):
+        if target is not None and (wanted is None or target in wanted):
+            share = formula(g, *values)
+            if share.shape != target.shape:
+                share = sum_to(share, target.shape, node)
+            entry = waiting.get(-target.number)
+            if entry is None:
+                waiting[-target.number] = [target, share, False]
+                heappush(heap, -target.number)
+            elif entry[2]:  # a sum that nobody else holds
+                entry[1] += share
+            else:
+                entry[1:] = entry[1] + share, lift is None
+
+
+def leading_to(inputs, roots: Mapping) -> set | None:
+    """Return `inputs` and all nodes that lead to them from `roots`; None for all."""
+    if not inputs:
+        return None
+    reached, to_visit = set(roots), list(roots)
+    while to_visit:
+        new = {target for target in to_visit.pop().targets if target} - reached
+        reached |= new
+        to_visit += new
+    wanted = set(inputs)
+    for node in sorted(reached, key=attrgetter("number")):  # arguments before results
+        if wanted.intersection(node.targets):
+            wanted.add(node)
+    return wanted
+
+
+def sum_to(share: Any, shape: tuple, node: Node) -> Any:
+    """Undo broadcasting: sum over the axes along which an argument was stretched."""
+    new = len(share.shape) - len(shape)
+    pairs = list(zip((1,) * new + tuple(shape), share.shape))
+    if new < 0 or any(old not in (1, size) for old, size in pairs):
+        raise RuntimeError(
+            f"{node.name()} returned an invalid gradient: got shape {share.shape}, "
+            f"but expected a shape compatible with {shape}"
+        )
+    axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old < size)
+    return share.sum(axis=axes, keepdims=True).reshape(shape)

@@ -1,0 +1,71 @@
+"""Switches: whether operations are recorded, and whether backward looks for nan."""
+
+from contextlib import ContextDecorator
+
+from minigrad.engine import anomaly, recording
+
+
+class Switch(ContextDecorator):
+    """Sets a flag for the length of a `with`, or of each call of a function."""
+
+    flag, value = recording, False
+
+    def __new__(cls, function=None):
+        made = super().__new__(cls)
+        return made if function is None else ContextDecorator.__call__(made, function)
+
+    def __init__(self, function=None):
+        self._before = []
+
+    def _recreate_cm(self):
+        return type(self)()  # calls may be in several threads at once
+
+    def __enter__(self):
+        self._before.append(self.flag.set(self.value))
+
+    def __exit__(self, *exception):
+        self.flag.reset(self._before.pop())
+
+
+class no_grad(Switch):
+    """Do not record what happens inside: results have requires_grad=False."""
+
+    flag, value = recording, False
+
+
+class enable_grad(Switch):
+    """Record what happens inside, also within no_grad."""
+
+    flag, value = recording, True
+
+
+class set_grad_enabled(Switch):
+    """Record or do not record: from now on, or until the end of a `with`."""
+
+    def __new__(cls, mode: bool):
+        return super().__new__(cls)
+
+    def __init__(self, mode: bool):
+        self.value, self._before = mode, [recording.set(mode)]
+
+    def __call__(self, function):
+        self.__exit__()
+        return super().__call__(function)
+
+    def _recreate_cm(self):
+        return type(self)(self.value)
+
+    def __enter__(self):
+        if not self._before:
+            super().__enter__()
+
+
+class detect_anomaly(Switch):
+    """Let backward name the line of the forward pass that a nan comes from."""
+
+    flag, value = anomaly, True
+
+
+def is_grad_enabled() -> bool:
+    """Return whether operations are being recorded, in this thread or task."""
+    return recording.get()

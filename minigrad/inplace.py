@@ -1,0 +1,151 @@
+"""Writing over a tensor: x.add_(1), x += 1, x[0] = 1.
+
+The memory stays, its version goes up, and the tensor's edge becomes the new node's. A
+node that saved what was there notices when its turn comes in backward.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad import creation, ops, versions
+from minigrad.dtypes import rank
+from minigrad.engine import recording
+from minigrad.op import Op, to_dtype
+from minigrad.shapes import VIEWS, as_index
+from minigrad.tensor import Tensor, kind
+
+put_in = Op(
+    "CopySlices",
+    lambda a, value, index: assigned(a, value, index),
+    a=lambda g, index: assigned(g, 0, index),
+    value=lambda g, index: g[index],
+)
+
+
+def assigned(a: Any, value: Any, index: tuple) -> Any:
+    """Return a copy of `a` with `value` at `index`."""
+    if isinstance(a, Tensor):
+        return put_in(a, value, index)
+    out = a.copy()
+    out[index] = value
+    return out
+
+
+def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
+    """Let x become op(x, *args), in its own memory; return x."""
+    sources = [x, *(arg for arg in args if isinstance(arg, Tensor))]
+    recorded = recording.get() and any(s.requires_grad for s in sources)
+    if recorded:
+        check_may_change(x)
+    before = Tensor(x.array.copy() if recorded else x.array, x.edge)
+    versions.wrote(x.array)  # before the new node: it may save what is written now
+    out = op(before, *args)
+    if out.shape != x.shape:
+        raise RuntimeError(
+            f"output with shape {x.shape} doesn't match the broadcast shape {out.shape}"
+        )
+    if rank(out.dtype) > rank(x.dtype):
+        raise RuntimeError(
+            f"result type {out.dtype} can't be cast to the desired output type {x.dtype}"
+        )
+    out = to_dtype(out, x.dtype)
+    write(x.array, out.array)
+    if recorded:
+        x.edge = out.edge
+        x.edge.saved = tuple(
+            tuple(x.array if value is out.array else value for value in values or ())
+            for values in x.edge.saved
+        )
+    return x
+
+
+def check_may_change(x: Tensor) -> None:
+    """Raise RuntimeError if autograd could not follow a write to x."""
+    if x.requires_grad and x.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. "
+            "Write under no_grad(), or to a clone()."
+        )
+    a_view = x.array.base is not None and (x.edge is None or x.edge.op in VIEWS)
+    if a_view:
+        raise RuntimeError(
+            "a view is being modified inplace while operations are recorded, and "
+            "minigrad cannot tell its base. Write to the base, or to a clone()."
+        )
+
+
+def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
+    """Put values into memory, and say clearly why if that cannot be."""
+    try:
+        memory[index] = values
+    except ValueError as error:
+        if not memory.flags.writeable:
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor "
+                "refers to a single memory location. Please clone() the tensor before."
+            ) from error
+        raise RuntimeError(
+            f"shape mismatch: {error}; the tensor written to has shape {memory.shape}"
+        ) from error
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> None:
+    """Write value, a number or what broadcasts, to x[index]."""
+    index, _ = as_index(index)
+    if recording.get() and (x.requires_grad or getattr(value, "requires_grad", False)):
+        overwrite(x, put_in, value, index)
+    else:
+        versions.wrote(x.array)
+        write(x.array, value.array if isinstance(value, Tensor) else value, index)
+
+
+def in_place(op: Callable) -> Callable:
+    """Return the method that writes over its tensor: add_ for add."""
+
+    def method(self, *args, **kwargs):
+        return overwrite(self, lambda x, *rest: op(x, *rest, **kwargs), *args)
+
+    method.__doc__ = f"Like {getattr(op, '__name__', op)}, in the tensor's own memory."
+    return method
+
+
+def scaled(op: Callable) -> Callable:
+    """Return add_ or sub_, whose second operand may be scaled by alpha."""
+
+    def method(self, other, alpha=1):
+        return overwrite(self, op, other if alpha == 1 else other * alpha)
+
+    return method
+
+
+add_, sub_ = scaled(ops.add), scaled(ops.sub)
+
+
+def uniform_(self, a=0.0, b=1.0):
+    """Draw all numbers at random, uniform from a to b."""
+    return copy_(self, creation.rand(self.shape, dtype=self.dtype) * (b - a) + a)
+
+
+def normal_(self, mean=0.0, std=1.0):
+    """Draw all numbers at random from a normal distribution."""
+    return copy_(self, creation.randn(self.shape, dtype=self.dtype) * std + mean)
+
+
+def copy_(self, src):
+    """Take over the numbers of src, which is broadcast."""
+    setitem(self, ..., src)
+    return self
+
+
+def fill_(self, value):
+    """Set all numbers to one."""
+    setitem(self, ..., value)
+    return self
+
+
+def zero_(self):
+    """Set all numbers to 0."""
+    return fill_(self, 0)

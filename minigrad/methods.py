@@ -1,0 +1,143 @@
+"""What can be done with a Tensor, in one place: operators, methods, NumPy's functions."""
+
+import numpy as np
+
+from minigrad import inplace, ops, products, reductions, shapes
+from minigrad.dtypes import as_dtype, bool_, float32, float64, int64
+from minigrad.op import Op, to_dtype
+from minigrad.tensor import Tensor, functions, ufuncs
+
+OPERATORS = {
+    "add": ops.add,
+    "sub": ops.sub,
+    "mul": ops.mul,
+    "truediv": ops.div,
+    "pow": ops.pow,
+    "matmul": products.matmul,
+    "eq": ops.eq,
+    "ne": ops.ne,
+    "lt": ops.lt,
+    "le": ops.le,
+    "gt": ops.gt,
+    "ge": ops.ge,
+    "and": ops.bitwise_and,
+    "or": ops.bitwise_or,
+    "xor": ops.bitwise_xor,
+    "neg": ops.neg,
+    "abs": ops.abs,
+    "invert": ops.bitwise_not,
+    "getitem": shapes.getitem,
+    "setitem": inplace.setitem,
+    "iadd": inplace.in_place(ops.add),
+    "isub": inplace.in_place(ops.sub),
+    "imul": inplace.in_place(ops.mul),
+    "itruediv": inplace.in_place(ops.div),
+    "ipow": inplace.in_place(ops.pow),
+}
+SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
+BOTH = {  # functions of minigrad and methods of Tensor
+    ops: """add sub mul div true_divide pow maximum minimum neg abs exp log log1p sqrt
+        rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
+        round clone eq ne lt le gt ge logical_not logical_and logical_or isnan where
+        clamp relu""",
+    products: "matmul mm bmm mv dot outer",
+    reductions: """sum mean var std prod amax amin max min logsumexp cumsum norm all any
+        argmax argmin softmax log_softmax""",
+    shapes: """reshape flatten transpose permute t squeeze unsqueeze broadcast_to split
+        chunk unbind index_select gather flip roll tril triu masked_fill""",
+}
+FUNCTIONS = {shapes: "cat stack", products: "einsum"}
+METHODS = {
+    shapes: "view expand repeat contiguous",
+    inplace: "add_ sub_ copy_ fill_ zero_ uniform_ normal_",
+}
+IN_PLACE = """mul div pow neg abs exp log sqrt rsqrt square reciprocal sin cos tan tanh
+    sigmoid floor ceil round clamp relu"""
+
+
+def named(table: dict) -> dict:
+    """Return the functions that a table names."""
+    return {n: getattr(m, n) for m, names in table.items() for n in names.split()}
+
+
+def method(value):
+    """Return a function, which a class makes a method of."""
+    return value.method if isinstance(value, Op) else value
+
+
+for name, op in named(BOTH).items():
+    setattr(Tensor, name, method(op))
+for name, op in named(METHODS).items():
+    setattr(Tensor, name, op)
+for name, op in OPERATORS.items():
+    setattr(Tensor, f"__{name}__", method(op))
+for name in SWAPPED:
+    setattr(Tensor, f"__{name}__", method(OPERATORS[name[1:]]))
+for name in IN_PLACE.split():
+    setattr(Tensor, f"{name}_", inplace.in_place(getattr(ops, name)))
+Tensor.masked_fill_ = inplace.in_place(shapes.masked_fill)
+Tensor.__rsub__ = ops.rsub.method
+Tensor.__rpow__ = lambda self, other: ops.pow(other, self)
+Tensor.__rtruediv__ = lambda self, other: ops.reciprocal(self) * other
+Tensor.T = property(lambda self: shapes.permuted(self, tuple(range(self.ndim))[::-1]))
+Tensor.mT = property(lambda self: shapes.swapped(self, -2, -1))
+
+
+def to(self, target, dtype=None):
+    """Return the tensor with another dtype, or on another device."""
+    if isinstance(target, Tensor):
+        target = target.dtype
+    if isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda"):
+        self = moved(self, target.split(":")[0])
+        target = self.dtype
+    return to_dtype(self, as_dtype(dtype or target))
+
+
+def moved(self, device):
+    """Return the tensor with its array on a device: "cuda" needs CuPy."""
+    if device == self.device:
+        return self
+    try:
+        import cupy
+    except ImportError as error:
+        raise RuntimeError(
+            "no CuPy here, so there is no device 'cuda': pip install 'minigrad[gpu]'"
+        ) from error
+    return transfer(self, device, cupy)
+
+
+def as_type(dtype):
+    """Return the method that converts to a dtype, such as x.double()."""
+    convert = lambda self: to_dtype(self, dtype)  # noqa: E731
+    convert.__doc__ = f"Return the tensor with numbers of type {dtype}."
+    return convert
+
+
+Tensor.to = to
+Tensor.float, Tensor.double = as_type(float32), as_type(float64)
+Tensor.long, Tensor.bool = as_type(int64), as_type(bool_)
+Tensor.type_as = lambda self, other: to_dtype(self, other.dtype)
+Tensor.cpu = lambda self: to(self, "cpu")
+
+# What formulas call by NumPy's names
+ufuncs |= {np.matmul: products.matmul, np.square: ops.square, np.power: ops.power}
+functions |= {
+    np.where: ops.where,
+    np.broadcast_to: shapes.broadcast_to,
+    np.expand_dims: shapes.expand_dims,
+    np.swapaxes: shapes.transpose,
+    np.transpose: shapes.permute,
+    np.zeros_like: lambda a: Tensor(np.zeros_like(a.array)),
+    np.ones_like: lambda a: Tensor(np.ones_like(a.array)),
+    np.flip: shapes.flip,
+    np.roll: shapes.roll,
+    np.tril: shapes.tril,
+    np.triu: shapes.triu,
+    np.cumsum: reductions.cumsum,
+    np.sum: reductions.sum,
+    np.mean: reductions.mean,
+    np.einsum: products.einsum,
+    np.concatenate: shapes.cat,
+    np.stack: shapes.stack,
+    np.reshape: shapes.reshape,
+}

@@ -1,0 +1,292 @@
+"""Convolution and pooling of images, (N, C, H, W).
+
+In memory the batch comes last, behind strides that say otherwise: then every shift of
+the kernel is a copy of long rows, and a convolution is one matrix product.
+"""
+
+import math
+
+import numpy as np
+
+from minigrad.op import Op, called
+from minigrad.shapes import cat
+from minigrad.tensor import Tensor
+
+
+def pair(value):
+    """Return (height, width), also of a single number."""
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def batch_last(x):
+    """Return an array (N, C, H, W) as (C, H, W, N) in one piece of memory."""
+    return np.ascontiguousarray(x.transpose(1, 2, 3, 0))
+
+
+def batch_first(x):
+    """Return an array (C, H, W, N) seen as (N, C, H, W)."""
+    return x.transpose(3, 0, 1, 2)
+
+
+def framed(x, padding):
+    """Return an array (C, H, W, N) in a frame of zeros."""
+    (c, h, w, n), (ph, pw) = x.shape, padding
+    if not ph and not pw:
+        return x
+    out = np.zeros((c, h + 2 * ph, w + 2 * pw, n), x.dtype)
+    out[:, ph : ph + h, pw : pw + w] = x
+    return out
+
+
+def shifts(kernel, size, stride, dilation):
+    """Yield each place of the kernel, and the slices of its inputs in (C, H, W, N)."""
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            starts = i * dilation[0], j * dilation[1]
+            spans = [
+                slice(start, start + step * (length - 1) + 1, step)
+                for start, step, length in zip(starts, stride, size)
+            ]
+            yield (i, j), (slice(None), *spans)
+
+
+def out_size(shape, kernel, stride, padding, dilation):
+    """Return height and width of what a kernel makes of (N, C, H, W)."""
+    return tuple(
+        (length + 2 * p - d * (k - 1) - 1) // s + 1
+        for length, k, s, p, d in zip(shape[2:], kernel, stride, padding, dilation)
+    )
+
+
+def patches(x, kernel, size, stride, padding, dilation):
+    """Return the inputs of every output: (C * kh * kw, oh * ow * N)."""
+    x = framed(batch_last(x), padding)
+    columns = np.empty((x.shape[0], *kernel, *size, x.shape[3]), x.dtype)
+    for (i, j), window in shifts(kernel, size, stride, dilation):
+        columns[:, i, j] = x[window]
+    return columns.reshape(x.shape[0] * math.prod(kernel), -1)
+
+
+def convolve(a, weight, bias, stride, padding, dilation):
+    """Return the convolution of (N, C, H, W) with (O, C, kh, kw), as arrays."""
+    size = out_size(a.shape, weight.shape[2:], stride, padding, dilation)
+    columns = patches(a, weight.shape[2:], size, stride, padding, dilation)
+    out = weight.reshape(len(weight), -1) @ columns
+    if bias is not None:
+        out += bias[:, None]
+    return batch_first(out.reshape(len(weight), *size, len(a)))
+
+
+def convolve_back(a, weight, size, stride, padding, dilation):
+    """Return the gradient of an input of height and width `size`; `a` is the output's."""
+    (n, o, *spans), (_, c, *kernel) = a.shape, weight.shape
+    rows = batch_last(a).reshape(o, -1)
+    columns = (weight.reshape(o, -1).T @ rows).reshape(c, *kernel, *spans, n)
+    (h, w), (ph, pw) = size, padding
+    out = np.zeros((c, h + 2 * ph, w + 2 * pw, n), a.dtype)
+    for (i, j), window in shifts(kernel, spans, stride, dilation):
+        out[window] += columns[:, i, j]
+    return batch_first(out[:, ph : ph + h, pw : pw + w])
+
+
+def kernel_gradient(a, input, kernel, stride, padding, dilation):
+    """Return the gradient of the weight; `a` is the output's."""
+    rows = batch_last(a).reshape(a.shape[1], -1)
+    columns = patches(input, kernel, a.shape[2:], stride, padding, dilation)
+    return (rows @ columns.T).reshape(a.shape[1], input.shape[1], *kernel)
+
+
+# Each of the three is linear in its two arrays, and the others are its derivatives.
+CONV = Op(
+    "Convolution",
+    convolve,
+    a=lambda g, weight, shape, stride, padding, dilation: INPUT(
+        g, weight, shape[2:], stride, padding, dilation
+    ),
+    weight=lambda g, a, shape, stride, padding, dilation: WEIGHT(
+        g, a, shape[2:], stride, padding, dilation
+    ),
+    bias=lambda g: g.sum(axis=(0, 2, 3)),
+)
+INPUT = Op(
+    "ConvolutionInput",
+    convolve_back,
+    a=lambda g, weight, stride, padding, dilation: CONV(
+        g, weight, None, stride, padding, dilation
+    ),
+    weight=lambda g, a, shape, stride, padding, dilation: WEIGHT(
+        a, g, shape[2:], stride, padding, dilation
+    ),
+)
+WEIGHT = Op(
+    "ConvolutionWeight",
+    kernel_gradient,
+    a=lambda g, input, stride, padding, dilation: CONV(
+        input, g, None, stride, padding, dilation
+    ),
+    input=lambda g, a, shape, stride, padding, dilation: INPUT(
+        a, g, shape[2:], stride, padding, dilation
+    ),
+)
+
+
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Return the convolution of images (N, C, H, W) with kernels (O, C/groups, kh, kw).
+
+    Every output is (length + 2 padding - dilation (kernel - 1) - 1) // stride + 1 long.
+    """
+    if input.ndim != 4 or weight.ndim != 4:
+        raise RuntimeError(
+            "conv2d wants an input (N, C, H, W) and a weight (O, C, kh, kw), "
+            f"but got shapes {input.shape} and {weight.shape}"
+        )
+    if input.shape[1] != weight.shape[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input "
+            f"{list(input.shape)} to have {weight.shape[1] * groups} channels, but got "
+            f"{input.shape[1]} channels instead"
+        )
+    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    size = out_size(input.shape, weight.shape[2:], stride, padding, dilation)
+    if min(size) < 1:
+        raise RuntimeError(
+            f"Kernel size can't be greater than actual input size: {weight.shape[2:]} in "
+            f"{input.shape[2:]} with padding {padding}"
+        )
+    if groups == 1:
+        return CONV(input, weight, bias, stride, padding, dilation)
+    parts = [input.chunk(groups, 1), weight.chunk(groups), [None] * groups]
+    if bias is not None:
+        parts[2] = bias.chunk(groups)
+    outs = [CONV(*part, stride, padding, dilation) for part in zip(*parts)]
+    return called("Convolution", cat(outs, 1))
+
+
+# Pooling: each pair of rules is one another's derivative
+
+
+def windows(kernel, size, stride):
+    """Yield the slices of (N, C, H, W) that each place of a window sees."""
+    for _, window in shifts(kernel, size, stride, (1, 1)):
+        yield (slice(None), *window)
+
+
+def largest(a, kernel, stride):
+    """Return the largest number in each window, and which place it has (the first)."""
+    size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
+    parts = [a[window] for window in windows(kernel, size, stride)]
+    out = parts[0]
+    for part in parts[1:]:
+        out = np.maximum(out, part)
+    where = np.zeros_like(out, np.int16)
+    for i in range(len(parts) - 1, 0, -1):
+        where[parts[i] == out] = i
+    where[parts[0] == out] = 0
+    return out, {"where": where}
+
+
+def blank(size, like):
+    """Return zeros of height and width `size`, in memory as `like`."""
+    n, c = like.shape[:2]
+    if like.strides[0] <= like.itemsize:  # the batch comes last
+        return batch_first(np.zeros((c, *size, n), like.dtype))
+    return np.zeros((n, c, *size), like.dtype)
+
+
+def to_largest(a, where, size, kernel, stride):
+    """Return zeros of height and width `size`, with `a` put where the largest were."""
+    out = blank(size, a)
+    for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
+        out[window] += a * (where == i)
+    return out
+
+
+def from_largest(a, where, kernel, stride):
+    """Return from each window the number that has the place `where`."""
+    out = 0
+    for i, window in enumerate(windows(kernel, where.shape[2:], stride)):
+        out = out + a[window] * (where == i)
+    return out
+
+
+MAX = Op(
+    "MaxPool2DWithIndices",
+    largest,
+    a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
+)
+PUT = Op(
+    "MaxUnpool2D",
+    to_largest,
+    a=lambda g, where, kernel, stride: PICK(g, where, kernel, stride),
+)
+PICK = Op(
+    "MaxPool2DPick",
+    from_largest,
+    a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
+)
+
+
+def total(a, kernel, stride):
+    """Return the sum of each window."""
+    size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
+    return sum(a[window] for window in windows(kernel, size, stride))
+
+
+def to_all(a, size, kernel, stride):
+    """Return zeros of height and width `size`, with `a` added to all of its window."""
+    out = blank(size, a)
+    for window in windows(kernel, a.shape[2:], stride):
+        out[window] += a
+    return out
+
+
+SUM = Op(
+    "AvgPool2D",
+    lambda a, kernel, stride: total(a, kernel, stride) / math.prod(kernel),
+    a=lambda g, shape, kernel, stride: SPREAD(
+        g / math.prod(kernel), shape[2:], kernel, stride
+    ),
+)
+SPREAD = Op(
+    "AvgPool2DBackward",
+    to_all,
+    a=lambda g, kernel, stride: SUM(g, kernel, stride) * math.prod(kernel),
+)
+
+
+def extended(input, kernel, padding, value):
+    """Return images in a frame that pooling is to see."""
+    from minigrad.nn.functional import pad
+
+    padding = pair(padding)
+    if any(p > k // 2 for p, k in zip(padding, kernel)):
+        raise RuntimeError("pad should be at most half of effective kernel size")
+    (ph, pw) = padding
+    return pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0):
+    """Return the largest number in each window; the first of equals gets the gradient."""
+    kernel = pair(kernel_size)
+    stride = kernel if stride is None else pair(stride)
+    return MAX(extended(input, kernel, padding, -math.inf), kernel, stride)
+
+
+def avg_pool2d(input, kernel_size, stride=None, padding=0):
+    """Return the mean of each window; the frame of zeros counts."""
+    kernel = pair(kernel_size)
+    stride = kernel if stride is None else pair(stride)
+    return SUM(extended(input, kernel, padding, 0.0), kernel, stride)
+
+
+def adaptive_avg_pool2d(input, output_size):
+    """Return means over windows that give (N, C, *output_size)."""
+    size = [n if m is None else m for m, n in zip(pair(output_size), input.shape[2:])]
+    if size == [1, 1]:
+        return input.mean((-1, -2), True)
+    for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
+        spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
+        index = (slice(None),) * (2 + dim)
+        means = [input[(*index, slice(*span))].mean(2 + dim, True) for span in spans]
+        input = cat(means, 2 + dim)
+    return called("AdaptiveAvgPool2D", input)

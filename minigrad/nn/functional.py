@@ -1,0 +1,271 @@
+"""Functions of neural networks: torch.nn.functional's, each with its rule."""
+
+import math
+
+import numpy as np
+
+from minigrad import creation, ops
+from minigrad.nn.conv import (  # noqa: F401
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    conv2d,
+    max_pool2d,
+    pair,
+)
+from minigrad.nn.losses import (  # noqa: F401
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+)
+from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
+from minigrad.op import Op, called
+from minigrad.reductions import log_softmax as log_softmax_op
+from minigrad.reductions import softmax as softmax_op
+from minigrad.shapes import taken
+from minigrad.tensor import Tensor
+
+sigmoid, tanh = ops.sigmoid, ops.tanh
+
+
+def relu(input, inplace=False):
+    """Return max(x, 0), in the tensor's own memory if asked to."""
+    return input.relu_() if inplace else ops.relu(input)
+
+
+# Linear
+
+
+def rows(x):
+    """Return a stack of matrices as one matrix of all their rows."""
+    return x if len(x.shape) == 2 else x.reshape((-1, x.shape[-1]))
+
+
+def affine(input, weight, bias=None):
+    """Return input @ weight.T + bias, as arrays."""
+    out = rows(input) @ weight.T
+    if bias is not None:
+        out += bias
+    return out if input.ndim == 2 else out.reshape(*input.shape[:-1], -1)
+
+
+LINEAR = {
+    name: Op(
+        name,
+        affine,
+        input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
+        weight=lambda g, input: rows(g).T @ rows(input),
+        bias=lambda g: rows(g).sum(axis=0),
+    )
+    for name in ["Addmm", "Mm", "View", "UnsafeView"]
+}
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
+    if input.shape[-1:] != weight.shape[1:]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} needs a "
+            f"weight of shape (out, {input.shape[-1] if input.ndim else 1}), not {weight.shape}"
+        )
+    names = ("Addmm", "Mm") if input.ndim == 2 else ("View", "UnsafeView")
+    return LINEAR[names[bias is None]](input, weight, bias)
+
+
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
+    """Return the rows of `weight` that the integers of `input` name."""
+    index = input.array
+    if index.size and (index.min() < 0 or index.max() >= len(weight)):
+        raise IndexError(
+            f"index out of range in self: indices from {index.min()} to {index.max()}, "
+            f"rows from 0 to {len(weight) - 1}"
+        )
+    if padding_idx is not None:
+        mask = np.ones((len(weight), 1), weight.dtype)
+        mask[padding_idx] = 0
+        weight = weight * mask + (weight * (1 - mask)).detach()
+    return taken["Embedding"](weight, (index,))
+
+
+# Activations
+
+leaky = Op(
+    "LeakyRelu",
+    lambda a, slope: np.where(a > 0, a, a * slope),
+    a=lambda g, a, slope: np.where(a > 0, g, g * slope),
+)
+elu_op = Op(
+    "Elu",
+    lambda a, alpha: np.where(a > 0, a, alpha * np.expm1(a)),
+    a=lambda g, a, alpha: np.where(a > 0, g, g * np.exp(np.minimum(a, 0)) * alpha),
+)
+silu_op = Op(
+    "Silu",
+    lambda a: a / (1 + np.exp(-a)),
+    a=lambda g, a: g * slope_of_silu(a, sigmoid_of(a)),
+)
+SOFTPLUS = Op(
+    "Softplus",
+    lambda a, beta, threshold: np.where(
+        a * beta > threshold,
+        a,
+        np.log1p(np.exp(np.minimum(a * beta, threshold))) / beta,
+    ),
+    a=lambda g, a, beta, threshold: np.where(
+        a * beta > threshold, g, g * sigmoid_of(a * beta)
+    ),
+)
+
+
+def sigmoid_of(a):
+    """Return the sigmoid of an array or a Tensor."""
+    return 1 / (1 + np.exp(-a))
+
+
+def slope_of_silu(a, s):
+    """Return the derivative of a * s, where s is the sigmoid of a."""
+    return s + a * (s - s * s)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """Return x where it is positive, and negative_slope * x elsewhere."""
+    return leaky(input, negative_slope)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """Return x where it is positive, and alpha * (exp(x) - 1) elsewhere."""
+    return elu_op(input, alpha)
+
+
+def silu(input, inplace=False):
+    """Return x * sigmoid(x)."""
+    return silu_op(input)
+
+
+def softplus(input, beta=1.0, threshold=20.0):
+    """Return log(1 + exp(beta * x)) / beta, and x itself where beta * x is large."""
+    return SOFTPLUS(input, beta, threshold)
+
+
+HALF_ROOT, BELL = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
+
+
+def share_below(a):
+    """Return the share of a normal distribution below a."""
+    return (ops.erf(a * HALF_ROOT) + 1) * 0.5
+
+
+def exact_gelu(a):
+    """Return a times the share of a normal distribution below a, and that share."""
+    below = share_below(a)
+    return a * below, {"below": below}
+
+
+GELU = Op(
+    "Gelu",
+    exact_gelu,
+    plain=lambda a: a * share_below(a),
+    a=lambda g, a, below: g * (below + a * np.exp(-0.5 * a * a) * BELL),
+)
+GELU_TANH = Op(
+    "Gelu",
+    lambda a: 0.5 * a * (1 + np.tanh(ROOT * (a + 0.044715 * a * a * a))),
+    a=lambda g, a: g * slope_of_gelu(a, np.tanh(ROOT * (a + 0.044715 * a * a * a))),
+)
+ROOT = math.sqrt(2 / math.pi)
+
+
+def slope_of_gelu(a, t):
+    """Return the derivative of 0.5 * a * (1 + t), t the tanh in the approximation."""
+    inner = ROOT * (1 + 0.134145 * a * a)
+    return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * inner
+
+
+def gelu(input, approximate="none"):
+    """Return x times the share of a normal distribution below x.
+
+    approximate="tanh" is faster. Source: D. Hendrycks, K. Gimpel, "Gaussian Error
+    Linear Units", 2016.
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError(
+            f"approximate argument must be either none or tanh, not {approximate!r}"
+        )
+    return (GELU_TANH if approximate == "tanh" else GELU)(input)
+
+
+def softmax(input, dim=None, dtype=None):
+    """Return exp(x) as shares of its sum along dim."""
+    return softmax_op(input if dtype is None else input.to(dtype), dim)
+
+
+def log_softmax(input, dim=None, dtype=None):
+    """Return the logarithm of softmax, without overflow."""
+    return log_softmax_op(input if dtype is None else input.to(dtype), dim)
+
+
+# Others
+
+
+def pad(input, pad, mode="constant", value=0.0):
+    """Add (or, if negative, cut off) numbers at both ends of the last axes.
+
+    `pad` holds pairs: before and after for the last axis, then the one before it.
+    """
+    if mode != "constant":
+        raise NotImplementedError(f"pad knows the mode 'constant', not {mode!r}")
+    pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
+    pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
+    return PAD(input, tuple(pairs), 0.0 if value is None else value)
+
+
+def padded(a, pairs, value):
+    """Return an array with its ends extended or cut off."""
+    a = a[tuple(slice(max(-x, 0), n + min(y, 0)) for n, (x, y) in zip(a.shape, pairs))]
+    return np.pad(a, [(max(x, 0), max(y, 0)) for x, y in pairs], constant_values=value)
+
+
+PAD = Op(
+    "ConstantPadNd",
+    padded,
+    a=lambda g, pairs: PAD(g, tuple((-x, -y) for x, y in pairs), 0.0),
+)
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Set each number to 0 with probability p, and scale the others by 1 / (1 - p)."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    kept = creation.generator().random(input.shape, np.float32) >= p
+    return input * Tensor(kept * input.dtype.type(0 if p == 1 else 1 / (1 - p)))
+
+
+def one_hot(tensor, num_classes=-1):
+    """Return a row for each integer: 1 in its place, 0 elsewhere."""
+    classes = int(tensor.array.max()) + 1 if num_classes == -1 else num_classes
+    return Tensor(np.eye(classes, dtype=np.int64)[tensor.array])
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None
+):
+    """Return softmax(query @ key.T * scale + mask) @ value, for (..., length, width).
+
+    A boolean mask says where to look; is_causal lets no query look at later keys.
+    """
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = (query * scale) @ key.mT
+    if is_causal:
+        attn_mask = Tensor(np.tri(query.shape[-2], key.shape[-2], dtype=bool))
+    if attn_mask is not None and attn_mask.dtype == bool:
+        scores = scores.masked_fill(~attn_mask, -math.inf)
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    out = dropout(softmax(scores, -1), dropout_p) @ value
+    return (
+        called("ScaledDotProductFlashAttentionForCpu", out) if query.ndim == 4 else out
+    )

@@ -1,0 +1,428 @@
+"""Layers: each a few lines around a function of nn.functional."""
+
+import math
+from collections.abc import Iterable
+
+from minigrad import creation
+from minigrad.nn import functional as F
+from minigrad.nn import init
+from minigrad.nn.module import Module, Parameter
+from minigrad.tensor import Tensor
+
+
+class Sequential(Module):
+    """Layers in a row, each applied to what the one before made."""
+
+    def __init__(self, *layers: Module):
+        super().__init__()
+        named = (
+            layers[0].items()
+            if len(layers) == 1 and isinstance(layers[0], dict)
+            else enumerate(layers)
+        )
+        for name, layer in named:
+            self.add_module(str(name), layer)
+
+    def forward(self, x):
+        for layer in self._modules.values():
+            x = layer(x)
+        return x
+
+    def __getitem__(self, index):
+        layers = list(self._modules.values())
+        return Sequential(*layers[index]) if isinstance(index, slice) else layers[index]
+
+    def __setitem__(self, index, layer):
+        self._modules[list(self._modules)[index]] = layer
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def append(self, layer: Module) -> "Sequential":
+        """Add a layer at the end."""
+        self.add_module(str(len(self)), layer)
+        return self
+
+
+class ModuleList(Module):
+    """A list of modules, which is a part of a module."""
+
+    def __init__(self, modules: Iterable[Module] = ()):
+        super().__init__()
+        self.extend(modules)
+
+    def append(self, module: Module) -> "ModuleList":
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> "ModuleList":
+        """Add several modules at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def __getitem__(self, index):
+        found = list(self._modules.values())[index]
+        return ModuleList(found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index, module):
+        self._modules[list(self._modules)[index]] = module
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+
+class Linear(Module):
+    """x @ weight.T + bias: (..., in_features) to (..., out_features).
+
+    Both start uniform within 1 / sqrt(in_features), as in PyTorch.
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True):
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(creation.empty(out_features, in_features))
+        self.bias = Parameter(creation.empty(out_features)) if bias else None
+        if not bias:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new initial values."""
+        bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                init.uniform_(parameter, -bound, bound)
+
+    def forward(self, input):
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self):
+        bias = self.bias is not None
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
+
+
+class Conv2d(Module):
+    """The convolution of images (N, in_channels, H, W)."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple,
+        stride: int | tuple = 1,
+        padding: int | tuple = 0,
+        dilation: int | tuple = 1,
+        groups: int = 1,
+        bias: bool = True,
+    ):
+        super().__init__()
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size = F.pair(kernel_size)
+        self.stride, self.padding = F.pair(stride), F.pair(padding)
+        self.dilation, self.groups = F.pair(dilation), groups
+        shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(creation.empty(shape))
+        self.register_parameter("bias", None)
+        if bias:
+            self.bias = Parameter(creation.empty(out_channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new initial values, uniform within 1 / sqrt(fan_in)."""
+        bound = 1 / math.sqrt(init.fans(self.weight)[0])
+        for parameter in self._parameters.values():
+            if parameter is not None:
+                init.uniform_(parameter, -bound, bound)
+
+    def forward(self, input):
+        options = self.stride, self.padding, self.dilation, self.groups
+        return F.conv2d(input, self.weight, self.bias, *options)
+
+    def extra_repr(self):
+        return (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        )
+
+
+class BatchNorm1d(Module):
+    """Normalises each channel of (N, C) or (N, C, L): over the batch in training."""
+
+    dims = (2, 3)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+    ):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.weight = Parameter(creation.ones(num_features)) if affine else None
+        self.bias = Parameter(creation.zeros(num_features)) if affine else None
+        track = track_running_stats
+        self.register_buffer(
+            "running_mean", creation.zeros(num_features) if track else None
+        )
+        self.register_buffer(
+            "running_var", creation.ones(num_features) if track else None
+        )
+        self.register_buffer(
+            "num_batches_tracked", creation.tensor(0) if track else None
+        )
+
+    def forward(self, input):
+        if input.ndim not in self.dims:
+            wanted = " or ".join(f"{n}D" for n in self.dims)
+            raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+        return F.batch_norm(
+            input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or self.running_mean is None,
+            self.momentum,
+            self.eps,
+        )
+
+    def extra_repr(self):
+        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
+
+
+class BatchNorm2d(BatchNorm1d):
+    """Normalises each channel of (N, C, H, W): over the batch in training."""
+
+    dims = (4,)
+
+
+class LayerNorm(Module):
+    """Normalises each example over its last axes."""
+
+    def __init__(
+        self,
+        normalized_shape: int | tuple,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+    ):
+        super().__init__()
+        shape = (
+            (normalized_shape,)
+            if isinstance(normalized_shape, int)
+            else normalized_shape
+        )
+        self.normalized_shape, self.eps = tuple(shape), eps
+        self.weight = (
+            Parameter(creation.ones(self.normalized_shape))
+            if elementwise_affine
+            else None
+        )
+        self.bias = (
+            Parameter(creation.zeros(self.normalized_shape))
+            if elementwise_affine
+            else None
+        )
+
+    def forward(self, input):
+        return F.layer_norm(
+            input, self.normalized_shape, self.weight, self.bias, self.eps
+        )
+
+    def extra_repr(self):
+        return f"{self.normalized_shape}, eps={self.eps}"
+
+
+class Embedding(Module):
+    """A table of vectors, looked up by integers."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None
+    ):
+        super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = padding_idx
+        self.weight = Parameter(creation.randn(num_embeddings, embedding_dim))
+        if padding_idx is not None:
+            self.weight.detach()[padding_idx] = 0
+
+    def forward(self, input):
+        return F.embedding(input, self.weight, self.padding_idx)
+
+    def extra_repr(self):
+        return f"{self.num_embeddings}, {self.embedding_dim}"
+
+
+class Dropout(Module):
+    """Sets each number to 0 with probability p, in training only."""
+
+    def __init__(self, p: float = 0.5):
+        super().__init__()
+        self.p = p
+
+    def forward(self, input):
+        return F.dropout(input, self.p, self.training)
+
+    def extra_repr(self):
+        return f"p={self.p}"
+
+
+class Flatten(Module):
+    """Makes one axis of those from start_dim to end_dim."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1):
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input):
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self):
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Identity(Module):
+    """Returns what it gets."""
+
+    def forward(self, input):
+        return input
+
+
+class Applies(Module):
+    """What layers without parameters have in common: a function and its options."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+        self.args, self.kwargs = args, kwargs
+
+    def forward(self, *inputs):
+        return type(self).function(*inputs, *self.args, **self.kwargs)
+
+    def extra_repr(self):
+        words = [*map(str, self.args), *(f"{k}={v}" for k, v in self.kwargs.items())]
+        return ", ".join(words)
+
+
+class ReLU(Applies):
+    """max(x, 0)."""
+
+    function = staticmethod(F.relu)
+
+
+class LeakyReLU(Applies):
+    """x where it is positive, negative_slope * x elsewhere."""
+
+    function = staticmethod(F.leaky_relu)
+
+
+class ELU(Applies):
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+
+    function = staticmethod(F.elu)
+
+
+class GELU(Applies):
+    """x times the share of a normal distribution below x."""
+
+    function = staticmethod(F.gelu)
+
+
+class SiLU(Applies):
+    """x * sigmoid(x)."""
+
+    function = staticmethod(F.silu)
+
+
+class Sigmoid(Applies):
+    """1 / (1 + exp(-x))."""
+
+    function = staticmethod(F.sigmoid)
+
+
+class Tanh(Applies):
+    """tanh(x)."""
+
+    function = staticmethod(F.tanh)
+
+
+class Softplus(Applies):
+    """log(1 + exp(beta * x)) / beta."""
+
+    function = staticmethod(F.softplus)
+
+
+class Softmax(Applies):
+    """exp(x) as shares of its sum along dim."""
+
+    function = staticmethod(F.softmax)
+
+
+class LogSoftmax(Applies):
+    """The logarithm of softmax."""
+
+    function = staticmethod(F.log_softmax)
+
+
+class MaxPool2d(Applies):
+    """The largest number in each window."""
+
+    function = staticmethod(F.max_pool2d)
+
+
+class AvgPool2d(Applies):
+    """The mean of each window."""
+
+    function = staticmethod(F.avg_pool2d)
+
+
+class AdaptiveAvgPool2d(Applies):
+    """Means over windows that give a chosen size."""
+
+    function = staticmethod(F.adaptive_avg_pool2d)
+
+
+class MSELoss(Applies):
+    """The mean of the squared differences."""
+
+    function = staticmethod(F.mse_loss)
+
+
+class L1Loss(Applies):
+    """The mean of the absolute differences."""
+
+    function = staticmethod(F.l1_loss)
+
+
+class NLLLoss(Applies):
+    """Minus the log-probability of the right class, on average."""
+
+    function = staticmethod(F.nll_loss)
+
+
+class CrossEntropyLoss(Applies):
+    """The cross-entropy of scores and the right classes."""
+
+    function = staticmethod(F.cross_entropy)
+
+
+class BCELoss(Applies):
+    """The binary cross-entropy of probabilities."""
+
+    function = staticmethod(F.binary_cross_entropy)
+
+
+class BCEWithLogitsLoss(Applies):
+    """The binary cross-entropy of scores."""
+
+    function = staticmethod(F.binary_cross_entropy_with_logits)

@@ -1,0 +1,241 @@
+"""Losses, from scores that may be of any size: each with its `reduction`."""
+
+import math
+
+import numpy as np
+
+from minigrad import ops, reductions
+from minigrad.creation import ones_like
+from minigrad.op import Op, called
+from minigrad.shapes import gather
+from minigrad.tensor import Tensor
+
+
+def reduced(losses, reduction):
+    """Return the losses as they are, their sum or their mean."""
+    if reduction not in ("none", "sum", "mean"):
+        raise ValueError(
+            f"{reduction!r} is not a valid value for reduction: none, sum, mean"
+        )
+    if reduction == "none":
+        return losses
+    return losses.sum() if reduction == "sum" else losses.mean()
+
+
+def same_shape(name, input, target):
+    """Raise ValueError unless the target has the shape of the input."""
+    if input.shape != target.shape:
+        raise ValueError(
+            f"{name}: target size ({target.shape}) must be the same as input size "
+            f"({input.shape})"
+        )
+
+
+def each(g, a, reduction):
+    """Return the gradient of each loss, from that of what they were reduced to."""
+    return g / (math.prod(a.shape) or math.nan) if reduction == "mean" else g
+
+
+def loss_op(name, loss, slope, slope_of_target):
+    """Return the Op of an elementwise loss of a and its target b, reduction included."""
+    return Op(
+        name,
+        lambda a, b, reduction: reduced(loss(a, b), reduction),
+        a=lambda g, a, b, reduction: each(g, a, reduction) * slope(a, b),
+        b=lambda g, a, b, reduction: each(g, a, reduction) * slope_of_target(a, b),
+    )
+
+
+def log_of(a):
+    """Return the logarithm, but not less than -100, as PyTorch does."""
+    return np.maximum(np.log(a), -100)
+
+
+def soft(a):
+    """Return log(1 + exp(-a)), without overflow."""
+    return np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a)))
+
+
+SQUARED = loss_op(
+    "MseLoss",
+    lambda a, b: np.square(a - b),
+    lambda a, b: (a - b) * 2,
+    lambda a, b: (b - a) * 2,
+)
+CROSS = loss_op(
+    "BinaryCrossEntropy",
+    lambda a, b: -(b * log_of(a) + (1 - b) * log_of(1 - a)),
+    lambda a, b: (a - b) / np.maximum(a - a * a, 1e-12),
+    lambda a, b: log_of(1 - a) - log_of(a),
+)
+LOGITS = loss_op(
+    "BinaryCrossEntropyWithLogits",
+    lambda a, b: (1 - b) * a + soft(a),
+    lambda a, b: 1 / (1 + np.exp(-a)) - b,
+    lambda a, b: -a,
+)
+
+
+def mse_loss(input, target, reduction="mean"):
+    """Return the squared differences, or their mean or sum."""
+    if input.shape != target.shape:
+        input, target = (x + 0 * y for x, y in [(input, target), (target, input)])
+    return SQUARED(input, target, reduction)
+
+
+def l1_loss(input, target, reduction="mean"):
+    """Return the absolute differences, or their mean or sum."""
+    return reduced(ops.abs(input - target), reduction)
+
+
+def binary_cross_entropy(input, target, weight=None, reduction="mean"):
+    """Return -(t log p + (1 - t) log(1 - p)) for probabilities p; logs end at -100."""
+    same_shape("binary_cross_entropy", input, target)
+    if not ((input.array >= 0) & (input.array <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    if weight is None:
+        return CROSS(input, target, reduction)
+    return reduced(CROSS(input, target, "none") * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, reduction="mean", pos_weight=None
+):
+    """Return the binary cross-entropy of sigmoid(input), without ever computing that.
+
+    pos_weight multiplies the part of the positive answers.
+    """
+    same_shape("binary_cross_entropy_with_logits", input, target)
+    if weight is None and pos_weight is None:
+        return LOGITS(input, target, reduction)
+    losses = LOGITS(input, target, "none")
+    if pos_weight is not None:
+        positive = target * (pos_weight - 1) * LOGITS(input, ones_like(input), "none")
+        losses = losses + positive
+    losses = losses if weight is None else losses * weight
+    return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
+
+
+# Classes
+
+
+def cross_entropy_of(input, target, reduction):
+    """Return the cross-entropy of scores (N, C) and class indices (N,), as arrays."""
+    top = input - input.max(axis=1, keepdims=True)
+    losses = np.log(np.exp(top).sum(axis=1)) - top[np.arange(len(top)), target]
+    return reduced(losses, reduction)
+
+
+def softmax_less_target(g, input, target, reduction):
+    """The gradient of cross-entropy: the softmax, less 1 at the right class."""
+    if isinstance(input, Tensor):
+        right = np.eye(input.shape[1], dtype=input.dtype)[target]
+        difference = reductions.softmax(input, 1) - right
+    else:
+        difference = reductions.softmax_of(input, 1)
+        difference[np.arange(len(target)), target] -= 1
+    g = g / (len(target) or math.nan) if reduction == "mean" else g
+    return difference * (g[:, None] if reduction == "none" else g)
+
+
+FUSED = Op("NllLoss", cross_entropy_of, input=softmax_less_target)
+
+
+def cross_entropy(
+    input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0
+):
+    """Return the cross-entropy of scores and the right classes.
+
+    Scores of shape (N, C, ...) or (C,); the target holds class indices, of shape
+    (N, ...) or (), or probabilities, of the scores' shape. `weight` weighs the classes;
+    targets equal to ignore_index do not count; label_smoothing mixes the target with
+    the uniform distribution (C. Szegedy et al., 2015).
+    """
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
+        )
+    dim = 1 if input.ndim > 1 else 0
+    if target.is_floating_point():
+        same_shape("cross_entropy", input, target)
+        target = target * (1 - label_smoothing) + label_smoothing / input.shape[dim]
+        logs = reductions.log_softmax(input, dim) * target
+        if weight is not None:
+            logs = logs * along_classes(weight, input)
+        losses = -logs.sum(dim)
+        if reduction == "mean":
+            return called("DivBackward1", losses.sum() / (losses.numel() or math.nan))
+        return reduced(losses, reduction)
+    check_classes(input, target, ignore_index)
+    plain = (
+        weight is None
+        and not label_smoothing
+        and not (target.array == ignore_index).any()
+    )
+    if plain and input.ndim == 2:
+        return FUSED(input, target.array, reduction)
+    logs = reductions.log_softmax(input, dim)
+    loss = nll_loss(logs, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return loss
+    weights = ones_like(input) if weight is None else along_classes(weight, input)
+    counts = Tensor((target.array != ignore_index).astype(input.dtype))
+    smooth = -(logs * weights).sum(dim) * counts
+    if reduction == "mean":
+        smooth = smooth.sum() / total_weight(input, target, weight, ignore_index)
+    else:
+        smooth = reduced(smooth, reduction)
+    share = label_smoothing / input.shape[dim]
+    return loss * (1 - label_smoothing) + smooth * share
+
+
+def along_classes(weight, input):
+    """Return the classes' weights in a shape that broadcasts with (N, C, ...)."""
+    return weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight
+
+
+def check_classes(input, target, ignore_index):
+    """Raise unless the target holds a class for each of the scores (N, C, ...)."""
+    expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
+    if target.shape != expected:
+        raise ValueError(
+            f"scores of shape {input.shape} want a target of shape {expected}; "
+            f"got {target.shape}"
+        )
+    if target.dtype.kind not in "iu":
+        raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
+    classes = input.shape[1 if input.ndim > 1 else 0]
+    bad = (target.array < 0) | (target.array >= classes)
+    bad &= target.array != ignore_index
+    if bad.any():
+        raise IndexError(
+            f"Target {target.array[bad][0]} is out of bounds: there are {classes} classes"
+        )
+
+
+def picked_weights(input, target, weight, ignore_index):
+    """Return the weight of each target, and the targets with 0 for ignored ones."""
+    counts = target.array != ignore_index
+    safe = np.where(counts, target.array, 0)
+    weights = counts.astype(input.dtype)
+    return weights if weight is None else weights * weight.array[safe], safe
+
+
+def total_weight(input, target, weight, ignore_index):
+    """Return what the mean of losses divides by: nan if nothing counts."""
+    return (
+        float(picked_weights(input, target, weight, ignore_index)[0].sum()) or math.nan
+    )
+
+
+def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
+    """Return minus the log-probabilities of the right classes: what NLL is short for."""
+    check_classes(input, target, ignore_index)
+    weights, safe = picked_weights(input, target, weight, ignore_index)
+    dim = 1 if input.ndim > 1 else 0
+    index = Tensor(np.expand_dims(safe, dim))
+    losses = gather(input, dim, index).squeeze(dim) * -weights
+    name = "NllLoss2D" if input.ndim > 2 else "NllLoss"
+    if reduction == "mean":
+        return called(name, losses.sum() / (float(weights.sum()) or math.nan))
+    return called(name, reduced(losses, reduction))

@@ -1,0 +1,34 @@
+"""minigrad.nn.utils: what is done to all parameters at once."""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from minigrad.tensor import Tensor
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0
+) -> Tensor:
+    """Scale all gradients so that their common norm is at most max_norm; return it.
+
+    Source: R. Pascanu et al., "On the difficulty of training RNNs", 2013.
+    """
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    gradients = [p.grad.array for p in parameters if p.grad is not None]
+    if math.isinf(norm_type):
+        total = max((np.abs(g).max(initial=0) for g in gradients), default=0.0)
+    else:
+        powers = sum(float((np.abs(g) ** norm_type).sum()) for g in gradients)
+        total = powers ** (1 / norm_type)
+    factor = max_norm / (total + 1e-6)
+    if factor < 1:
+        for g in gradients:
+            g *= factor
+    return Tensor(np.float32(total))
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return all numbers of the parameters in one vector."""
+    return Tensor(np.concatenate([p.array.ravel() for p in parameters]))

@@ -1,0 +1,343 @@
+"""Op: an operation with its derivatives, one formula for each argument."""
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.dtypes import as_array, promoted, settle, weak
+from minigrad.engine import Node, recording, run_backward
+from minigrad.tensor import Tensor, kind, ufuncs
+
+MISSING = object()  # the default of a parameter that has none
+ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
+
+
+class Op:
+    """An operation: how to compute it, and what each argument's gradient is.
+
+    `forward` gets arrays and returns one. A formula gets the result's gradient `g` and
+    what its further parameters name: `y` is the result, `shape` the shape of the
+    formula's own argument, anything else an argument of `forward`, or an extra (a
+    forward may return a pair: the result, and a dict of extras). Only what is named
+    is kept until backward. A formula uses nothing but operators, methods and functions
+    that arrays and Tensors share, so that it can be recorded itself; where a fast one
+    cannot, `plain` composes the same operation from others.
+    """
+
+    __slots__ = ["name", "forward", "plain", "formulas", "arguments", "names", "pick"]
+    __slots__ += ["parameters", "method", "overload"]
+
+    def __init__(self, name, forward, plain=None, overload=None, **formulas):
+        self.name, self.forward, self.plain = name, forward, plain
+        self.overload = overload  # PyTorch numbers the backward of x.sum(0) otherwise
+        self.formulas, self.arguments = tuple(formulas.values()), tuple(formulas)
+        self.names = [list(parameters_of(f))[1:] for f in self.formulas]
+        self.parameters = parameters_of(forward)
+        if isinstance(forward, np.ufunc):
+            ufuncs[forward] = self
+        self.pick = [picker([*self.arguments, "y"], names) for names in self.names]
+        self.method = bound(self)
+
+    def __repr__(self):
+        return f"<Op {self.name}>"
+
+    def __call__(self, *args, **kwargs):
+        return self.method(*args, **kwargs)
+
+    def adopt(self, other: "Op") -> None:
+        """Become `other` for all who hold this Op, or a method that it made."""
+        for slot in set(Op.__slots__) - {"method"}:
+            setattr(self, slot, getattr(other, slot))
+        self.method.__code__ = other.method.__code__
+
+    def lifted(self, node: Node, make: Callable) -> tuple:
+        """Return the formulas of `node`, and what it saved as Tensors that lead on."""
+        if self.plain:
+            return through_plain(node, make)
+        return node.formulas, [
+            [link(node, name, value, make) for name, value in zip(names, values or ())]
+            for names, values in zip(self.names * len(node.targets), node.saved)
+        ]
+
+
+def parameters_of(forward: Callable) -> dict[str, Any]:
+    """Map the names of a function's parameters to their defaults."""
+    if isinstance(forward, np.ufunc):
+        return dict.fromkeys("ab"[: forward.nin], MISSING)
+    code = forward.__code__  # inspect.signature takes a third of minigrad's import
+    parameters = dict.fromkeys(code.co_varnames[: code.co_argcount], MISSING)
+    defaults = forward.__defaults__ or ()
+    return parameters | dict(zip(list(parameters)[-len(defaults) :], defaults)) if defaults else parameters
+
+
+def picker(known: list[str], names: list[str]) -> Callable | None:
+    """Return what picks the tuple of the named ones out of the known ones."""
+    if not set(names) <= set(known):
+        return None
+    places = [known.index(name) for name in names]
+    if len(places) > 1:
+        return itemgetter(*places)
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
+
+
+def bound(op: Op) -> Callable:
+    """Return the function that calls `op`; it can be a method of Tensor, too."""
+    simple = None not in op.pick and not op.plain
+    if simple and op.arguments in [("a",), ()] and len(op.parameters) == 1:
+        return unary(op)
+    if simple and op.arguments in [("a", "b"), ()] and len(op.parameters) == 2:
+        return binary(op)
+    return general(op)
+
+
+def unary(op: Op) -> Callable:
+    """Bind an operation on one tensor."""
+
+    def method(a):
+        if not isinstance(a, Tensor):
+            return on_arrays(op, a)
+        x, to_a = a.array, a.edge
+        out = op.forward(x)
+        if type(out) is not ndarray:
+            out = as_array(out)
+        if to_a is None or not op.formulas or not recording.get():
+            return Tensor(settle(out, x.dtype))
+        saved = (op.pick[0]((x, out)),)
+        return Tensor(out, Node(op, op.formulas, (to_a,), saved, out.shape))
+
+    return method
+
+
+def binary(op: Op) -> Callable:
+    """Bind an operation on two tensors, elementwise, of any shapes that broadcast."""
+
+    def method(a, b):
+        if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+            a, b = both_tensors(op, a, b)
+        x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
+        if x.dtype is not y.dtype:
+            return method(*alike(a, b))
+        try:
+            out = op.forward(x, y)
+        except ValueError as error:
+            raise mismatch(op, x, y) from error
+        if type(out) is not ndarray:
+            out = as_array(out)
+        if (to_a or to_b) is None or not op.formulas or not recording.get():
+            return Tensor(settle(out, x.dtype))
+        save_a, save_b = op.pick
+        values = x, y, out
+        saved = to_a and save_a(values), to_b and save_b(values)
+        return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, out.shape))
+
+    return method
+
+
+def general(op: Op) -> Callable:
+    """Bind an operation that has any parameters besides, or a list of tensors."""
+
+    def method(*args, **kwargs):
+        values = named_values(op, args, kwargs)
+        arrays = {name: array_of(value) for name, value in values.items()}
+        out, extras = op.forward(**arrays), {}
+        if type(out) is tuple:
+            out, extras = out
+        if not any(map(has_tensor, values.values())):
+            return out
+        if type(out) is not ndarray:
+            out = as_array(out)
+        if not op.formulas or not recording.get():
+            return Tensor(out)
+        return Tensor(out, record(op, values, arrays | extras, out))
+
+    return method
+
+
+def record(op: Op, values: dict, known: dict, out: ndarray) -> Node | None:
+    """Return the node of a general operation; None if no argument requires grad."""
+    targets, formulas, saved = [], [], []
+    known["y"] = out
+    for name, formula, names in zip(op.arguments, op.formulas, op.names):
+        several = values[name] if is_list(values[name]) else [values[name]]
+        for known["i"], each in enumerate(several):
+            known["shape"] = getattr(each, "shape", ())
+            wanted = [known[name] for name in names]
+            keeps = any(isinstance(value, ndarray | list) for value in wanted)
+            targets.append(each.edge if isinstance(each, Tensor) else None)
+            saved.append(tuple(wanted) if keeps and targets[-1] else ())
+            bare = dict(zip(names, wanted)) if not keeps else {}
+            formulas.append(partial(formula, **bare) if bare else formula)
+    if not any(targets):
+        return None
+    node = Node(op, formulas, targets, saved, out.shape)
+    if op.overload and values[op.overload] is not None:
+        node.digit = 1
+    if op.plain:
+        node.inputs = {name: known[name] for name in values}
+    return node
+
+
+def is_list(value: Any) -> bool:
+    """Return whether an argument is a list of tensors."""
+    return isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)
+
+
+def has_tensor(value: Any) -> bool:
+    """Return whether an argument is a tensor or has one in it."""
+    return isinstance(value, Tensor) or is_list(value)
+
+
+def array_of(value: Any) -> Any:
+    """Return the array of a tensor, the list of arrays of a list of them."""
+    if isinstance(value, Tensor):
+        return value.array
+    return (
+        [v.array if isinstance(v, Tensor) else v for v in value]
+        if is_list(value)
+        else value
+    )
+
+
+def named_values(op: Op, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Return all parameters of an operation by name, in order."""
+    values = op.parameters | dict(zip(op.parameters, args))
+    for name, value in kwargs.items():
+        values[ALIASES.get(name, name) if name not in op.parameters else name] = value
+    if len(args) > len(op.parameters) or len(values) > len(op.parameters):
+        extra = [name for name in values if name not in op.parameters]
+        what = (
+            f"no {extra[0]!r}"
+            if extra
+            else f"{len(op.parameters)} arguments, not {len(args)}"
+        )
+        raise TypeError(f"{op.name} takes {what}; it takes {', '.join(op.parameters)}")
+    for name, value in values.items():
+        if value is MISSING:
+            raise TypeError(f"{op.name} is missing its argument {name!r}")
+    return values
+
+
+def on_arrays(op: Op, *arguments: Any) -> Any:
+    """Return the bare result for bare arrays, as formulas want it."""
+    for value in arguments:
+        if not isinstance(value, ndarray | np.generic):
+            raise TypeError(
+                f"{op.name}: argument must be Tensor, not {kind(value)}; "
+                "make it one with minigrad.tensor(...)"
+            )
+    return op.forward(*arguments)
+
+
+constants: dict[tuple, Tensor] = {}  # of Python numbers that were met before
+
+
+def both_tensors(op: Op, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Return two operands as tensors; a Python number takes the other one's dtype."""
+    if isinstance(a, Tensor):
+        found = constants.get((b, a.array.dtype)) if type(b) in (float, int) else None
+        return a, found or constant(op, b, a.array.dtype)
+    if isinstance(b, Tensor):
+        found = constants.get((a, b.array.dtype)) if type(a) in (float, int) else None
+        return found or constant(op, a, b.array.dtype), b
+    raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
+
+
+def constant(op: Op, value: Any, beside: np.dtype) -> Tensor:
+    """Return a number or an array as a tensor without history."""
+    if isinstance(value, ndarray) and value.ndim:
+        return Tensor(value)
+    if isinstance(value, np.generic | ndarray):
+        value = value.item()
+    if not isinstance(value, float | int):
+        raise TypeError(f"{op.name}: cannot use a {kind(value)} with a Tensor")
+    tensor = Tensor(np.array(value, weak(value, beside)))
+    if (
+        type(value) is not bool
+        and tensor.array.dtype.kind == "f"
+        and value * 0 == 0 != value
+    ):
+        if len(constants) > 1000:
+            constants.clear()
+        constants[value, beside] = tensor
+    return tensor
+
+
+def alike(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors as tensors of the dtype that they make together."""
+    dtype = promoted(a.array, b.array)
+    return to_dtype(a, dtype), to_dtype(b, dtype)
+
+
+def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
+    """Return `a` with numbers of another dtype; `a` itself if they are that already."""
+    return a if a.array.dtype == dtype else cast(a, dtype, a.array.dtype)
+
+
+def mismatch(op: Op, x: ndarray, y: ndarray) -> RuntimeError:
+    """Return the error for shapes that do not broadcast."""
+    pairs = list(zip(x.shape[::-1], y.shape[::-1]))
+    for i, (m, n) in enumerate(pairs):
+        if m != n and 1 not in (m, n):
+            dim = max(x.ndim, y.ndim) - 1 - i
+            return RuntimeError(
+                f"{op.name}: The size of tensor a ({m}) must match the size of tensor b "
+                f"({n}) at non-singleton dimension {dim}: the shapes are {x.shape} and "
+                f"{y.shape}"
+            )
+    return RuntimeError(f"{op.name}: cannot use shapes {x.shape} and {y.shape}")
+
+
+def called(name: str, tensor: Tensor) -> Tensor:
+    """Give a result of several operations the name of the one that PyTorch has."""
+    if tensor.grad_fn is not None:
+        tensor.edge.op = copy.copy(tensor.edge.op)
+        tensor.edge.op.name = name
+    return tensor
+
+
+def link(node: Node, name: str, value: Any, make: Callable) -> Any:
+    """Return a saved value as a Tensor that leads to where it came from."""
+    op = node.op
+    if name == "y":
+        return make(value, node)
+    if name not in op.arguments or not isinstance(value, ndarray | list):
+        return value
+    if isinstance(value, list):
+        pairs = zip(value, node.targets)
+        return [make(each, target) if target else each for each, target in pairs]
+    target = node.targets[op.arguments.index(name)]
+    return make(value, target) if target else value
+
+
+def through_plain(node: Node, make: Callable) -> tuple:
+    """Return formulas for a fused operation that go through its plain composition."""
+    inputs, doors = dict(node.inputs), []
+    for name, target in zip(node.op.arguments, node.targets):
+        if target is not None:
+            x = inputs[name]
+            # an entrance of its own for each argument, though two be the same tensor
+            door = Node(alias, alias.formulas, (target,), ((),), x.shape)
+            inputs[name] = make(x, door)
+            doors.append(door)
+        else:
+            doors.append(None)
+    y = node.op.plain(**inputs)
+
+    def share(door, g):
+        ends = run_backward({y.edge: g}, {door}, True, make) if y.edge else {}
+        return ends[door] if door in ends else make(np.zeros(door.shape, g.dtype), None)
+
+    return [partial(share, door) for door in doors], [()] * len(doors)
+
+
+cast = Op(
+    "ToCopy",
+    lambda a, dtype, source: a.astype(dtype),
+    a=lambda g, dtype, source: cast(g, source, dtype),
+)
+alias = Op("Alias", lambda a: a, a=lambda g: g)

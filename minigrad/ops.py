@@ -1,0 +1,154 @@
+"""The rule table: every operation, and the derivative for each of its arguments.
+
+In a formula `g` is the gradient of the result, `y` the result, `shape` the shape of
+the argument that the formula is for, and any other name an argument. Elementwise
+formulas need not care about broadcasting: the engine sums where it stretched.
+"""
+
+import math
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.op import Op, alike, called, constant
+from minigrad.tensor import Tensor
+
+# Arithmetic
+
+add = Op("Add", np.add, a=lambda g: g, b=lambda g: g)
+sub = Op("Sub", np.subtract, a=lambda g: g, b=lambda g: -g)
+rsub = Op("RsubBackward1", lambda a, b: b - a, a=lambda g: -g, b=lambda g: g)
+mul = Op("Mul", np.multiply, a=lambda g, b: g * b, b=lambda g, a: g * a)
+div = Op("Div", np.true_divide, a=lambda g, b: g / b, b=lambda g, b, y: -g * y / b)
+true_divide = div
+power = Op(
+    "Pow",
+    np.power,
+    a=lambda g, a, b: g * b * a ** (b - (b != 0)),
+    b=lambda g, a, y: g * y * np.log(np.where(a == 0, 1, a)),
+)
+maximum = Op(
+    "Maximum",
+    np.maximum,
+    a=lambda g, a, b: g * (a > b) + g * (a == b) * 0.5,
+    b=lambda g, a, b: g * (b > a) + g * (a == b) * 0.5,
+)
+minimum = Op(
+    "Minimum",
+    np.minimum,
+    a=lambda g, a, b: g * (a < b) + g * (a == b) * 0.5,
+    b=lambda g, a, b: g * (b < a) + g * (a == b) * 0.5,
+)
+
+# Functions of one number
+
+neg = Op("Neg", np.negative, a=lambda g: -g)
+abs = Op("Abs", np.absolute, a=lambda g, a: g * np.sign(a))
+exp = Op("Exp", np.exp, a=lambda g, y: g * y)
+log = Op("Log", np.log, a=lambda g, a: g / a)
+log1p = Op("Log1P", np.log1p, a=lambda g, a: g / (a + 1))
+sqrt = Op("Sqrt", np.sqrt, a=lambda g, y: g / (y + y))
+rsqrt = Op("Rsqrt", lambda a: 1 / np.sqrt(a), a=lambda g, y: g * y * y * y * -0.5)
+square = Op("Pow", np.square, a=lambda g, a: g * (a + a))
+reciprocal = Op("Reciprocal", lambda a: 1 / a, a=lambda g, y: -g * y * y)
+sin = Op("Sin", np.sin, a=lambda g, a: g * np.cos(a))
+cos = Op("Cos", np.cos, a=lambda g, a: -g * np.sin(a))
+tan = Op("Tan", np.tan, a=lambda g, y: g + g * y * y)
+sinh = Op("Sinh", np.sinh, a=lambda g, a: g * np.cosh(a))
+cosh = Op("Cosh", np.cosh, a=lambda g, a: g * np.sinh(a))
+tanh = Op("Tanh", np.tanh, a=lambda g, y: g - g * y * y)
+sigmoid = Op("Sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda g, y: g * (y - y * y))
+erf = Op("Erf", lambda a: erf_of(a), a=lambda g, a: g * np.exp(-a * a) * ERF_SLOPE)
+relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: g * (y > 0))
+sign = Op("Sign", np.sign, a=lambda g: np.zeros_like(g))
+floor = Op("Floor", np.floor, a=lambda g: np.zeros_like(g))
+ceil = Op("Ceil", np.ceil, a=lambda g: np.zeros_like(g))
+round = Op("Round", np.rint, a=lambda g: np.zeros_like(g))
+clone = Op("Clone", lambda a: a.copy(), a=lambda g: g)
+ERF_SLOPE = 2 / math.sqrt(math.pi)
+
+
+def erf_of(a: ndarray) -> ndarray:
+    """Return the error function, which NumPy lacks, number by number."""
+    a = np.asarray(a)
+    return np.array([math.erf(x) for x in a.ravel().tolist()], a.dtype).reshape(a.shape)
+
+
+# Questions: nothing flows through them
+
+eq = Op("Eq", np.equal)
+ne = Op("Ne", np.not_equal)
+lt = Op("Lt", np.less)
+le = Op("Le", np.less_equal)
+gt = Op("Gt", np.greater)
+ge = Op("Ge", np.greater_equal)
+bitwise_and = Op("BitwiseAnd", np.bitwise_and)
+bitwise_or = Op("BitwiseOr", np.bitwise_or)
+bitwise_xor = Op("BitwiseXor", np.bitwise_xor)
+bitwise_not = Op("BitwiseNot", np.invert)
+logical_not = Op("LogicalNot", np.logical_not)
+logical_and = Op("LogicalAnd", np.logical_and)
+logical_or = Op("LogicalOr", np.logical_or)
+isnan = Op("Isnan", np.isnan)
+
+
+def pow(input, exponent):
+    """Raise to a power; either of the two may be a number."""
+    if isinstance(exponent, int) and exponent == 2:
+        return square(input)
+    if not isinstance(input, Tensor):
+        return called("PowBackward2", power(input, exponent))
+    out = power(input, exponent)
+    return called("PowBackward1", out) if isinstance(exponent, Tensor) else out
+
+
+# Choices
+
+choose = Op(
+    "Where",
+    lambda condition, a, b: np.where(condition, a, b),
+    a=lambda g, condition: np.where(condition, g, 0),
+    b=lambda g, condition: np.where(condition, 0, g),
+)
+clamp_to = Op(
+    "Clamp",
+    lambda a, min=None, max=None: np.clip(a, min, max),
+    a=lambda g, a, min, max: g * within(a, min, max),
+)
+
+
+def within(a, low, high):
+    """Return where a lies between two bounds, either of which may be None."""
+    inside = a == a
+    inside = inside if low is None else inside & (a >= low)
+    return inside if high is None else inside & (a <= high)
+
+
+def where(condition, input=None, other=None):
+    """Take from `input` where `condition` holds, else from `other`; they broadcast.
+
+    With the condition alone: the indices where it holds, a tensor for each axis.
+    """
+    if input is None:
+        return tuple(map(Tensor, np.nonzero(condition.array)))
+    tensors = [x for x in (input, other) if isinstance(x, Tensor)]
+    if not tensors:
+        input = constant(choose, input, np.dtype(bool))
+    beside = (tensors or [input])[0]
+    pair = [
+        x if isinstance(x, Tensor) else constant(choose, x, beside.dtype)
+        for x in (input, other)
+    ]
+    if pair[0].dtype is not pair[1].dtype:
+        pair = alike(*pair)
+    return choose(condition, *pair)
+
+
+def clamp(input, min=None, max=None):
+    """Limit to the range from `min` to `max`; either may be None, or a tensor."""
+    if min is None and max is None:
+        raise ValueError("clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        input = input if min is None else maximum(input, min)
+        return input if max is None else minimum(input, max)
+    return called("ClampBackward1", clamp_to(input, min, max))

@@ -1,0 +1,295 @@
+"""Optimizers and learning rate schedules, with the formulas of torch.optim."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from minigrad import versions
+from minigrad.grad_mode import enable_grad
+from minigrad.tensor import Tensor, kind
+
+
+class Optimizer:
+    """Steps for groups of parameters, each group with options of its own.
+
+    `parameters` are tensors, or dicts {"params": tensors, option: value ...}.
+    """
+
+    def __init__(self, parameters: Iterable, defaults: dict[str, Any]):
+        self.defaults, self.param_groups, self.state = defaults, [], {}
+        groups = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+        if isinstance(parameters, Tensor):
+            raise TypeError(
+                "params argument should be an iterable of Tensors or dicts, not a Tensor"
+            )
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def add_param_group(self, group: dict[str, Any]) -> None:
+        """Add parameters with options of their own."""
+        params = group["params"]
+        group = self.defaults | group
+        group["params"] = [params] if isinstance(params, Tensor) else list(params)
+        known = {id(p) for old in self.param_groups for p in old["params"]}
+        for p in group["params"]:
+            if not isinstance(p, Tensor):
+                raise TypeError(
+                    f"optimizer can only optimize Tensors, but got {kind(p)}"
+                )
+            if not p.is_leaf:
+                raise ValueError("can't optimize a non-leaf Tensor")
+            if id(p) in known:
+                raise ValueError(
+                    "some parameters appear in more than one parameter group"
+                )
+            known.add(id(p))
+        self.param_groups.append(group)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or set them to 0."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if set_to_none or p.grad is None:
+                    p.grad = None
+                else:
+                    p.grad.detach_().zero_()
+
+    def step(self, closure: Callable | None = None) -> Any:
+        """Change every parameter that has a grad; frozen ones that still have one, too."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p._grad is not None:
+                    versions.wrote(p.array)
+                    self.update(p.array, p._grad.array, self.state_of(p), **group)
+        return loss
+
+    def state_of(self, p: Tensor) -> dict:
+        """Return what the optimizer remembers of a parameter."""
+        return self.state.setdefault(p, {})
+
+    def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
+        """Change the array of one parameter; each optimizer has its formula here."""
+        raise NotImplementedError
+
+    def state_dict(self) -> dict:
+        """Return what is remembered, by the parameters' numbers, and the groups' options."""
+        numbers, groups = {}, []
+        for group in self.param_groups:
+            for p in group["params"]:
+                numbers.setdefault(p, len(numbers))
+            places = [numbers[p] for p in group["params"]]
+            groups.append(
+                {k: v for k, v in group.items() if k != "params"} | {"params": places}
+            )
+        copies = {
+            numbers[p]: {
+                k: np.copy(v) if isinstance(v, np.ndarray) else v
+                for k, v in kept.items()
+            }
+            for p, kept in self.state.items()
+        }
+        return {"state": copies, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict) -> None:
+        """Take over what state_dict() returned for parameters of the same order."""
+        groups = state_dict["param_groups"]
+        if [len(g["params"]) for g in groups] != [
+            len(g["params"]) for g in self.param_groups
+        ]:
+            raise ValueError("loaded state dict has parameter groups of other sizes")
+        params = [p for group in self.param_groups for p in group["params"]]
+        for mine, given in zip(self.param_groups, groups):
+            mine.update({k: v for k, v in given.items() if k != "params"})
+        self.state = {
+            params[i]: {
+                k: np.copy(v) if isinstance(v, np.ndarray) else v
+                for k, v in kept.items()
+            }
+            for i, kept in state_dict["state"].items()
+        }
+
+    def __repr__(self):
+        lines = [
+            f"Group {i}: "
+            + ", ".join(f"{k}={v}" for k, v in g.items() if k != "params")
+            for i, g in enumerate(self.param_groups)
+        ]
+        return f"{kind(self)}({'; '.join(lines)})"
+
+
+def checked(**options: float) -> dict[str, Any]:
+    """Return options, of which none may be negative."""
+    for name, value in options.items():
+        if min(value) < 0 if isinstance(value, tuple) else value < 0:
+            raise ValueError(f"Invalid {name} value: {value}")
+    return options
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent: v = momentum v + (1 - dampening) g; p -= lr v.
+
+    Source: torch.optim.SGD; Nesterov's variant: I. Sutskever et al., 2013.
+    """
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+    ):
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        options = checked(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        super().__init__(
+            params, options | {"dampening": dampening, "nesterov": nesterov}
+        )
+
+    def update(self, p, g, state, lr, momentum, dampening, weight_decay, nesterov, **_):
+        if weight_decay:
+            g = g + weight_decay * p
+        if momentum:
+            v = state.get("momentum_buffer")
+            if v is None:
+                v = state["momentum_buffer"] = g.copy()
+            else:
+                v *= momentum
+                v += g if not dampening else (1 - dampening) * g
+            g = g + momentum * v if nesterov else v
+        p -= lr * g
+
+
+class Adam(Optimizer):
+    """Adam: steps of size lr, scaled by running means of gradients and their squares.
+
+    Source: D. P. Kingma, J. Ba, "Adam", 2015; defaults as in torch.optim.Adam.
+    """
+
+    decoupled = False  # whether weight decay stays out of the running means
+
+    def __init__(
+        self,
+        params: Iterable,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+    ):
+        options = checked(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay)
+        super().__init__(params, options)
+
+    def update(self, p, g, state, lr, betas, eps, weight_decay, **_):
+        if not state:
+            state.update(step=0, exp_avg=np.zeros_like(p), exp_avg_sq=np.zeros_like(p))
+        if weight_decay and self.decoupled:
+            p *= 1 - lr * weight_decay
+        elif weight_decay:
+            g = g + weight_decay * p
+        state["step"] += 1
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean += (1 - betas[0]) * (g - mean)
+        square += (1 - betas[1]) * (g * g - square)
+        scale = math.sqrt(1 - betas[1] ** state["step"])
+        p -= (
+            lr
+            / (1 - betas[0] ** state["step"])
+            * mean
+            / (np.sqrt(square) / scale + eps)
+        )
+
+
+class AdamW(Adam):
+    """Adam with weight decay beside it (I. Loshchilov, F. Hutter, 2019)."""
+
+    decoupled = True
+
+    def __init__(
+        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
+    ):
+        super().__init__(params, lr, betas, eps, weight_decay)
+
+
+class LambdaLR:
+    """Sets each group's lr to its first value times function(number of steps)."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
+        self.optimizer, self.last_epoch = optimizer, -1
+        self.factor = lr_lambda
+        for group in optimizer.param_groups:
+            group.setdefault("initial_lr", group["lr"])
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.step()
+
+    def step(self) -> None:
+        """Go on to the next learning rate; call it after optimizer.step()."""
+        self.last_epoch += 1
+        for group, lr in zip(self.optimizer.param_groups, self.get_last_lr()):
+            group["lr"] = lr
+
+    def get_last_lr(self) -> list[float]:
+        """Return the learning rate of each group now."""
+        return [self.rate(lr, self.last_epoch) for lr in self.base_lrs]
+
+    def rate(self, base_lr: float, epoch: int) -> float:
+        """Return what becomes of base_lr after so many steps."""
+        return base_lr * self.factor(epoch)
+
+    def state_dict(self) -> dict:
+        """Return how far the schedule has come."""
+        return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
+
+    def load_state_dict(self, state_dict: dict) -> None:
+        """Go on from where state_dict() was called."""
+        self.__dict__.update(state_dict)
+        for group, lr in zip(self.optimizer.param_groups, self.get_last_lr()):
+            group["lr"] = lr
+
+
+class StepLR(LambdaLR):
+    """Multiplies the learning rate by gamma every step_size steps."""
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
+        super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
+
+
+class LinearLR(LambdaLR):
+    """Warms up: from start_factor to end_factor of the learning rate in total_iters steps."""
+
+    def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5):
+        def factor(epoch):
+            done = min(epoch, total_iters) / total_iters
+            return start_factor + (end_factor - start_factor) * done
+
+        super().__init__(optimizer, factor)
+
+
+class CosineAnnealingLR(LambdaLR):
+    """Lowers the learning rate to eta_min along half a cosine, in T_max steps.
+
+    Source: I. Loshchilov, F. Hutter, "SGDR", 2017.
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, lambda epoch: 1.0)
+
+    def rate(self, base_lr, epoch):
+        wave = (1 + math.cos(math.pi * epoch / self.T_max)) / 2
+        return self.eta_min + (base_lr - self.eta_min) * wave
+
+
+class lr_scheduler:
+    """The schedules, in the place where PyTorch has them."""
+
+    LambdaLR, StepLR, LinearLR = LambdaLR, StepLR, LinearLR
+    CosineAnnealingLR = CosineAnnealingLR

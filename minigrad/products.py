@@ -1,0 +1,134 @@
+"""Rules for products of matrices and vectors."""
+
+import string
+
+import numpy as np
+
+from minigrad.op import Op, called
+from minigrad.shapes import reshaped
+from minigrad.tensor import Tensor, kind
+
+dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
+mv = Op("Mv", np.matmul, a=lambda g, b: g[:, None] * b, b=lambda g, a: a.T @ g)
+mm = Op("Mm", np.matmul, a=lambda g, b: g @ b.T, b=lambda g, a: a.T @ g)
+bmm = Op("Bmm", np.matmul, a=lambda g, b: g @ b.mT, b=lambda g, a: a.mT @ g)
+
+
+def matmul(input, other):
+    """Multiply matrices, or a matrix and a vector, or stacks of them.
+
+    Shapes (..., n, k) and (..., k, m) give (..., n, m); the dots broadcast. A vector
+    of k counts as a row on the left and as a column on the right.
+    """
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        raise TypeError(
+            f"matmul: both must be Tensors, not {kind(input)} and {kind(other)}"
+        )
+    m, n = input.ndim, other.ndim
+    if not m or not n:
+        raise RuntimeError("both arguments to matmul need to be at least 1D")
+    inner = other.shape[-2] if n > 1 else other.shape[0]
+    if input.shape[-1] != inner:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied: {input.shape} and "
+            f"{other.shape}, inner sizes {input.shape[-1]} and {inner}"
+        )
+    if input.dtype != other.dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {input.dtype} != {other.dtype}"
+        )
+    if m == 1 and n == 1:
+        return dot(input, other)
+    if m == 1:
+        row = matmul(input.unsqueeze(0), other).squeeze(-2)
+        return called("SqueezeBackward4" if n == 2 else "UnsafeViewBackward0", row)
+    if n == 1 and m == 2:
+        return mv(input, other)
+    if n == 1:
+        column = matmul(input, other.unsqueeze(1)).squeeze(-1)
+        return called("UnsafeViewBackward0", column)
+    if m == 2 and n == 2:
+        return mm(input, other)
+    if n == 2:  # one product with all rows is faster than one for each matrix
+        rows = mm(input.reshape(-1, inner), other)
+        return reshaped(rows, (*input.shape[:-1], other.shape[1]))
+    return called("UnsafeView", bmm(input, other))
+
+
+def outer(input, vec2):
+    """Multiply each number of one vector with each of another: (n,) and (m,) to (n, m)."""
+    return input.unsqueeze(1) * vec2
+
+
+# Einstein sums
+
+
+def to_operand(g, i, shape, operands, inputs, output):
+    """Return the sum that leads back to operand i: g and the other operands' product."""
+    others = [*operands[:i], *operands[i + 1 :]]
+    names = [output, *inputs[:i], *inputs[i + 1 :]]
+    kept = "".join(letter for letter in inputs[i] if letter in "".join(names))
+    share = np.einsum(f"{','.join(names)}->{kept}", g, *others)
+    alone = tuple(k for k, letter in enumerate(inputs[i]) if letter not in kept)
+    return np.broadcast_to(np.expand_dims(share, alone), shape) if alone else share
+
+
+contracted = Op(
+    "View",
+    lambda operands, inputs, output: np.einsum(
+        f"{','.join(inputs)}->{output}", *operands, optimize=True
+    ),
+    operands=to_operand,
+)
+
+
+def einsum(equation, *operands):
+    """Sum products over indices: einsum("ij,jk->ik", a, b) is a @ b.
+
+    An index that is twice in one operand takes its diagonal; ... stands for all other
+    axes; without -> the result has, in order, the letters that occur once.
+    """
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = operands[0]
+    operands = [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
+    inputs, output = spelled_out(equation.replace(" ", ""), operands)
+    for i, letters in enumerate(inputs):
+        for letter in sorted(set(letters)):
+            while inputs[i].count(letter) > 1:
+                operands[i], inputs[i] = diagonal(operands[i], inputs[i], letter)
+    return contracted(operands, tuple(inputs), output)
+
+
+def spelled_out(equation, operands):
+    """Return the letters of each operand and of the result, without ... and with ->."""
+    left, arrow, output = equation.partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(operands):
+        raise RuntimeError(
+            f"einsum(): {equation!r} names {len(inputs)} operands, got {len(operands)}"
+        )
+    free = [letter for letter in string.ascii_letters if letter not in equation]
+    most = ""
+    for i, operand in enumerate(operands):
+        extra = operand.ndim - len(inputs[i].replace("...", ""))
+        if extra < 0 or (extra and "..." not in inputs[i]):
+            raise RuntimeError(
+                f"einsum(): {inputs[i]!r} does not fit operand {i}, of shape {operand.shape}"
+            )
+        dots = "".join(free[:extra][::-1])
+        most = max(most, dots, key=len)
+        inputs[i] = inputs[i].replace("...", dots)
+    if not arrow:
+        letters = "".join(inputs)
+        once = sorted(c for c in set(letters) - set(most) if letters.count(c) == 1)
+        return inputs, most + "".join(once)
+    return inputs, output.replace("...", most)
+
+
+def diagonal(x, letters, letter):
+    """Return x with the first two axes of one letter taken together."""
+    first, second = [i for i, each in enumerate(letters) if each == letter][:2]
+    steps = np.arange(x.shape[first])
+    axes = [k for k in range(x.ndim) if k not in (first, second)]
+    x = x.permute(first, second, *axes)[steps, steps]
+    return x, letter + "".join(letters[k] for k in axes)

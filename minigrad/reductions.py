@@ -1,0 +1,252 @@
+"""Rules that take many numbers together: sums, means, extremes, norms."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from minigrad.op import Op, called, cast, to_dtype
+from minigrad.ops import abs, maximum, minimum
+from minigrad.shapes import cat, grid, taken
+from minigrad.tensor import Tensor
+
+
+def axes(dim):
+    """Return dim as NumPy wants it: PyTorch takes lists, and () for all axes."""
+    return (tuple(dim) or None) if isinstance(dim, list | tuple) else dim
+
+
+def spread(g, shape, dim, keepdim):
+    """Return g stretched to the shape that a reduction started from."""
+    if not keepdim and axes(dim) is not None:
+        g = np.expand_dims(g, axes(dim))
+    return np.broadcast_to(g, shape)
+
+
+def count(shape, dim):
+    """Return how many numbers a reduction over `dim` takes together."""
+    if axes(dim) is None:
+        return math.prod(shape)
+    return math.prod(shape[i] for i in np.atleast_1d(axes(dim)))
+
+
+def reduction(name):
+    """Return the forward function for a method such as a.sum."""
+
+    def forward(a, dim=None, keepdim=False):
+        return getattr(a, name)(axis=axes(dim), keepdims=keepdim)
+
+    return forward
+
+
+sum = Op("Sum", reduction("sum"), overload="dim", a=spread)
+
+
+def mean_of(a, dim=None, keepdim=False):
+    """Return the mean of floats along some axes."""
+    if a.dtype.kind != "f":
+        raise RuntimeError(f"mean(): input dtype must be floating point, not {a.dtype}")
+    return a.sum(axis=axes(dim), keepdims=keepdim) / count(a.shape, dim)
+
+
+mean = Op(
+    "Mean",
+    mean_of,
+    overload="dim",
+    a=lambda g, shape, dim, keepdim: spread(g, shape, dim, keepdim) / count(shape, dim),
+)
+
+
+def to_extremes(g, a, y, dim, keepdim):
+    """Share g evenly between the places where a has the extreme value y."""
+    hit = a == spread(y, a.shape, dim, keepdim)
+    hit = cast(hit, g.dtype, hit.dtype)
+    hits = hit.sum(axis=axes(dim), keepdims=keepdim)
+    return hit * spread(g / hits, a.shape, dim, keepdim)
+
+
+amax = Op("Amax", reduction("max"), a=to_extremes)
+amin = Op("Amin", reduction("min"), a=to_extremes)
+max_of_all = Op(
+    "MaxBackward1",
+    lambda a: a.max(),
+    a=lambda g, a, y: to_extremes(g, a, y, None, False),
+)
+min_of_all = Op(
+    "MinBackward1",
+    lambda a: a.min(),
+    a=lambda g, a, y: to_extremes(g, a, y, None, False),
+)
+
+
+def to_others(g, a, dim, keepdim):
+    """Multiply g with the product of all the other numbers: no division, so zeros do."""
+    if dim is None:
+        flat = to_others(g.reshape(1), a.reshape(-1), 0, True)
+        return flat.reshape(a.shape)
+    left = np.ones_like(a)
+    right = np.ones_like(a)
+    left, right, a = (np.moveaxis(x, dim, 0) for x in (left, right, a))
+    left[1:] = np.cumprod(a[:-1], 0)
+    right[:-1] = np.cumprod(a[:0:-1], 0)[::-1]
+    g = g if keepdim else np.expand_dims(g, dim)
+    return g * np.moveaxis(left * right, 0, dim)
+
+
+def multiply_all(a, dim=None, keepdim=False):
+    """Return the product by halves: the plain composition of prod."""
+    shape = a.shape
+    a = a.reshape(-1) if dim is None else a.transpose(0, dim)
+    if not len(a):
+        a = Tensor(np.ones((1, *a.shape[1:]), a.dtype))
+    while len(a) > 1:
+        half = len(a) // 2
+        rest = a[2 * half :]
+        a = a[:half] * a[half : 2 * half]
+        a = cat([a, rest]) if len(rest) else a
+    if dim is None:
+        return a.reshape((1,) * len(shape) if keepdim else ())
+    a = a.transpose(0, dim)
+    return a if keepdim else a.squeeze(dim)
+
+
+prod = Op("Prod", reduction("prod"), overload="dim", plain=multiply_all, a=to_others)
+logsumexp = Op(
+    "Logsumexp",
+    lambda a, dim, keepdim=False: log_of_sum(a, axes(dim), keepdim),
+    a=lambda g, a, y, dim, keepdim: (
+        spread(g, a.shape, dim, keepdim) * np.exp(a - spread(y, a.shape, dim, keepdim))
+    ),
+)
+cumsum = Op(
+    "Cumsum",
+    lambda a, dim: np.cumsum(a, dim),
+    a=lambda g, dim: np.flip(np.cumsum(np.flip(g, dim), dim), dim),
+)
+
+
+def log_of_sum(a, dim, keepdim):
+    """Return log(sum(exp(a))) without overflow."""
+    top = a.max(axis=dim, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    total = np.log(np.exp(a - top).sum(axis=dim, keepdims=True)) + top
+    return total if keepdim else total.squeeze(dim)
+
+
+def centered(g, a, dim, correction, keepdim):
+    """The gradient of the variance: twice the distance from the mean, over the count."""
+    away = a - a.mean(axis=axes(dim), keepdims=True)
+    over = count(a.shape, dim) - correction
+    return spread(g, a.shape, dim, keepdim) * away * (2 / over if over else math.inf)
+
+
+var = Op(
+    "Var",
+    lambda a, dim=None, correction=1, keepdim=False: a.var(
+        axis=axes(dim), ddof=correction, keepdims=keepdim
+    ),
+    a=centered,
+)
+std = Op(
+    "Std",
+    lambda a, dim=None, correction=1, keepdim=False: a.std(
+        axis=axes(dim), ddof=correction, keepdims=keepdim
+    ),
+    a=lambda g, a, y, dim, correction, keepdim: centered(
+        np.where(y == 0, 0, g / (y + y)), a, dim, correction, keepdim
+    ),
+)
+euclid = Op(
+    "LinalgVectorNorm",
+    lambda a, dim=None, keepdim=False: np.sqrt(
+        np.square(a).sum(axis=axes(dim), keepdims=keepdim)
+    ),
+    a=lambda g, a, y, dim, keepdim: (
+        a * spread(np.where(y == 0, 0, g / y), a.shape, dim, keepdim)
+    ),
+)
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False):
+    """Return (sum |x|^ord)^(1/ord) over `dim`; ord may be inf, -inf or 0, too."""
+    if ord == 2:
+        return euclid(x, dim, keepdim)
+    size = abs(x)
+    if ord == 0:
+        out = sum(to_dtype(x != 0, x.dtype), dim, keepdim)
+    elif ord == 1:
+        out = sum(size, dim, keepdim)
+    elif math.isinf(ord):
+        out = (amax if ord > 0 else amin)(size, dim, keepdim)
+    else:
+        out = sum(size**ord, dim, keepdim) ** (1 / ord)
+    return called("LinalgVectorNormBackward0", out)
+
+
+def norm(input, p="fro", dim=None, keepdim=False):
+    """Return the norm of order p; "fro", the default, is the Euclidean one."""
+    return vector_norm(input, 2 if p == "fro" else p, dim, keepdim)
+
+
+def max(input, dim=None, keepdim=False):
+    """Return the largest number; with a dim (values, indices); of two, the maximum."""
+    return extreme("Max", input, dim, keepdim, max_of_all, maximum, argmax)
+
+
+def min(input, dim=None, keepdim=False):
+    """Return the smallest number; with a dim (values, indices); of two, the minimum."""
+    return extreme("Min", input, dim, keepdim, min_of_all, minimum, argmin)
+
+
+def extreme(name, input, dim, keepdim, of_all, of_two, place):
+    """Return what max and min have in common."""
+    if dim is None:
+        return of_all(input)
+    if isinstance(dim, Tensor):
+        return of_two(input, dim)
+    indices = place(input, dim, keepdim)
+    index = grid(indices.array if keepdim else np.expand_dims(indices.array, dim), dim)
+    if not keepdim:
+        index = tuple(i.squeeze(dim) for i in index)
+    return Extreme(taken[name](input, index), indices)
+
+
+class Extreme(NamedTuple):
+    """What max and min return along a dimension."""
+
+    values: Tensor
+    indices: Tensor
+
+
+# Questions
+
+all = Op("All", lambda a, dim=None, keepdim=False: a.all(axis=dim, keepdims=keepdim))
+any = Op("Any", lambda a, dim=None, keepdim=False: a.any(axis=dim, keepdims=keepdim))
+argmax = Op(
+    "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
+)
+argmin = Op(
+    "Argmin", lambda a, dim=None, keepdim=False: np.argmin(a, dim, keepdims=keepdim)
+)
+
+
+# Softmax
+
+
+def softmax_of(a, dim, dtype=None):
+    """Return exp(a) as shares of its sum along dim, without overflow."""
+    power = np.exp(a - a.max(axis=dim, keepdims=True))
+    power /= power.sum(axis=dim, keepdims=True)
+    return power
+
+
+softmax = Op(
+    "Softmax",
+    lambda a, dim: softmax_of(a, dim),
+    a=lambda g, y, dim: y * (g - (g * y).sum(axis=dim, keepdims=True)),
+)
+log_softmax = Op(
+    "LogSoftmax",
+    lambda a, dim: a - log_of_sum(a, dim, True),
+    a=lambda g, y, dim: g - np.exp(y) * g.sum(axis=dim, keepdims=True),
+)

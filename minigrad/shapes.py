@@ -1,0 +1,355 @@
+"""Rules that move numbers and compute nothing: views, joins, parts, indexing."""
+
+import math
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.dtypes import promoted
+from minigrad.op import Op, to_dtype
+from minigrad.ops import clone
+from minigrad.tensor import Tensor, kind
+
+
+def expand_dims(a, dim):
+    """Return the tensor with new axes of length 1, in the places `dim` of the result."""
+    dims = dim if isinstance(dim, tuple) else (dim,)
+    ndim = a.ndim + len(dims)
+    for d in sorted(d % ndim for d in dims):
+        a = unsqueezed(a, d)
+    return a
+
+
+def several(sizes):
+    """Return the sizes of x.view(2, 3), which may come as one tuple."""
+    one = len(sizes) == 1 and isinstance(sizes[0], list | tuple)
+    return tuple(int(n) for n in (sizes[0] if one else sizes))
+
+
+# Views: the same numbers under another shape
+
+viewed = Op(
+    "View", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
+)
+reshaped = Op(
+    "UnsafeView", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
+)
+swapped = Op(
+    "Transpose",
+    lambda a, dim0, dim1: np.swapaxes(a, dim0, dim1),
+    a=lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1),
+)
+permuted = Op(
+    "Permute",
+    lambda a, dims: np.transpose(a, dims),
+    a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
+)
+turned = Op("T", lambda a: a.T, a=lambda g: g.T)
+squeezed = Op(
+    "Squeeze",
+    lambda a, dim=None: a.squeeze(dim if dim is None else ones_among(a, dim)),
+    overload="dim",
+    a=lambda g, shape: g.reshape(shape),
+)
+unsqueezed = Op(
+    "Unsqueeze", lambda a, dim: np.expand_dims(a, dim), a=lambda g, dim: g.squeeze(dim)
+)
+expanded = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
+
+
+def ones_among(a, dim):
+    """Return those axes of `dim` that have length 1: squeeze leaves others alone."""
+    dims = dim if isinstance(dim, list | tuple) else (dim,)
+    return tuple(d for d in dims if not a.ndim or a.shape[d] == 1) if a.ndim else ()
+
+
+def reshape(input, *shape):
+    """Return the numbers in another shape, on the same memory where that can be."""
+    op = viewed if input.array.flags.c_contiguous else reshaped
+    return op(input, several(shape))
+
+
+def view(input, *shape):
+    """Return the same memory in another shape; RuntimeError where it cannot be."""
+    out = viewed(input, several(shape))
+    if not np.shares_memory(out.array, input.array) and out.numel():
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride: "
+            f"{input.shape} is not in one piece. Use .reshape(...) instead."
+        )
+    return out
+
+
+def flatten(input, start_dim=0, end_dim=-1):
+    """Return the axes from start_dim to end_dim as a single one."""
+    shape = input.shape or (1,)
+    first, last = start_dim % len(shape), end_dim % len(shape)
+    middle = math.prod(shape[first : last + 1])
+    return reshape(input, *shape[:first], middle, *shape[last + 1 :])
+
+
+def transpose(input, dim0, dim1):
+    """Return the tensor with two axes swapped."""
+    return swapped(input, dim0, dim1)
+
+
+def permute(input, *dims):
+    """Return the tensor with its axes in another order."""
+    return permuted(input, several(dims))
+
+
+def t(input):
+    """Return the transpose of a matrix; fewer axes stay as they are."""
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
+        )
+    return turned(input)
+
+
+def squeeze(input, dim=None):
+    """Return the tensor without its axes of length 1, or without those of `dim`."""
+    return squeezed(input, dim)
+
+
+def unsqueeze(input, dim):
+    """Return the tensor with a new axis of length 1 at `dim`."""
+    return unsqueezed(input, dim)
+
+
+def expand(input, *sizes):
+    """Return the tensor stretched, without copying; -1 keeps the length of an axis."""
+    sizes = several(sizes)
+    old = (1,) * (len(sizes) - input.ndim) + input.shape
+    return expanded(input, tuple(o if n == -1 else n for o, n in zip(old, sizes)))
+
+
+def broadcast_to(input, shape):
+    """Return the tensor stretched to a shape, without copying."""
+    return expanded(input, tuple(shape))
+
+
+def contiguous(input):
+    """Return the tensor with its numbers in one piece of memory, in order."""
+    return input if input.array.flags.c_contiguous else clone(input)
+
+
+VIEWS = {viewed, reshaped, swapped, permuted, turned, squeezed, unsqueezed, expanded}
+
+# Joining
+
+joined = Op(
+    "Cat",
+    lambda tensors, dim: (
+        np.concatenate(tensors, dim),
+        {"starts": tuple(np.cumsum([0] + [a.shape[dim] for a in tensors]))},
+    ),
+    tensors=lambda g, i, starts, dim: part(g, dim, slice(starts[i], starts[i + 1])),
+)
+stacked = Op(
+    "Stack",
+    lambda tensors, dim: np.stack(tensors, dim),
+    tensors=lambda g, i, dim: part(g, dim, i),
+)
+
+
+def part(g, dim, index):
+    """Return what is at `index` along one axis."""
+    return g[(slice(None),) * (dim % len(g.shape)) + (index,)]
+
+
+def of_one_dtype(tensors):
+    """Return the tensors with the dtype that they make together."""
+    dtype = tensors[0].dtype
+    for tensor in tensors[1:]:
+        if tensor.dtype is not dtype:
+            dtype = promoted(np.empty(1, dtype), np.empty(1, tensor.dtype))
+    return [to_dtype(tensor, dtype) for tensor in tensors]
+
+
+def cat(tensors, dim=0):
+    """Join tensors along an axis that they have; empty vectors are left out."""
+    tensors = list(tensors)
+    if not tensors:
+        raise ValueError("cat: expected a non-empty list of Tensors")
+    full = [x for x in tensors if x.shape != (0,)]
+    return joined(of_one_dtype(full or tensors), dim)
+
+
+def stack(tensors, dim=0):
+    """Join tensors of one shape along a new axis."""
+    tensors = list(tensors)
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    return stacked(of_one_dtype(tensors), dim)
+
+
+def repeat(input, *sizes):
+    """Return as many copies of the tensor along each axis, side by side."""
+    return tiled(input, several(sizes))
+
+
+tiled = Op(
+    "Repeat",
+    lambda a, times: np.tile(a, times),
+    a=lambda g, shape, times: pile(g, shape, times),
+)
+
+
+def pile(g, shape, times):
+    """Return the sum of the copies that repeat has made."""
+    shape = (1,) * (len(times) - len(shape)) + tuple(shape)
+    split = [n for pair in zip(times, shape) for n in pair]
+    return g.reshape(split).sum(axis=tuple(range(0, len(split), 2))).reshape(shape)
+
+
+# Parts
+
+taken = {
+    name: Op(
+        name, lambda a, index: a[index], a=lambda g, shape, index: put(g, index, shape)
+    )
+    for name in """Select Slice Unsqueeze Alias Split SplitWithSizes Unbind
+        Index IndexSelect Gather Embedding Max Min""".split()
+}
+VIEWS |= {taken[name] for name in list(taken)[:7]}
+put = Op(
+    "Put",
+    lambda a, index, size: placed(a, index, size),
+    a=lambda g, index: taken["Index"](g, index),
+)
+
+
+def placed(a, index, size):
+    """Return zeros with `a` added at `index`; of places named twice, the sum."""
+    out = np.zeros(size, a.dtype)
+    if any(
+        isinstance(i, ndarray) and i.dtype != bool or isinstance(i, list) for i in index
+    ):
+        np.add.at(out, index, a)
+    else:
+        out[index] = a
+    return out
+
+
+def as_index(index):
+    """Return an index as a tuple for NumPy, and what PyTorch calls taking it."""
+    index = index if isinstance(index, tuple) else (index,)
+    plain, name = [], "Alias"
+    for i in index:
+        i = i.array if isinstance(i, Tensor) else i
+        i = np.asarray(i) if isinstance(i, list) else i
+        if isinstance(i, ndarray) and i.ndim == 0 and i.dtype != bool:
+            i = int(i)
+        if isinstance(i, ndarray) and i.dtype.kind not in "biu":
+            raise IndexError(
+                f"tensors used as indices must be long, int or bool tensors, not {i.dtype}"
+            )
+        plain.append(i)
+    kinds = [named(i) for i in plain]
+    if "Index" in kinds:
+        name = "Index"
+    else:
+        name = next(
+            (k for k in reversed(kinds) if k),
+            "Slice" if slice(None) in plain else "Alias",
+        )
+    return tuple(plain), name
+
+
+def named(i):
+    """Return the name of the node that one part of an index leads to."""
+    if isinstance(i, ndarray):
+        return "Index"
+    if i is None:
+        return "Unsqueeze"
+    if isinstance(i, slice):
+        return None if i == slice(None) else "Slice"
+    return None if i is ... else "Select"
+
+
+def getitem(input, index):
+    """Return x[index]: integers, slices, None, ..., integer and boolean tensors."""
+    index, name = as_index(index)
+    return taken[name](input, index)
+
+
+def along(input, dim, index):
+    """Return the index that means `index` along axis `dim`, and all of the others."""
+    return (slice(None),) * (dim % input.ndim) + (index,)
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """Return the tensor in parts along an axis: of one size, or of the sizes given."""
+    length, sizes = tensor.shape[dim], split_size_or_sections
+    name = "Split" if isinstance(sizes, int) else "SplitWithSizes"
+    if isinstance(sizes, int):
+        sizes = [min(sizes, length - i) for i in range(0, length, sizes)]
+    if sum(sizes) != length:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input "
+            f"tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
+        )
+    ends = np.cumsum([0, *sizes]).tolist()
+    spans = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
+    return tuple(taken[name](tensor, along(tensor, dim, span)) for span in spans)
+
+
+def chunk(input, chunks, dim=0):
+    """Return the tensor in at most so many parts of one size; the last is smaller."""
+    return split(input, -(-input.shape[dim] // chunks) or 1, dim)
+
+
+def unbind(input, dim=0):
+    """Return the parts along an axis, without that axis."""
+    indices = range(input.shape[dim])
+    return tuple(taken["Unbind"](input, along(input, dim, i)) for i in indices)
+
+
+def index_select(input, dim, index):
+    """Return the parts along an axis that a vector of integers names."""
+    return taken["IndexSelect"](input, along(input, dim, index.array))
+
+
+def gather(input, dim, index):
+    """Return out[i][j] = input[index[i][j]][j] for dim 0, and so on."""
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(
+            f"gather(): Expected dtype int64 for index, not {index.dtype}"
+        )
+    return taken["Gather"](input, grid(index.array, dim))
+
+
+def grid(index, dim):
+    """Return the index that picks index[i][j] along `dim`, and goes along elsewhere."""
+    places = list(np.ogrid[tuple(map(slice, index.shape))])
+    places[dim] = index
+    return tuple(places)
+
+
+# Others
+
+flip = Op("Flip", lambda a, dims: np.flip(a, dims), a=lambda g, dims: np.flip(g, dims))
+roll = Op(
+    "Roll",
+    lambda a, shifts, dims=None: np.roll(a, shifts, dims),
+    a=lambda g, shifts, dims: np.roll(
+        g, tuple(-np.atleast_1d(shifts)) if dims is not None else -shifts, dims
+    ),
+)
+tril = Op(
+    "Tril",
+    lambda a, diagonal=0: np.tril(a, diagonal),
+    a=lambda g, diagonal: np.tril(g, diagonal),
+)
+triu = Op(
+    "Triu",
+    lambda a, diagonal=0: np.triu(a, diagonal),
+    a=lambda g, diagonal: np.triu(g, diagonal),
+)
+masked_fill = Op(
+    "MaskedFill",
+    lambda a, mask, value: np.where(mask, np.asarray(value, a.dtype), a),
+    a=lambda g, mask: np.where(mask, 0, g),
+    value=lambda g, mask: np.where(mask, g, 0),
+)

@@ -1,0 +1,413 @@
+"""Tensor: an array that knows what made it, under the names that PyTorch uses."""
+
+import copy
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad import versions
+from minigrad.dtypes import as_array
+from minigrad.engine import AccumulateGrad, Node, recording, run_backward
+from minigrad.printing import printed
+
+np.seterr(all="ignore")  # log(0) is -inf and 0 / 0 nan, without a word, as in PyTorch
+
+ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
+functions: dict[Callable, Callable] = {}
+
+
+class Tensor:
+    """An array, and where it came from.
+
+    `edge` is where its gradient goes: the Node that made it, or the AccumulateGrad of
+    a leaf that requires grad, or None. Operations are added to the class where they are
+    defined, in ops.py, shapes.py and inplace.py.
+    """
+
+    __slots__ = ["array", "edge", "_grad", "__weakref__"]
+
+    def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
+        self.array = data if type(data) is ndarray else as_array(data)
+        self.edge, self._grad = edge, None
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor are recorded."""
+        return self.edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if self.grad_fn is not None:
+            if value:
+                return
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables; this one "
+                f"was computed by {self.grad_fn.name()}. Use detach() to cut it off."
+            )
+        if value and self.array.dtype.kind != "f":
+            raise RuntimeError(
+                f"only Tensors of floating point dtype can require gradients, and this "
+                f"one is {self.dtype}. Make it float() first."
+            )
+        if value != self.requires_grad:
+            self.edge = AccumulateGrad(self) if value else None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        return None if isinstance(self.edge, AccumulateGrad) else self.edge
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self.grad_fn is None
+
+    @property
+    def grad(self) -> "Tensor | None":
+        """What backward() has added up so far, of the same shape as the tensor."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: "Tensor | None") -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f"grad must be a Tensor or None, not {kind(value)}")
+        if value is not None and value.shape != self.shape:
+            raise RuntimeError(
+                f"assigned grad has shape {value.shape}, the tensor {self.shape}"
+            )
+        if value is not None and value.dtype != self.dtype:
+            raise RuntimeError(
+                f"assigned grad has dtype {value.dtype}, the tensor {self.dtype}"
+            )
+        self._grad = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
+        """Set `requires_grad`, and return the tensor."""
+        self.requires_grad = requires_grad
+        return self
+
+    def detach(self) -> "Tensor":
+        """Return a tensor on the same memory that no gradient flows through."""
+        return Tensor(self.array)
+
+    def detach_(self) -> "Tensor":
+        """Cut this tensor itself off from what made it."""
+        self.edge = None
+        return self
+
+    @property
+    def data(self) -> "Tensor":
+        """The same memory, not recorded: like detach()."""
+        return Tensor(self.array)
+
+    @data.setter
+    def data(self, value: "Tensor") -> None:
+        self.array = value.array
+
+    @property
+    def _version(self) -> int:
+        return versions.version(self.array)
+
+    def backward(
+        self,
+        gradient: "Tensor | None" = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: "Tensor | Sequence[Tensor] | None" = None,
+    ) -> None:
+        """Add d(self)/d(leaf) to the grad of each leaf, or only of `inputs`.
+
+        `gradient`, of this tensor's shape, may be left out for one number: it is 1 then.
+        Raises RuntimeError if there is nothing to go back through, or no longer.
+        """
+        collect([self], [gradient], retain_graph, create_graph, inputs)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of a result in its `grad`, too, as if it were a leaf."""
+        if self.edge is None:
+            raise RuntimeError(
+                "can't retain_grad on Tensor that has requires_grad=False"
+            )
+        if self.grad_fn is None or self.retains_grad:
+            return
+        me = weakref.ref(self)
+
+        def keep(g):
+            if me() is not None:
+                accumulate(me(), own(g, me(), False))
+            return g
+
+        self.edge.hooks = [*(self.edge.hooks or ()), keep]
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether retain_grad() was called on this result."""
+        hooks = (self.grad_fn and self.grad_fn.hooks) or ()
+        return any(hook.__name__ == "keep" for hook in hooks)
+
+    def register_hook(self, hook: Callable) -> "Handle":
+        """Call hook(gradient) as soon as the whole gradient of this tensor is known.
+
+        What the hook returns, if not None, takes the gradient's place. The handle's
+        remove() takes the hook off again.
+        """
+        if self.edge is None:
+            raise RuntimeError(
+                "cannot register a hook on a tensor that doesn't require gradient"
+            )
+
+        def run(g):
+            result = hook(g if isinstance(g, Tensor) else Tensor(g))
+            if result is None:
+                return g
+            return result if isinstance(g, Tensor) else result.array
+
+        return Handle(self.edge, run)
+
+    # Python and NumPy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.array.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return self.array.ndim
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What kind of numbers these are, as NumPy's dtype."""
+        return self.array.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
+        return "cpu" if isinstance(self.array, ndarray) else "cuda"
+
+    def dim(self) -> int:
+        """Return how many axes there are."""
+        return self.array.ndim
+
+    def size(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Return the shape, or the length of one axis."""
+        return self.array.shape if dim is None else self.array.shape[dim]
+
+    def numel(self) -> int:
+        """Return how many numbers there are."""
+        return self.array.size
+
+    def is_floating_point(self) -> bool:
+        """Return whether these are floats."""
+        return self.array.dtype.kind == "f"
+
+    def item(self) -> float | int | bool:
+        """Return the only number as one of Python's."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """Return the numbers in nested lists."""
+        return self.array.tolist()
+
+    def numpy(self) -> ndarray:
+        """Return the array, on the same memory."""
+        if self.edge is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def __array__(self, dtype=None, copy=None) -> ndarray:
+        array = self.numpy()
+        if dtype is None or array.dtype == dtype:
+            return array.copy() if copy else array
+        return array.astype(dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method != "__call__" or kwargs or ufunc not in ufuncs:
+            return NotImplemented
+        return ufuncs[ufunc](*inputs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        if function not in functions:
+            return NotImplemented
+        return functions[function](*args, **kwargs)
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self):
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with other than one value is ambiguous; "
+                f"this one has {self.array.size}. Ask for any() or all()."
+            )
+        return bool(self.array.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind == "f":
+            raise TypeError("only integer tensors of a single element can be an index")
+        return int(self.item())
+
+    def __contains__(self, value) -> bool:
+        return bool((self.array == getattr(value, "array", value)).any())
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return printed(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if spec and not self.ndim else str(self), spec)
+
+    def __deepcopy__(self, memo: dict) -> "Tensor":
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support "
+                "the deepcopy protocol; clone() or detach() this one."
+            )
+        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
+        memo[id(self)] = twin
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self):
+        return rebuilt, (type(self), self.array, self.requires_grad)
+
+
+class Handle:
+    """What takes a hook off again; also with `with`."""
+
+    def __init__(self, node: Node | AccumulateGrad, hook: Callable):
+        self._node, self._hook = weakref.ref(node), hook
+        node.hooks = [*(node.hooks or ()), hook]
+
+    def remove(self) -> None:
+        """Take the hook off; a second time does nothing."""
+        node = self._node()
+        if node is not None and self._hook in (node.hooks or ()):
+            node.hooks = [hook for hook in node.hooks if hook is not self._hook] or None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.remove()
+
+
+def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> Tensor:
+    """Return what was copied or unpickled as a leaf."""
+    twin = cls.__new__(cls)
+    Tensor.__init__(twin, array)
+    twin.requires_grad = requires_grad
+    return twin
+
+
+def kind(value: Any) -> str:
+    """Return what to call the type of a value in a message."""
+    return type(value).__name__
+
+
+def walk_back(
+    outputs: Sequence[Tensor],
+    grad_outputs: Sequence[Tensor | None],
+    inputs: Iterable[Tensor] = (),
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> dict:
+    """Carry gradients from `outputs` back; return what reached the ends, by node."""
+    roots, retain = {}, create_graph if retain_graph is None else retain_graph
+    for output, g in zip(outputs, grad_outputs, strict=True):
+        g = first_gradient(output, g)
+        g = g if create_graph else g.array
+        roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
+    edges = {tensor.edge for tensor in inputs}
+    if None in edges:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    before = recording.set(create_graph)
+    try:
+        return run_backward(roots, edges, retain, Tensor if create_graph else None)
+    finally:
+        recording.reset(before)
+
+
+def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
+    """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
+    inputs = [inputs] if isinstance(inputs, Tensor) else inputs or ()
+    wanted = {tensor.edge: tensor for tensor in inputs}
+    ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
+    while ends:
+        node, g = ends.popitem()
+        leaf = wanted[node] if wanted else node.variable
+        if leaf is not None:
+            accumulate(leaf, own(g, leaf, sys.getrefcount(g) <= 2))
+
+
+def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
+    """Return the gradient that a walk back from `output` starts with."""
+    if output.edge is None:
+        raise RuntimeError(
+            "element 0 of tensors does not require grad and does not have a grad_fn: "
+            "nothing that it was computed from has requires_grad=True, or it was "
+            "computed under no_grad"
+        )
+    if gradient is None:
+        if output.array.size != 1:
+            raise RuntimeError(
+                "grad can be implicitly created only for scalar outputs; this one has "
+                f"shape {output.shape}. Give backward() a gradient of that shape."
+            )
+        return Tensor(np.ones_like(output.array))
+    if not isinstance(gradient, Tensor):
+        raise TypeError(
+            f"gradients can be either Tensors or None, but got {kind(gradient)}"
+        )
+    if gradient.shape != output.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output has a shape of {gradient.shape} and "
+            f"output has a shape of {output.shape}"
+        )
+    return gradient
+
+
+def own(g: Tensor | ndarray, leaf: Tensor, unshared: bool) -> Tensor | ndarray:
+    """Return `g` as an array that nobody else holds, of the leaf's dtype."""
+    if isinstance(g, Tensor):
+        return g
+    if unshared and type(g) is ndarray and g.base is None and g.dtype is leaf.dtype:
+        return g
+    return np.array(g, leaf.dtype)
+
+
+def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:
+    """Add g to the leaf's grad: in place, unless either is part of a graph."""
+    if leaf._grad is None:
+        leaf._grad = g if isinstance(g, Tensor) else Tensor(g)
+    elif isinstance(g, Tensor) or leaf._grad.requires_grad:
+        leaf._grad = leaf._grad + g
+    else:
+        versions.wrote(leaf._grad.array)
+        leaf._grad.array += g

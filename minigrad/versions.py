@@ -1,0 +1,48 @@
+"""Which storage was written to, and when: so that backward can tell what is stale.
+
+All that happens gets a number from one counter: every node of the graph, and every
+write that an in-place operation makes. A node that saved an array is out of date when
+a write to the array's storage has a larger number than the node. Views share their
+storage, so they share its writes.
+"""
+
+import itertools
+import weakref
+from typing import Any
+
+import numpy as np
+
+numbers = itertools.count(1)
+latest = 0  # number of the newest write: nodes made after it need no check
+_writes: dict[int, tuple[weakref.ref, int, int]] = {}  # storage: ref, how often, when
+
+
+def storage(array: np.ndarray) -> np.ndarray:
+    """Return the array whose memory `array` is a view of; itself if it is no view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def wrote(array: np.ndarray) -> None:
+    """Note that the storage of `array` is being written to, now."""
+    global latest
+    latest = next(numbers)
+    owner = storage(array)
+    key = id(owner)
+    forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
+    _writes[key] = forget, version(array) + 1, latest
+
+
+def version(array: np.ndarray) -> int:
+    """Return how often the storage of `array` was written to."""
+    return _writes.get(id(storage(array)), (None, 0, 0))[1]
+
+
+def written_after(number: int, saved: Any) -> bool:
+    """Tell whether an array in `saved`, a nest of tuples, was written to since."""
+    if isinstance(saved, tuple | list):
+        return any(written_after(number, each) for each in saved)
+    if not isinstance(saved, np.ndarray):
+        return False
+    return _writes.get(id(storage(saved)), (None, 0, 0))[2] > number
