@@ -70,7 +70,7 @@ def random_split(
 
 
 def default_collate(examples: list) -> Any:
-    """Make one batch of a list of examples: tensors, numbers, tuples or dicts of them."""
+    """Make one batch of examples: of tensors, numbers, tuples or dicts of them."""
     first = examples[0]
     if isinstance(first, tuple | list):
         return tuple(
@@ -141,7 +141,7 @@ def load_digits() -> TensorDataset:
 
 
 def make_moons(n: int = 200, noise: float = 0.1, seed: int = 0) -> TensorDataset:
-    """Return n points (2,) on two half circles, blurred by noise, and classes 0 and 1."""
+    """Return n points (2,) on two blurred half circles, and their classes 0 and 1."""
     from sklearn.datasets import make_moons
 
     points, classes = make_moons(n, noise=noise, random_state=seed)

@@ -5,6 +5,7 @@ each argument of its operation a target (the Node that made the argument, or the
 AccumulateGrad of a leaf), a formula, and the arrays that this formula wants.
 """
 
+import functools
 import traceback
 import weakref
 from collections.abc import Callable, Mapping
@@ -17,22 +18,23 @@ from minigrad import versions
 from minigrad.versions import numbers, written_after
 
 recording = ContextVar("recording", default=True)  # each thread and task has its own
-anomaly = ContextVar("anomaly", default=False)
+anomaly = False  # whether to remember where each node was made, and to look for nan
+traces = weakref.WeakKeyDictionary()
 
 
 class Node:
     """One operation that was recorded; `tensor.grad_fn` shows it."""
 
-    __slots__ = ["op", "formulas", "targets", "saved", "inputs", "shape", "number"]
-    __slots__ += ["hooks", "trace", "digit", "__weakref__"]
+    __slots__ = ["op", "formulas", "targets", "saved", "shape", "number", "hooks"]
+    __slots__ += ["__weakref__"]
 
     def __init__(self, op, formulas, targets, saved, shape):
         self.op, self.formulas, self.targets = op, formulas, targets
         self.saved, self.shape = saved, shape
         self.number = next(numbers)  # whatever uses the result gets a larger one
-        self.inputs = self.hooks = None
-        self.digit = 0
-        self.trace = traceback.format_stack()[:-2] if anomaly.get() else None
+        self.hooks = None
+        if anomaly:
+            traces[self] = traceback.format_stack()[:-2]
 
     def __repr__(self):
         return f"<{self.name()}>"
@@ -40,7 +42,7 @@ class Node:
     def name(self) -> str:
         """Return the name that PyTorch gives such a node: MulBackward0."""
         name = self.op.name
-        return name if "Backward" in name else f"{name}Backward{self.digit}"
+        return name if "Backward" in name else f"{name}Backward0"
 
     @property
     def next_functions(self) -> tuple:
@@ -100,14 +102,14 @@ def run_backward(
     heap = sorted(waiting)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
-        for hook in node.hooks or ():
-            g = hook(g)
-        if node in inputs or not node.targets:
+        if node.hooks:
+            g = functools.reduce(lambda g, hook: hook(g), node.hooks, g)
+        if not node.targets if wanted is None else node in inputs:
             ends[node] = g
-        if node.targets and (wanted is None or wanted.intersection(node.targets)):
+        if wanted is None or wanted.intersection(node.targets):
             pass_on(node, g, waiting, heap, wanted, lift)
             if not retain_graph and any(node.saved):
-                node.saved = node.inputs = None
+                node.saved = None
     return ends
 
 
@@ -116,17 +118,18 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
     if node.saved is None or node.number < versions.latest:
         node.check()
     formulas, saved = node.formulas, node.saved
-    if lift or anomaly.get():
+    if lift or anomaly:
         formulas, saved = node.op.lifted(node, lift)
     for target, formula, values in zip(node.targets, formulas, saved):
         if target is not None and (wanted is None or target in wanted):
             share = formula(g, *values)
             if share.shape != target.shape:
                 share = sum_to(share, target.shape, node)
-            entry = waiting.get(-target.number)
+            key = -target.number
+            entry = waiting.get(key)
             if entry is None:
-                waiting[-target.number] = [target, share, False]
-                heappush(heap, -target.number)
+                waiting[key] = [target, share, False]
+                heappush(heap, key)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:

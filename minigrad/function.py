@@ -1,4 +1,4 @@
-"""Function: an operation whose backward you write yourself, as torch.autograd.Function."""
+"""Function: an operation whose backward you write yourself."""
 
 from collections.abc import Callable
 from functools import partial
@@ -140,7 +140,7 @@ class Custom:
         return [s.array if as_arrays and s is not None else s for s in shares]
 
     def lifted(self, node: Node, make: Callable) -> tuple:
-        """Return formulas, and saved values as Tensors that know where they are from."""
+        """Return formulas, and saved values as Tensors that lead on."""
 
         def link(array, source):
             if array is None or source is None:

@@ -2,7 +2,8 @@
 
 from contextlib import ContextDecorator
 
-from minigrad.engine import anomaly, recording
+from minigrad import engine
+from minigrad.engine import recording
 
 
 class Switch(ContextDecorator):
@@ -61,9 +62,17 @@ class set_grad_enabled(Switch):
 
 
 class detect_anomaly(Switch):
-    """Let backward name the line of the forward pass that a nan comes from."""
+    """Let backward name the line of the forward pass that a nan comes from.
 
-    flag, value = anomaly, True
+    For all threads, and slow: every node remembers where it was made.
+    """
+
+    def __enter__(self):
+        self._before.append(engine.anomaly)
+        engine.anomaly = True
+
+    def __exit__(self, *exception):
+        engine.anomaly = self._before.pop()
 
 
 def is_grad_enabled() -> bool:

@@ -7,7 +7,6 @@ node that saved what was there notices when its turn comes in backward.
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from minigrad import creation, ops, versions
@@ -15,7 +14,7 @@ from minigrad.dtypes import rank
 from minigrad.engine import recording
 from minigrad.op import Op, to_dtype
 from minigrad.shapes import VIEWS, as_index
-from minigrad.tensor import Tensor, kind
+from minigrad.tensor import Tensor
 
 put_in = Op(
     "CopySlices",
@@ -49,7 +48,8 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
         )
     if rank(out.dtype) > rank(x.dtype):
         raise RuntimeError(
-            f"result type {out.dtype} can't be cast to the desired output type {x.dtype}"
+            f"result type {out.dtype} can't be cast to the desired output type "
+            f"{x.dtype}"
         )
     out = to_dtype(out, x.dtype)
     write(x.array, out.array)
@@ -66,8 +66,8 @@ def check_may_change(x: Tensor) -> None:
     """Raise RuntimeError if autograd could not follow a write to x."""
     if x.requires_grad and x.is_leaf:
         raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation. "
-            "Write under no_grad(), or to a clone()."
+            "a leaf Variable that requires grad is being used in an in-place "
+            "operation. Write under no_grad(), or to a clone()."
         )
     a_view = x.array.base is not None and (x.edge is None or x.edge.op in VIEWS)
     if a_view:

@@ -1,11 +1,12 @@
-"""What can be done with a Tensor, in one place: operators, methods, NumPy's functions."""
+"""What can be done with a Tensor: operators, methods, NumPy's functions."""
 
 import numpy as np
 
 from minigrad import inplace, ops, products, reductions, shapes
+from minigrad.arraylike import functions, ufuncs
 from minigrad.dtypes import as_dtype, bool_, float32, float64, int64
 from minigrad.op import Op, to_dtype
-from minigrad.tensor import Tensor, functions, ufuncs
+from minigrad.tensor import Tensor
 
 OPERATORS = {
     "add": ops.add,
@@ -103,7 +104,17 @@ def moved(self, device):
         raise RuntimeError(
             "no CuPy here, so there is no device 'cuda': pip install 'minigrad[gpu]'"
         ) from error
-    return transfer(self, device, cupy)
+    move = cupy.asarray if device == "cuda" else cupy.asnumpy
+    return on_device(
+        self, move, move_back=cupy.asnumpy if device == "cuda" else cupy.asarray
+    )
+
+
+on_device = Op(
+    "ToCopy",
+    lambda a, move, move_back: move(a),
+    a=lambda g, move, move_back: on_device(g, move_back, move),
+)
 
 
 def as_type(dtype):

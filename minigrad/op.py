@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from minigrad.arraylike import ufuncs
 from minigrad.dtypes import as_array, promoted, settle, weak
 from minigrad.engine import Node, recording, run_backward
-from minigrad.tensor import Tensor, kind, ufuncs
+from minigrad.tensor import Tensor, kind
 
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
@@ -30,7 +31,7 @@ class Op:
     """
 
     __slots__ = ["name", "forward", "plain", "formulas", "arguments", "names", "pick"]
-    __slots__ += ["parameters", "method", "overload"]
+    __slots__ += ["parameters", "method", "overload", "overloaded"]
 
     def __init__(self, name, forward, plain=None, overload=None, **formulas):
         self.name, self.forward, self.plain = name, forward, plain
@@ -42,6 +43,9 @@ class Op:
             ufuncs[forward] = self
         self.pick = [picker([*self.arguments, "y"], names) for names in self.names]
         self.method = bound(self)
+        if overload:
+            self.overloaded = copy.copy(self)
+            self.overloaded.name = f"{name}Backward1"
 
     def __repr__(self):
         return f"<Op {self.name}>"
@@ -52,7 +56,8 @@ class Op:
     def adopt(self, other: "Op") -> None:
         """Become `other` for all who hold this Op, or a method that it made."""
         for slot in set(Op.__slots__) - {"method"}:
-            setattr(self, slot, getattr(other, slot))
+            if hasattr(other, slot):
+                setattr(self, slot, getattr(other, slot))
         self.method.__code__ = other.method.__code__
 
     def lifted(self, node: Node, make: Callable) -> tuple:
@@ -72,7 +77,11 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
     code = forward.__code__  # inspect.signature takes a third of minigrad's import
     parameters = dict.fromkeys(code.co_varnames[: code.co_argcount], MISSING)
     defaults = forward.__defaults__ or ()
-    return parameters | dict(zip(list(parameters)[-len(defaults) :], defaults)) if defaults else parameters
+    return (
+        parameters | dict(zip(list(parameters)[-len(defaults) :], defaults))
+        if defaults
+        else parameters
+    )
 
 
 def picker(known: list[str], names: list[str]) -> Callable | None:
@@ -103,12 +112,13 @@ def unary(op: Op) -> Callable:
             return on_arrays(op, a)
         x, to_a = a.array, a.edge
         out = op.forward(x)
-        if type(out) is not ndarray:
-            out = as_array(out)
+        shape = out.shape
+        if not shape:  # NumPy makes scalars of arrays without dimensions
+            out = np.asarray(out)
         if to_a is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
         saved = (op.pick[0]((x, out)),)
-        return Tensor(out, Node(op, op.formulas, (to_a,), saved, out.shape))
+        return Tensor(out, Node(op, op.formulas, (to_a,), saved, shape))
 
     return method
 
@@ -117,7 +127,9 @@ def binary(op: Op) -> Callable:
     """Bind an operation on two tensors, elementwise, of any shapes that broadcast."""
 
     def method(a, b):
-        if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        if type(a) is Tensor and type(b) in NUMBERS:
+            b = constants.get((b, a.array.dtype), b)
+        if type(a) is not Tensor or type(b) is not Tensor:
             a, b = both_tensors(op, a, b)
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
         if x.dtype is not y.dtype:
@@ -126,14 +138,15 @@ def binary(op: Op) -> Callable:
             out = op.forward(x, y)
         except ValueError as error:
             raise mismatch(op, x, y) from error
-        if type(out) is not ndarray:
-            out = as_array(out)
+        shape = out.shape
+        if not shape:
+            out = np.asarray(out)
         if (to_a or to_b) is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
         save_a, save_b = op.pick
         values = x, y, out
         saved = to_a and save_a(values), to_b and save_b(values)
-        return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, out.shape))
+        return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, shape))
 
     return method
 
@@ -174,12 +187,11 @@ def record(op: Op, values: dict, known: dict, out: ndarray) -> Node | None:
             formulas.append(partial(formula, **bare) if bare else formula)
     if not any(targets):
         return None
-    node = Node(op, formulas, targets, saved, out.shape)
-    if op.overload and values[op.overload] is not None:
-        node.digit = 1
     if op.plain:
-        node.inputs = {name: known[name] for name in values}
-    return node
+        saved.append({name: known[name] for name in values})
+    if op.overload and values[op.overload] is not None:
+        op = op.overloaded
+    return Node(op, formulas, targets, saved, out.shape)
 
 
 def is_list(value: Any) -> bool:
@@ -233,17 +245,18 @@ def on_arrays(op: Op, *arguments: Any) -> Any:
     return op.forward(*arguments)
 
 
+NUMBERS = {float, int}
 constants: dict[tuple, Tensor] = {}  # of Python numbers that were met before
 
 
 def both_tensors(op: Op, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Return two operands as tensors; a Python number takes the other one's dtype."""
     if isinstance(a, Tensor):
-        found = constants.get((b, a.array.dtype)) if type(b) in (float, int) else None
-        return a, found or constant(op, b, a.array.dtype)
+        if isinstance(b, Tensor):
+            return a, b
+        return a, constant(op, b, a.array.dtype)
     if isinstance(b, Tensor):
-        found = constants.get((a, b.array.dtype)) if type(a) in (float, int) else None
-        return found or constant(op, a, b.array.dtype), b
+        return constant(op, a, b.array.dtype), b
     raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
 
 
@@ -316,7 +329,7 @@ def link(node: Node, name: str, value: Any, make: Callable) -> Any:
 
 def through_plain(node: Node, make: Callable) -> tuple:
     """Return formulas for a fused operation that go through its plain composition."""
-    inputs, doors = dict(node.inputs), []
+    inputs, doors = dict(node.saved[-1]), []
     for name, target in zip(node.op.arguments, node.targets):
         if target is not None:
             x = inputs[name]

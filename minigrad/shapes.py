@@ -8,7 +8,7 @@ from numpy import ndarray
 from minigrad.dtypes import promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
-from minigrad.tensor import Tensor, kind
+from minigrad.tensor import Tensor
 
 
 def expand_dims(a, dim):
@@ -209,8 +209,21 @@ taken = {
     name: Op(
         name, lambda a, index: a[index], a=lambda g, shape, index: put(g, index, shape)
     )
-    for name in """Select Slice Unsqueeze Alias Split SplitWithSizes Unbind
-        Index IndexSelect Gather Embedding Max Min""".split()
+    for name in [
+        "Select",
+        "Slice",
+        "Unsqueeze",
+        "Alias",
+        "Split",
+        "SplitWithSizes",
+        "Unbind",
+        "Index",
+        "IndexSelect",
+        "Gather",
+        "Embedding",
+        "Max",
+        "Min",
+    ]
 }
 VIEWS |= {taken[name] for name in list(taken)[:7]}
 put = Op(

@@ -1,6 +1,5 @@
 """Tensor: an array that knows what made it, under the names that PyTorch uses."""
 
-import copy
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -10,17 +9,14 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import versions
+from minigrad.arraylike import ArrayLike
 from minigrad.dtypes import as_array
 from minigrad.engine import AccumulateGrad, Node, recording, run_backward
-from minigrad.printing import printed
 
 np.seterr(all="ignore")  # log(0) is -inf and 0 / 0 nan, without a word, as in PyTorch
 
-ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
-functions: dict[Callable, Callable] = {}
 
-
-class Tensor:
+class Tensor(ArrayLike):
     """An array, and where it came from.
 
     `edge` is where its gradient goes: the Node that made it, or the AccumulateGrad of
@@ -32,7 +28,8 @@ class Tensor:
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
         self.array = data if type(data) is ndarray else as_array(data)
-        self.edge, self._grad = edge, None
+        self.edge = edge
+        self._grad = None
 
     @property
     def requires_grad(self) -> bool:
@@ -168,135 +165,6 @@ class Tensor:
 
         return Handle(self.edge, run)
 
-    # Python and NumPy
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-        return self.array.shape
-
-    @property
-    def ndim(self) -> int:
-        """How many axes there are."""
-        return self.array.ndim
-
-    @property
-    def dtype(self) -> np.dtype:
-        """What kind of numbers these are, as NumPy's dtype."""
-        return self.array.dtype
-
-    @property
-    def device(self) -> str:
-        """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
-        return "cpu" if isinstance(self.array, ndarray) else "cuda"
-
-    def dim(self) -> int:
-        """Return how many axes there are."""
-        return self.array.ndim
-
-    def size(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """Return the shape, or the length of one axis."""
-        return self.array.shape if dim is None else self.array.shape[dim]
-
-    def numel(self) -> int:
-        """Return how many numbers there are."""
-        return self.array.size
-
-    def is_floating_point(self) -> bool:
-        """Return whether these are floats."""
-        return self.array.dtype.kind == "f"
-
-    def item(self) -> float | int | bool:
-        """Return the only number as one of Python's."""
-        if self.array.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
-            )
-        return self.array.item()
-
-    def tolist(self) -> Any:
-        """Return the numbers in nested lists."""
-        return self.array.tolist()
-
-    def numpy(self) -> ndarray:
-        """Return the array, on the same memory."""
-        if self.edge is not None:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. "
-                "Use tensor.detach().numpy() instead."
-            )
-        return self.array
-
-    def __array__(self, dtype=None, copy=None) -> ndarray:
-        array = self.numpy()
-        if dtype is None or array.dtype == dtype:
-            return array.copy() if copy else array
-        return array.astype(dtype)
-
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if method != "__call__" or kwargs or ufunc not in ufuncs:
-            return NotImplemented
-        return ufuncs[ufunc](*inputs)
-
-    def __array_function__(self, function, types, args, kwargs):
-        if function not in functions:
-            return NotImplemented
-        return functions[function](*args, **kwargs)
-
-    def __len__(self) -> int:
-        if not self.array.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self.array)
-
-    def __iter__(self):
-        if not self.array.ndim:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __bool__(self) -> bool:
-        if self.array.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with other than one value is ambiguous; "
-                f"this one has {self.array.size}. Ask for any() or all()."
-            )
-        return bool(self.array.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        if self.array.dtype.kind == "f":
-            raise TypeError("only integer tensors of a single element can be an index")
-        return int(self.item())
-
-    def __contains__(self, value) -> bool:
-        return bool((self.array == getattr(value, "array", value)).any())
-
-    __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        return printed(self)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item() if spec and not self.ndim else str(self), spec)
-
-    def __deepcopy__(self, memo: dict) -> "Tensor":
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support "
-                "the deepcopy protocol; clone() or detach() this one."
-            )
-        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
-        memo[id(self)] = twin
-        twin._grad = copy.deepcopy(self._grad, memo)
-        return twin
-
-    def __reduce__(self):
-        return rebuilt, (type(self), self.array, self.requires_grad)
-
 
 class Handle:
     """What takes a hook off again; also with `with`."""
@@ -316,14 +184,6 @@ class Handle:
 
     def __exit__(self, *exception):
         self.remove()
-
-
-def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> Tensor:
-    """Return what was copied or unpickled as a leaf."""
-    twin = cls.__new__(cls)
-    Tensor.__init__(twin, array)
-    twin.requires_grad = requires_grad
-    return twin
 
 
 def kind(value: Any) -> str:

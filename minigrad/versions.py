@@ -41,6 +41,8 @@ def version(array: np.ndarray) -> int:
 
 def written_after(number: int, saved: Any) -> bool:
     """Tell whether an array in `saved`, a nest of tuples, was written to since."""
+    if isinstance(saved, dict):
+        saved = tuple(saved.values())
     if isinstance(saved, tuple | list):
         return any(written_after(number, each) for each in saved)
     if not isinstance(saved, np.ndarray):

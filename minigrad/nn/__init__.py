@@ -1,36 +1,37 @@
 """minigrad.nn: what torch.nn has, as far as minigrad has it."""
 
 from minigrad.nn import functional, init, utils
-from minigrad.nn.layers import (
+from minigrad.nn.applied import (
     ELU,
     GELU,
     AdaptiveAvgPool2d,
     AvgPool2d,
-    BatchNorm1d,
-    BatchNorm2d,
     BCELoss,
     BCEWithLogitsLoss,
-    Conv2d,
     CrossEntropyLoss,
-    Dropout,
-    Embedding,
-    Flatten,
-    Identity,
     L1Loss,
-    LayerNorm,
     LeakyReLU,
-    Linear,
     LogSoftmax,
     MaxPool2d,
-    ModuleList,
     MSELoss,
     NLLLoss,
     ReLU,
-    Sequential,
     Sigmoid,
     SiLU,
     Softmax,
     Softplus,
     Tanh,
+)
+from minigrad.nn.containers import ModuleList, Sequential
+from minigrad.nn.layers import (
+    BatchNorm1d,
+    BatchNorm2d,
+    Conv2d,
+    Dropout,
+    Embedding,
+    Flatten,
+    Identity,
+    LayerNorm,
+    Linear,
 )
 from minigrad.nn.module import Module, Parameter

@@ -10,7 +10,6 @@ import numpy as np
 
 from minigrad.op import Op, called
 from minigrad.shapes import cat
-from minigrad.tensor import Tensor
 
 
 def pair(value):
@@ -78,7 +77,7 @@ def convolve(a, weight, bias, stride, padding, dilation):
 
 
 def convolve_back(a, weight, size, stride, padding, dilation):
-    """Return the gradient of an input of height and width `size`; `a` is the output's."""
+    """Return the gradient of an input of `size` (H, W); `a` is the output's."""
     (n, o, *spans), (_, c, *kernel) = a.shape, weight.shape
     rows = batch_last(a).reshape(o, -1)
     columns = (weight.reshape(o, -1).T @ rows).reshape(c, *kernel, *spans, n)
@@ -142,16 +141,16 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         )
     if input.shape[1] != weight.shape[1] * groups:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input "
-            f"{list(input.shape)} to have {weight.shape[1] * groups} channels, but got "
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
+            f"input {list(input.shape)} to have {weight.shape[1] * groups} channels, but got "
             f"{input.shape[1]} channels instead"
         )
     stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
     size = out_size(input.shape, weight.shape[2:], stride, padding, dilation)
     if min(size) < 1:
         raise RuntimeError(
-            f"Kernel size can't be greater than actual input size: {weight.shape[2:]} in "
-            f"{input.shape[2:]} with padding {padding}"
+            f"Kernel size can't be greater than actual input size: "
+            f"{weight.shape[2:]} in {input.shape[2:]} with padding {padding}"
         )
     if groups == 1:
         return CONV(input, weight, bias, stride, padding, dilation)
@@ -266,7 +265,7 @@ def extended(input, kernel, padding, value):
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Return the largest number in each window; the first of equals gets the gradient."""
+    """Return the largest number in each window; of equals the first one counts."""
     kernel = pair(kernel_size)
     stride = kernel if stride is None else pair(stride)
     return MAX(extended(input, kernel, padding, -math.inf), kernel, stride)

@@ -30,7 +30,8 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     """Return (fan_in, fan_out): how many numbers make an output, and use an input."""
     if tensor.ndim < 2:
         raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+            "Fan in and fan out can not be computed for a tensor with fewer than "
+            "2 dimensions"
         )
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
@@ -65,13 +66,13 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Fill uniformly, variance 2 gain² / (fan_in + fan_out) (Glorot and Bengio, 2010)."""
+    """Fill uniformly, variance 2 gain² / (fan_in + fan_out) (X. Glorot, 2010)."""
     bound = gain * math.sqrt(6 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Fill normally, variance 2 gain² / (fan_in + fan_out) (Glorot and Bengio, 2010)."""
+    """Fill normally, variance 2 gain² / (fan_in + fan_out) (X. Glorot, 2010)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))))
 
 

@@ -1,82 +1,11 @@
 """Layers: each a few lines around a function of nn.functional."""
 
 import math
-from collections.abc import Iterable
 
 from minigrad import creation
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
-from minigrad.tensor import Tensor
-
-
-class Sequential(Module):
-    """Layers in a row, each applied to what the one before made."""
-
-    def __init__(self, *layers: Module):
-        super().__init__()
-        named = (
-            layers[0].items()
-            if len(layers) == 1 and isinstance(layers[0], dict)
-            else enumerate(layers)
-        )
-        for name, layer in named:
-            self.add_module(str(name), layer)
-
-    def forward(self, x):
-        for layer in self._modules.values():
-            x = layer(x)
-        return x
-
-    def __getitem__(self, index):
-        layers = list(self._modules.values())
-        return Sequential(*layers[index]) if isinstance(index, slice) else layers[index]
-
-    def __setitem__(self, index, layer):
-        self._modules[list(self._modules)[index]] = layer
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
-    def append(self, layer: Module) -> "Sequential":
-        """Add a layer at the end."""
-        self.add_module(str(len(self)), layer)
-        return self
-
-
-class ModuleList(Module):
-    """A list of modules, which is a part of a module."""
-
-    def __init__(self, modules: Iterable[Module] = ()):
-        super().__init__()
-        self.extend(modules)
-
-    def append(self, module: Module) -> "ModuleList":
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[Module]) -> "ModuleList":
-        """Add several modules at the end."""
-        for module in modules:
-            self.append(module)
-        return self
-
-    def __getitem__(self, index):
-        found = list(self._modules.values())[index]
-        return ModuleList(found) if isinstance(index, slice) else found
-
-    def __setitem__(self, index, module):
-        self._modules[list(self._modules)[index]] = module
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
 
 
 class Linear(Module):
@@ -106,7 +35,10 @@ class Linear(Module):
 
     def extra_repr(self):
         bias = self.bias is not None
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={bias}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={bias}"
+        )
 
 
 class Conv2d(Module):
@@ -297,132 +229,3 @@ class Identity(Module):
 
     def forward(self, input):
         return input
-
-
-class Applies(Module):
-    """What layers without parameters have in common: a function and its options."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-        self.args, self.kwargs = args, kwargs
-
-    def forward(self, *inputs):
-        return type(self).function(*inputs, *self.args, **self.kwargs)
-
-    def extra_repr(self):
-        words = [*map(str, self.args), *(f"{k}={v}" for k, v in self.kwargs.items())]
-        return ", ".join(words)
-
-
-class ReLU(Applies):
-    """max(x, 0)."""
-
-    function = staticmethod(F.relu)
-
-
-class LeakyReLU(Applies):
-    """x where it is positive, negative_slope * x elsewhere."""
-
-    function = staticmethod(F.leaky_relu)
-
-
-class ELU(Applies):
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
-
-    function = staticmethod(F.elu)
-
-
-class GELU(Applies):
-    """x times the share of a normal distribution below x."""
-
-    function = staticmethod(F.gelu)
-
-
-class SiLU(Applies):
-    """x * sigmoid(x)."""
-
-    function = staticmethod(F.silu)
-
-
-class Sigmoid(Applies):
-    """1 / (1 + exp(-x))."""
-
-    function = staticmethod(F.sigmoid)
-
-
-class Tanh(Applies):
-    """tanh(x)."""
-
-    function = staticmethod(F.tanh)
-
-
-class Softplus(Applies):
-    """log(1 + exp(beta * x)) / beta."""
-
-    function = staticmethod(F.softplus)
-
-
-class Softmax(Applies):
-    """exp(x) as shares of its sum along dim."""
-
-    function = staticmethod(F.softmax)
-
-
-class LogSoftmax(Applies):
-    """The logarithm of softmax."""
-
-    function = staticmethod(F.log_softmax)
-
-
-class MaxPool2d(Applies):
-    """The largest number in each window."""
-
-    function = staticmethod(F.max_pool2d)
-
-
-class AvgPool2d(Applies):
-    """The mean of each window."""
-
-    function = staticmethod(F.avg_pool2d)
-
-
-class AdaptiveAvgPool2d(Applies):
-    """Means over windows that give a chosen size."""
-
-    function = staticmethod(F.adaptive_avg_pool2d)
-
-
-class MSELoss(Applies):
-    """The mean of the squared differences."""
-
-    function = staticmethod(F.mse_loss)
-
-
-class L1Loss(Applies):
-    """The mean of the absolute differences."""
-
-    function = staticmethod(F.l1_loss)
-
-
-class NLLLoss(Applies):
-    """Minus the log-probability of the right class, on average."""
-
-    function = staticmethod(F.nll_loss)
-
-
-class CrossEntropyLoss(Applies):
-    """The cross-entropy of scores and the right classes."""
-
-    function = staticmethod(F.cross_entropy)
-
-
-class BCELoss(Applies):
-    """The binary cross-entropy of probabilities."""
-
-    function = staticmethod(F.binary_cross_entropy)
-
-
-class BCEWithLogitsLoss(Applies):
-    """The binary cross-entropy of scores."""
-
-    function = staticmethod(F.binary_cross_entropy_with_logits)

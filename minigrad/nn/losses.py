@@ -37,7 +37,7 @@ def each(g, a, reduction):
 
 
 def loss_op(name, loss, slope, slope_of_target):
-    """Return the Op of an elementwise loss of a and its target b, reduction included."""
+    """Return the Op of an elementwise loss of a and a target b, with its reduction."""
     return Op(
         name,
         lambda a, b, reduction: reduced(loss(a, b), reduction),

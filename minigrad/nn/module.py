@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from minigrad import versions
 from minigrad.grad_mode import no_grad
 from minigrad.tensor import Tensor, kind
 

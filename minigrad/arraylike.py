@@ -1,0 +1,155 @@
+"""ArrayLike: what Python and NumPy ask of a tensor."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.printing import printed
+
+ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
+functions: dict[Callable, Callable] = {}
+
+
+class ArrayLike:
+    """The part of Tensor that has nothing to do with gradients."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.array.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return self.array.ndim
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What kind of numbers these are, as NumPy's dtype."""
+        return self.array.dtype
+
+    @property
+    def device(self) -> str:
+        """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
+        return "cpu" if isinstance(self.array, ndarray) else "cuda"
+
+    def dim(self) -> int:
+        """Return how many axes there are."""
+        return self.array.ndim
+
+    def size(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Return the shape, or the length of one axis."""
+        return self.array.shape if dim is None else self.array.shape[dim]
+
+    def numel(self) -> int:
+        """Return how many numbers there are."""
+        return self.array.size
+
+    def is_floating_point(self) -> bool:
+        """Return whether these are floats."""
+        return self.array.dtype.kind == "f"
+
+    def item(self) -> float | int | bool:
+        """Return the only number as one of Python's."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to "
+                "Scalar"
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """Return the numbers in nested lists."""
+        return self.array.tolist()
+
+    def numpy(self) -> ndarray:
+        """Return the array, on the same memory."""
+        if self.edge is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def __array__(self, dtype=None, copy=None) -> ndarray:
+        array = self.numpy()
+        if dtype is None or array.dtype == dtype:
+            return array.copy() if copy else array
+        return array.astype(dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method != "__call__" or kwargs or ufunc not in ufuncs:
+            return NotImplemented
+        return ufuncs[ufunc](*inputs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        if function not in functions:
+            return NotImplemented
+        return functions[function](*args, **kwargs)
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self):
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with other than one value is ambiguous; "
+                f"this one has {self.array.size}. Ask for any() or all()."
+            )
+        return bool(self.array.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind == "f":
+            raise TypeError("only integer tensors of a single element can be an index")
+        return int(self.item())
+
+    def __contains__(self, value) -> bool:
+        return bool((self.array == getattr(value, "array", value)).any())
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return printed(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if spec and not self.ndim else str(self), spec)
+
+    def __deepcopy__(self, memo: dict) -> "ArrayLike":
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support "
+                "the deepcopy protocol; clone() or detach() this one."
+            )
+        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
+        memo[id(self)] = twin
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self):
+        return rebuilt, (type(self), self.array, self.requires_grad)
+
+
+def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
+    """Return what was copied or unpickled as a leaf."""
+    twin = cls.__new__(cls)
+    twin.array, twin.edge, twin._grad = array, None, None
+    twin.requires_grad = requires_grad
+    return twin
