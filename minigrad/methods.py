@@ -104,10 +104,8 @@ def moved(self, device):
         raise RuntimeError(
             "no CuPy here, so there is no device 'cuda': pip install 'minigrad[gpu]'"
         ) from error
-    move = cupy.asarray if device == "cuda" else cupy.asnumpy
-    return on_device(
-        self, move, move_back=cupy.asnumpy if device == "cuda" else cupy.asarray
-    )
+    ways = cupy.asarray, cupy.asnumpy
+    return on_device(self, *(ways if device == "cuda" else ways[::-1]))
 
 
 on_device = Op(

@@ -298,8 +298,8 @@ def mismatch(op: Op, x: ndarray, y: ndarray) -> RuntimeError:
         if m != n and 1 not in (m, n):
             dim = max(x.ndim, y.ndim) - 1 - i
             return RuntimeError(
-                f"{op.name}: The size of tensor a ({m}) must match the size of tensor b "
-                f"({n}) at non-singleton dimension {dim}: the shapes are {x.shape} and "
+                f"{op.name}: The size of tensor a ({m}) must match the size of tensor "
+                f"b ({n}) at non-singleton dimension {dim}: the shapes are {x.shape} and "
                 f"{y.shape}"
             )
     return RuntimeError(f"{op.name}: cannot use shapes {x.shape} and {y.shape}")

@@ -22,7 +22,8 @@ class Optimizer:
         groups = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         if isinstance(parameters, Tensor):
             raise TypeError(
-                "params argument should be an iterable of Tensors or dicts, not a Tensor"
+                "params argument should be an iterable of Tensors or dicts, not one "
+                "Tensor"
             )
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -59,7 +60,7 @@ class Optimizer:
                     p.grad.detach_().zero_()
 
     def step(self, closure: Callable | None = None) -> Any:
-        """Change every parameter that has a grad; frozen ones that still have one, too."""
+        """Change every parameter that has a grad, frozen or not."""
         loss = None
         if closure is not None:
             with enable_grad():
@@ -80,7 +81,7 @@ class Optimizer:
         raise NotImplementedError
 
     def state_dict(self) -> dict:
-        """Return what is remembered, by the parameters' numbers, and the groups' options."""
+        """Return what is remembered of each parameter, by number, and the options."""
         numbers, groups = {}, []
         for group in self.param_groups:
             for p in group["params"]:
@@ -263,7 +264,7 @@ class StepLR(LambdaLR):
 
 
 class LinearLR(LambdaLR):
-    """Warms up: from start_factor to end_factor of the learning rate in total_iters steps."""
+    """Warms up from start_factor to end_factor of the rate in total_iters steps."""
 
     def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5):
         def factor(epoch):

@@ -35,7 +35,8 @@ def matmul(input, other):
         )
     if input.dtype != other.dtype:
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {input.dtype} != {other.dtype}"
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{input.dtype} != {other.dtype}"
         )
     if m == 1 and n == 1:
         return dot(input, other)
@@ -56,7 +57,7 @@ def matmul(input, other):
 
 
 def outer(input, vec2):
-    """Multiply each number of one vector with each of another: (n,) and (m,) to (n, m)."""
+    """Multiply all numbers of one vector with all of another: (n,), (m,) to (n, m)."""
     return input.unsqueeze(1) * vec2
 
 
@@ -64,7 +65,7 @@ def outer(input, vec2):
 
 
 def to_operand(g, i, shape, operands, inputs, output):
-    """Return the sum that leads back to operand i: g and the other operands' product."""
+    """Return the sum that leads back to operand i: of g and the other operands."""
     others = [*operands[:i], *operands[i + 1 :]]
     names = [output, *inputs[:i], *inputs[i + 1 :]]
     kept = "".join(letter for letter in inputs[i] if letter in "".join(names))
@@ -113,7 +114,8 @@ def spelled_out(equation, operands):
         extra = operand.ndim - len(inputs[i].replace("...", ""))
         if extra < 0 or (extra and "..." not in inputs[i]):
             raise RuntimeError(
-                f"einsum(): {inputs[i]!r} does not fit operand {i}, of shape {operand.shape}"
+                f"einsum(): {inputs[i]!r} does not fit operand {i}, of shape "
+                f"{operand.shape}"
             )
         dots = "".join(free[:extra][::-1])
         most = max(most, dots, key=len)

@@ -80,7 +80,7 @@ min_of_all = Op(
 
 
 def to_others(g, a, dim, keepdim):
-    """Multiply g with the product of all the other numbers: no division, so zeros do."""
+    """Multiply g with the product of the other numbers, without dividing: zeros do."""
     if dim is None:
         flat = to_others(g.reshape(1), a.reshape(-1), 0, True)
         return flat.reshape(a.shape)
@@ -134,7 +134,7 @@ def log_of_sum(a, dim, keepdim):
 
 
 def centered(g, a, dim, correction, keepdim):
-    """The gradient of the variance: twice the distance from the mean, over the count."""
+    """Return the gradient of the variance: twice the distance from the mean, over n."""
     away = a - a.mean(axis=axes(dim), keepdims=True)
     over = count(a.shape, dim) - correction
     return spread(g, a.shape, dim, keepdim) * away * (2 / over if over else math.inf)

@@ -12,7 +12,7 @@ from minigrad.tensor import Tensor
 
 
 def expand_dims(a, dim):
-    """Return the tensor with new axes of length 1, in the places `dim` of the result."""
+    """Return the tensor with new axes of length 1, at the places `dim`."""
     dims = dim if isinstance(dim, tuple) else (dim,)
     ndim = a.ndim + len(dims)
     for d in sorted(d % ndim for d in dims):
@@ -205,27 +205,15 @@ def pile(g, shape, times):
 
 # Parts
 
+PARTS = ["Select", "Slice", "Unsqueeze", "Alias", "Split", "SplitWithSizes", "Unbind"]
+PICKS = ["Index", "IndexSelect", "Gather", "Embedding", "Max", "Min"]
 taken = {
     name: Op(
         name, lambda a, index: a[index], a=lambda g, shape, index: put(g, index, shape)
     )
-    for name in [
-        "Select",
-        "Slice",
-        "Unsqueeze",
-        "Alias",
-        "Split",
-        "SplitWithSizes",
-        "Unbind",
-        "Index",
-        "IndexSelect",
-        "Gather",
-        "Embedding",
-        "Max",
-        "Min",
-    ]
+    for name in PARTS + PICKS
 }
-VIEWS |= {taken[name] for name in list(taken)[:7]}
+VIEWS |= {taken[name] for name in PARTS}
 put = Op(
     "Put",
     lambda a, index, size: placed(a, index, size),
@@ -256,7 +244,8 @@ def as_index(index):
             i = int(i)
         if isinstance(i, ndarray) and i.dtype.kind not in "biu":
             raise IndexError(
-                f"tensors used as indices must be long, int or bool tensors, not {i.dtype}"
+                "tensors used as indices must be long, int or bool tensors, not "
+                f"{i.dtype}"
             )
         plain.append(i)
     kinds = [named(i) for i in plain]

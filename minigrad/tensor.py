@@ -118,7 +118,7 @@ class Tensor(ArrayLike):
     ) -> None:
         """Add d(self)/d(leaf) to the grad of each leaf, or only of `inputs`.
 
-        `gradient`, of this tensor's shape, may be left out for one number: it is 1 then.
+        `gradient`, of this tensor's shape, is 1 for a single number.
         Raises RuntimeError if there is nothing to go back through, or no longer.
         """
         collect([self], [gradient], retain_graph, create_graph, inputs)

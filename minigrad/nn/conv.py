@@ -142,8 +142,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if input.shape[1] != weight.shape[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
-            f"input {list(input.shape)} to have {weight.shape[1] * groups} channels, but got "
-            f"{input.shape[1]} channels instead"
+            f"input {list(input.shape)} to have {weight.shape[1] * groups} "
+            f"channels, but got {input.shape[1]} channels instead"
         )
     stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
     size = out_size(input.shape, weight.shape[2:], stride, padding, dilation)

@@ -67,8 +67,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
     if input.shape[-1:] != weight.shape[1:]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and weight "
-            f"{weight.shape}, which should be (out, {input.shape[-1:]})"
+            f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
+            f"weight {weight.shape}, which should be (out, {input.shape[-1:]})"
         )
     names = ("Addmm", "Mm") if input.ndim == 2 else ("View", "UnsafeView")
     return LINEAR[names[bias is None]](input, weight, bias)

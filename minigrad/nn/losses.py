@@ -209,7 +209,8 @@ def check_classes(input, target, ignore_index):
     bad &= target.array != ignore_index
     if bad.any():
         raise IndexError(
-            f"Target {target.array[bad][0]} is out of bounds: there are {classes} classes"
+            f"Target {target.array[bad][0]} is out of bounds: there are {classes} "
+            "classes"
         )
 
 
@@ -229,7 +230,7 @@ def total_weight(input, target, weight, ignore_index):
 
 
 def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
-    """Return minus the log-probabilities of the right classes: what NLL is short for."""
+    """Return minus the log-probabilities of the right classes."""
     check_classes(input, target, ignore_index)
     weights, safe = picked_weights(input, target, weight, ignore_index)
     dim = 1 if input.ndim > 1 else 0

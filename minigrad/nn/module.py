@@ -54,7 +54,7 @@ class Module:
         return Removable(self._before, hook)
 
     def register_forward_hook(self, hook: Callable) -> "Removable":
-        """Call hook(module, args, output) after forward; it may return another output."""
+        """Call hook(module, args, output) after forward; it may replace the output."""
         return Removable(self._after, hook)
 
     # Attributes
@@ -143,12 +143,12 @@ class Module:
         """Yield the direct parts."""
         return (part for _, part in self.named_children())
 
-    def _named(self, table: str, once: bool = True) -> Iterator:
-        """Yield (name, tensor) of all parts' tables; each tensor once, or under all names."""
+    def _named(self, table: str) -> Iterator:
+        """Yield (name, tensor) from the tables of all parts; each tensor once."""
         seen = set()
         for prefix, module in self.named_modules():
             for name, tensor in module.__dict__[table].items():
-                if tensor is not None and not (once and id(tensor) in seen):
+                if tensor is not None and id(tensor) not in seen:
                     seen.add(id(tensor))
                     yield f"{prefix}.{name}".lstrip("."), tensor
 
@@ -239,7 +239,8 @@ class Module:
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
         report = [
-            f"size mismatch for {name}: {state_dict[name].shape} given, {own[name].shape} here"
+            f"size mismatch for {name}: {state_dict[name].shape} given, "
+            f"{own[name].shape} here"
             for name in own
             if name in state_dict and state_dict[name].shape != own[name].shape
         ]

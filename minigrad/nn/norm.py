@@ -56,7 +56,7 @@ def statistics(x, axes):
 
 
 def channels(values, ndim):
-    """Return one number for each channel in a shape that broadcasts with (N, C, ...)."""
+    """Return one number a channel, in a shape that broadcasts with (N, C, ...)."""
     return values if values is None else values.reshape((1, -1) + (1,) * (ndim - 2))
 
 
@@ -70,7 +70,7 @@ def batch_norm(
     momentum=0.1,
     eps=1e-5,
 ):
-    """Normalise each channel of (N, C, ...): over the batch, or with running statistics.
+    """Normalise each channel of (N, C, ...), by the batch or by running statistics.
 
     In training the running statistics move towards the batch's, by `momentum`.
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
@@ -86,7 +86,8 @@ def batch_norm(
     count = input.numel() // input.shape[1]
     if training and count <= 1:
         raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {input.shape}"
+            "Expected more than 1 value per channel when training, got input size "
+            f"{input.shape}"
         )
     mean, variance = statistics(input.array, axes)
     if training and running_mean is not None:
