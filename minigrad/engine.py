@@ -6,7 +6,6 @@ AccumulateGrad of a leaf), a formula, and the arrays that this formula wants.
 """
 
 import functools
-import traceback
 import weakref
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -14,12 +13,11 @@ from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Any
 
-from minigrad import versions
+from minigrad import anomaly, versions
 from minigrad.versions import numbers, written_after
 
 recording = ContextVar("recording", default=True)  # each thread and task has its own
-anomaly = False  # whether to remember where each node was made, and to look for nan
-traces = weakref.WeakKeyDictionary()
+AS_IT_IS = ("Backward", "Backward1", "Backward2", "Backward4", "CopySlices")
 
 
 class Node:
@@ -33,8 +31,8 @@ class Node:
         self.saved, self.shape = saved, shape
         self.number = next(numbers)  # whatever uses the result gets a larger one
         self.hooks = None
-        if anomaly:
-            traces[self] = traceback.format_stack()[:-2]
+        if anomaly.on:
+            anomaly.remember(self)
 
     def __repr__(self):
         return f"<{self.name()}>"
@@ -42,7 +40,7 @@ class Node:
     def name(self) -> str:
         """Return the name that PyTorch gives such a node: MulBackward0."""
         name = self.op.name
-        return name if "Backward" in name else f"{name}Backward0"
+        return name if name.endswith(AS_IT_IS) else f"{name}Backward0"
 
     @property
     def next_functions(self) -> tuple:
@@ -106,7 +104,7 @@ def run_backward(
             g = functools.reduce(lambda g, hook: hook(g), node.hooks, g)
         if not node.targets if wanted is None else node in inputs:
             ends[node] = g
-        if wanted is None or wanted.intersection(node.targets):
+        if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, lift)
             if not retain_graph and any(node.saved):
                 node.saved = None
@@ -118,8 +116,10 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
     if node.saved is None or node.number < versions.latest:
         node.check()
     formulas, saved = node.formulas, node.saved
-    if lift or anomaly:
+    if lift:
         formulas, saved = node.op.lifted(node, lift)
+    if anomaly.on:
+        formulas = anomaly.watched(node, formulas)
     for target, formula, values in zip(node.targets, formulas, saved):
         if target is not None and (wanted is None or target in wanted):
             share = formula(g, *values)

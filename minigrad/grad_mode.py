@@ -2,7 +2,7 @@
 
 from contextlib import ContextDecorator
 
-from minigrad import engine
+from minigrad import anomaly
 from minigrad.engine import recording
 
 
@@ -68,11 +68,11 @@ class detect_anomaly(Switch):
     """
 
     def __enter__(self):
-        self._before.append(engine.anomaly)
-        engine.anomaly = True
+        self._before.append(anomaly.on)
+        anomaly.on = True
 
     def __exit__(self, *exception):
-        engine.anomaly = self._before.pop()
+        anomaly.on = self._before.pop()
 
 
 def is_grad_enabled() -> bool:

@@ -12,10 +12,12 @@ from numpy import ndarray
 from minigrad import creation, ops, versions
 from minigrad.dtypes import rank
 from minigrad.engine import recording
+from minigrad.indexing import PARTS, as_index, taken
 from minigrad.op import Op, to_dtype
-from minigrad.shapes import VIEWS, as_index
+from minigrad.shapes import VIEWS
 from minigrad.tensor import Tensor
 
+VIEWS = VIEWS | {taken[name] for name in PARTS}
 put_in = Op(
     "CopySlices",
     lambda a, value, index: assigned(a, value, index),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad import inplace, ops, products, reductions, shapes
+from minigrad import indexing, inplace, ops, products, reductions, shapes
 from minigrad.arraylike import functions, ufuncs
 from minigrad.dtypes import as_dtype, bool_, float32, float64, int64
 from minigrad.op import Op, to_dtype
@@ -27,7 +27,7 @@ OPERATORS = {
     "neg": ops.neg,
     "abs": ops.abs,
     "invert": ops.bitwise_not,
-    "getitem": shapes.getitem,
+    "getitem": indexing.getitem,
     "setitem": inplace.setitem,
     "iadd": inplace.in_place(ops.add),
     "isub": inplace.in_place(ops.sub),
@@ -44,8 +44,9 @@ BOTH = {  # functions of minigrad and methods of Tensor
     products: "matmul mm bmm mv dot outer",
     reductions: """sum mean var std prod amax amin max min logsumexp cumsum norm all any
         argmax argmin softmax log_softmax""",
-    shapes: """reshape flatten transpose permute t squeeze unsqueeze broadcast_to split
-        chunk unbind index_select gather flip roll tril triu masked_fill""",
+    shapes: """reshape flatten transpose permute t squeeze unsqueeze broadcast_to flip
+        roll tril triu masked_fill""",
+    indexing: "split chunk unbind index_select gather",
 }
 FUNCTIONS = {shapes: "cat stack", products: "einsum"}
 METHODS = {

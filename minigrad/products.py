@@ -42,12 +42,12 @@ def matmul(input, other):
         return dot(input, other)
     if m == 1:
         row = matmul(input.unsqueeze(0), other).squeeze(-2)
-        return called("SqueezeBackward4" if n == 2 else "UnsafeViewBackward0", row)
+        return called("SqueezeBackward4" if n == 2 else "UnsafeView", row)
     if n == 1 and m == 2:
         return mv(input, other)
     if n == 1:
         column = matmul(input, other.unsqueeze(1)).squeeze(-1)
-        return called("UnsafeViewBackward0", column)
+        return called("UnsafeView", column)
     if m == 2 and n == 2:
         return mm(input, other)
     if n == 2:  # one product with all rows is faster than one for each matrix

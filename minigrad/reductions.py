@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast, to_dtype
 from minigrad.ops import abs, maximum, minimum
-from minigrad.shapes import cat, grid, taken
+from minigrad.shapes import cat
 from minigrad.tensor import Tensor
 
 
@@ -180,7 +181,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
         out = (amax if ord > 0 else amin)(size, dim, keepdim)
     else:
         out = sum(size**ord, dim, keepdim) ** (1 / ord)
-    return called("LinalgVectorNormBackward0", out)
+    return called("LinalgVectorNorm", out)
 
 
 def norm(input, p="fro", dim=None, keepdim=False):

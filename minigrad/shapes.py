@@ -1,14 +1,12 @@
-"""Rules that move numbers and compute nothing: views, joins, parts, indexing."""
+"""Rules that move numbers and compute nothing: views, joins, flips."""
 
 import math
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad.dtypes import promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
-from minigrad.tensor import Tensor
 
 
 def expand_dims(a, dim):
@@ -201,132 +199,6 @@ def pile(g, shape, times):
     shape = (1,) * (len(times) - len(shape)) + tuple(shape)
     split = [n for pair in zip(times, shape) for n in pair]
     return g.reshape(split).sum(axis=tuple(range(0, len(split), 2))).reshape(shape)
-
-
-# Parts
-
-PARTS = ["Select", "Slice", "Unsqueeze", "Alias", "Split", "SplitWithSizes", "Unbind"]
-PICKS = ["Index", "IndexSelect", "Gather", "Embedding", "Max", "Min"]
-taken = {
-    name: Op(
-        name, lambda a, index: a[index], a=lambda g, shape, index: put(g, index, shape)
-    )
-    for name in PARTS + PICKS
-}
-VIEWS |= {taken[name] for name in PARTS}
-put = Op(
-    "Put",
-    lambda a, index, size: placed(a, index, size),
-    a=lambda g, index: taken["Index"](g, index),
-)
-
-
-def placed(a, index, size):
-    """Return zeros with `a` added at `index`; of places named twice, the sum."""
-    out = np.zeros(size, a.dtype)
-    if any(
-        isinstance(i, ndarray) and i.dtype != bool or isinstance(i, list) for i in index
-    ):
-        np.add.at(out, index, a)
-    else:
-        out[index] = a
-    return out
-
-
-def as_index(index):
-    """Return an index as a tuple for NumPy, and what PyTorch calls taking it."""
-    index = index if isinstance(index, tuple) else (index,)
-    plain, name = [], "Alias"
-    for i in index:
-        i = i.array if isinstance(i, Tensor) else i
-        i = np.asarray(i) if isinstance(i, list) else i
-        if isinstance(i, ndarray) and i.ndim == 0 and i.dtype != bool:
-            i = int(i)
-        if isinstance(i, ndarray) and i.dtype.kind not in "biu":
-            raise IndexError(
-                "tensors used as indices must be long, int or bool tensors, not "
-                f"{i.dtype}"
-            )
-        plain.append(i)
-    kinds = [named(i) for i in plain]
-    if "Index" in kinds:
-        name = "Index"
-    else:
-        name = next(
-            (k for k in reversed(kinds) if k),
-            "Slice" if slice(None) in plain else "Alias",
-        )
-    return tuple(plain), name
-
-
-def named(i):
-    """Return the name of the node that one part of an index leads to."""
-    if isinstance(i, ndarray):
-        return "Index"
-    if i is None:
-        return "Unsqueeze"
-    if isinstance(i, slice):
-        return None if i == slice(None) else "Slice"
-    return None if i is ... else "Select"
-
-
-def getitem(input, index):
-    """Return x[index]: integers, slices, None, ..., integer and boolean tensors."""
-    index, name = as_index(index)
-    return taken[name](input, index)
-
-
-def along(input, dim, index):
-    """Return the index that means `index` along axis `dim`, and all of the others."""
-    return (slice(None),) * (dim % input.ndim) + (index,)
-
-
-def split(tensor, split_size_or_sections, dim=0):
-    """Return the tensor in parts along an axis: of one size, or of the sizes given."""
-    length, sizes = tensor.shape[dim], split_size_or_sections
-    name = "Split" if isinstance(sizes, int) else "SplitWithSizes"
-    if isinstance(sizes, int):
-        sizes = [min(sizes, length - i) for i in range(0, length, sizes)]
-    if sum(sizes) != length:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {length} (input "
-            f"tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
-        )
-    ends = np.cumsum([0, *sizes]).tolist()
-    spans = [slice(a, b) for a, b in zip(ends[:-1], ends[1:])]
-    return tuple(taken[name](tensor, along(tensor, dim, span)) for span in spans)
-
-
-def chunk(input, chunks, dim=0):
-    """Return the tensor in at most so many parts of one size; the last is smaller."""
-    return split(input, -(-input.shape[dim] // chunks) or 1, dim)
-
-
-def unbind(input, dim=0):
-    """Return the parts along an axis, without that axis."""
-    indices = range(input.shape[dim])
-    return tuple(taken["Unbind"](input, along(input, dim, i)) for i in indices)
-
-
-def index_select(input, dim, index):
-    """Return the parts along an axis that a vector of integers names."""
-    return taken["IndexSelect"](input, along(input, dim, index.array))
-
-
-def gather(input, dim, index):
-    """Return out[i][j] = input[index[i][j]][j] for dim 0, and so on."""
-    if index.dtype.kind not in "iu":
-        raise RuntimeError(
-            f"gather(): Expected dtype int64 for index, not {index.dtype}"
-        )
-    return taken["Gather"](input, grid(index.array, dim))
-
-
-def grid(index, dim):
-    """Return the index that picks index[i][j] along `dim`, and goes along elsewhere."""
-    places = list(np.ogrid[tuple(map(slice, index.shape))])
-    places[dim] = index
-    return tuple(places)
 
 
 # Others

@@ -1,8 +1,10 @@
 """Tensor: an array that knows what made it, under the names that PyTorch uses."""
 
+import copy
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -157,13 +159,53 @@ class Tensor(ArrayLike):
                 "cannot register a hook on a tensor that doesn't require gradient"
             )
 
-        def run(g):
-            result = hook(g if isinstance(g, Tensor) else Tensor(g))
-            if result is None:
-                return g
-            return result if isinstance(g, Tensor) else result.array
+        return Handle(self.edge, on_tensors(hook))
 
-        return Handle(self.edge, run)
+
+def on_tensors(hook: Callable) -> Callable:
+    """Return the hook as the engine calls it: with arrays, or Tensors if recorded."""
+
+    def run(g):
+        result = hook(g if isinstance(g, Tensor) else Tensor(g))
+        if result is None:
+            return g
+        return result if isinstance(g, Tensor) else result.array
+
+    return run
+
+
+def register_prehook(node: Node, hook: Callable) -> "Handle":
+    """Call hook((gradient,)) before a node passes it on; it may replace it."""
+    return Handle(node, on_tensors(lambda g: (hook((g,)) or (None,))[0]))
+
+
+def register_hook(node: Node, hook: Callable) -> None:
+    """Call hook(grad_inputs, grad_outputs) when a node has computed what it passes on.
+
+    A tuple that it returns replaces the grad_inputs.
+    """
+    bare, found = copy.copy(node), {}
+
+    def formula(i, g, *saved):
+        if not found:
+            lift = Tensor if isinstance(g, Tensor) else None
+            bare.saved = node.saved
+            formulas, values = (
+                bare.op.lifted(bare, lift) if lift else (bare.formulas, bare.saved)
+            )
+            rules = zip(bare.targets, formulas, values)
+            shares = tuple(f(g, *v) if target else None for target, f, v in rules)
+            wrapped = tuple(s if s is None or lift else Tensor(s) for s in shares)
+            new = hook(wrapped, (g if lift else Tensor(g),)) or wrapped
+            found.update(
+                (k, s if lift else s.array) for k, s in enumerate(new) if s is not None
+            )
+        return found.pop(i)
+
+    node.formulas = [partial(formula, i) for i in range(len(node.formulas))]
+
+
+Node.register_prehook, Node.register_hook = register_prehook, register_hook
 
 
 class Handle:

@@ -24,7 +24,7 @@ from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
 from minigrad.op import Op, called
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
-from minigrad.shapes import taken
+from minigrad.indexing import taken
 from minigrad.tensor import Tensor
 
 sigmoid, tanh = ops.sigmoid, ops.tanh

@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ops, reductions
 from minigrad.creation import ones_like
 from minigrad.op import Op, called
-from minigrad.shapes import gather
+from minigrad.indexing import gather
 from minigrad.tensor import Tensor
 
 
