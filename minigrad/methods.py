@@ -130,7 +130,12 @@ Tensor.type_as = lambda self, other: to_dtype(self, other.dtype)
 Tensor.cpu = lambda self: to(self, "cpu")
 
 # What formulas call by NumPy's names
-ufuncs |= {np.matmul: products.matmul, np.square: ops.square, np.power: ops.power}
+ufuncs |= {
+    np.matmul: products.matmul,
+    np.sign: ops.sign,
+    np.square: ops.square,
+    np.power: ops.power,
+}
 functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,

@@ -42,8 +42,9 @@ minimum = Op(
 
 # Functions of one number
 
+sign = Op("Sign", lambda a: np.nan_to_num(np.sign(a)), a=lambda g: np.zeros_like(g))
 neg = Op("Neg", np.negative, a=lambda g: -g)
-abs = Op("Abs", np.absolute, a=lambda g, a: g * np.sign(a))
+abs = Op("Abs", np.absolute, a=lambda g, a: g * sign(a))
 exp = Op("Exp", np.exp, a=lambda g, y: g * y)
 log = Op("Log", np.log, a=lambda g, a: g / a)
 log1p = Op("Log1P", np.log1p, a=lambda g, a: g / (a + 1))
@@ -59,8 +60,7 @@ cosh = Op("Cosh", np.cosh, a=lambda g, a: g * np.sinh(a))
 tanh = Op("Tanh", np.tanh, a=lambda g, y: g - g * y * y)
 sigmoid = Op("Sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda g, y: g * (y - y * y))
 erf = Op("Erf", lambda a: erf_of(a), a=lambda g, a: g * np.exp(-a * a) * ERF_SLOPE)
-relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: g * (y > 0))
-sign = Op("Sign", np.sign, a=lambda g: np.zeros_like(g))
+relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: g * (y != 0))
 floor = Op("Floor", np.floor, a=lambda g: np.zeros_like(g))
 ceil = Op("Ceil", np.ceil, a=lambda g: np.zeros_like(g))
 round = Op("Round", np.rint, a=lambda g: np.zeros_like(g))

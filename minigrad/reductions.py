@@ -154,7 +154,7 @@ std = Op(
         axis=axes(dim), ddof=correction, keepdims=keepdim
     ),
     a=lambda g, a, y, dim, correction, keepdim: centered(
-        np.where(y == 0, 0, g / (y + y)), a, dim, correction, keepdim
+        g / np.where(y == 0, 1, y + y), a, dim, correction, keepdim
     ),
 )
 euclid = Op(
@@ -163,7 +163,7 @@ euclid = Op(
         np.square(a).sum(axis=axes(dim), keepdims=keepdim)
     ),
     a=lambda g, a, y, dim, keepdim: (
-        a * spread(np.where(y == 0, 0, g / y), a.shape, dim, keepdim)
+        a * spread(g / np.where(y == 0, 1, y), a.shape, dim, keepdim)
     ),
 )
 

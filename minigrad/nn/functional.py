@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from minigrad import creation, ops
+from minigrad.indexing import taken
 from minigrad.nn.conv import (  # noqa: F401
     adaptive_avg_pool2d,
     avg_pool2d,
@@ -24,7 +25,6 @@ from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
 from minigrad.op import Op, called
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
-from minigrad.indexing import taken
 from minigrad.tensor import Tensor
 
 sigmoid, tanh = ops.sigmoid, ops.tanh
@@ -99,12 +99,12 @@ leaky = Op(
 elu_op = Op(
     "Elu",
     lambda a, alpha: np.where(a > 0, a, alpha * np.expm1(a)),
-    a=lambda g, a, alpha: np.where(a > 0, g, g * np.exp(np.minimum(a, 0)) * alpha),
+    a=lambda g, a, alpha: np.where(a > 0, g, g * np.exp(np.where(a < 0, a, 0)) * alpha),
 )
 silu_op = Op(
     "Silu",
     lambda a: a / (1 + np.exp(-a)),
-    a=lambda g, a: g * slope_of_silu(a, sigmoid_of(a)),
+    a=lambda g, a: g * slope_of_silu(a, ops.sigmoid(a)),
 )
 SOFTPLUS = Op(
     "Softplus",
@@ -114,14 +114,9 @@ SOFTPLUS = Op(
         np.log1p(np.exp(np.minimum(a * beta, threshold))) / beta,
     ),
     a=lambda g, a, beta, threshold: np.where(
-        a * beta > threshold, g, g * sigmoid_of(a * beta)
+        a * beta > threshold, g, g * ops.sigmoid(a * beta)
     ),
 )
-
-
-def sigmoid_of(a):
-    """Return the sigmoid of an array or a Tensor."""
-    return 1 / (1 + np.exp(-a))
 
 
 def slope_of_silu(a, s):

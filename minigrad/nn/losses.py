@@ -6,8 +6,8 @@ import numpy as np
 
 from minigrad import ops, reductions
 from minigrad.creation import ones_like
-from minigrad.op import Op, called
 from minigrad.indexing import gather
+from minigrad.op import Op, called
 from minigrad.tensor import Tensor
 
 
@@ -71,7 +71,7 @@ CROSS = loss_op(
 LOGITS = loss_op(
     "BinaryCrossEntropyWithLogits",
     lambda a, b: (1 - b) * a + soft(a),
-    lambda a, b: 1 / (1 + np.exp(-a)) - b,
+    lambda a, b: ops.sigmoid(a) - b,
     lambda a, b: -a,
 )
 

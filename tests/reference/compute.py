@@ -1,0 +1,98 @@
+"""Computes a case of operations.txt with PyTorch or with minigrad: the same lines."""
+
+import math
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+EXTREME = [0.0, -0.0, 1.0, -1.0, 1e-6, -30.0, 80.0, math.inf, -math.inf, math.nan]
+HUGE = [0.0, 1000.0, -1000.0, 30.0, -30.0, 100.0, -100.0, 5.0, 20.5, -0.5]
+
+
+def cases():
+    """Return the lines of operations.txt that are cases."""
+    lines = (HERE / "operations.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def values(kind, shape, random):
+    """Return an input."""
+    n = math.prod(shape)
+    if kind.startswith("i"):
+        return random.randint(0, int(kind[1:]), shape)
+    if kind == "b":
+        return random.rand(*shape) > 0.5
+    if kind == "u":
+        return random.uniform(0.05, 0.95, shape)
+    if kind in ("e", "h"):
+        return np.resize(EXTREME if kind == "e" else HUGE, n).reshape(shape)
+    if kind == "z":
+        return np.where(np.arange(n) % 2, random.standard_normal(n), 0.0).reshape(shape)
+    normal = np.asarray(random.standard_normal(shape))
+    return np.abs(normal) + 0.1 if kind == "p" else normal
+
+
+def inputs(case):
+    """Return the arrays of a case by name; they depend on nothing but its line."""
+    random = np.random.RandomState(zlib.crc32(case.encode()))
+    found = {}
+    for part in filter(str.strip, case.partition("|")[2].split(";")):
+        name, spec = part.strip().split("=")
+        kind, shape = re.fullmatch(r"(i\d+:|[a-z]?)([\d,]*)", spec).groups()
+        shape = tuple(int(n) for n in shape.split(",") if n)
+        found[name] = values(kind.rstrip(":"), shape, random)
+    return found
+
+
+def plain(tensor):
+    """Return a tensor of either library as an array of NumPy's."""
+    return None if tensor is None else np.array(tensor.detach().clone().tolist())
+
+
+def compute(case, library, dtype):
+    """Return all there is to compare: results, gradients, second derivatives ..."""
+    given = {}
+    for name, array in inputs(case).items():
+        floats = array.dtype.kind == "f"
+        array = array.astype(dtype) if floats else array
+        given[name] = (
+            library.tensor(array, requires_grad=True)
+            if floats
+            else library.tensor(array)
+        )
+    names = given | {"torch": library, "F": library.nn.functional, "inf": math.inf}
+    results = eval(case.partition("|")[0], names)
+    results = list(results) if isinstance(results, tuple | list) else [results]
+    leaves = [x for x in given.values() if x.requires_grad]
+    first, second = [], []
+    flowing = [y for y in results if y.requires_grad]
+    if flowing:
+        first = slopes(library, flowing, leaves, create_graph=True)
+    flowing = [g for g in first if g is not None and g.requires_grad]
+    if flowing and dtype == "float64":
+        second = slopes(library, flowing, leaves)
+    name = results[0].grad_fn.name() if results[0].grad_fn else ""
+    return {
+        "dtypes": [str(y.dtype).removeprefix("torch.") for y in results],
+        "shapes": [tuple(y.shape) for y in results],
+        "name": name,
+        "results": [plain(y) for y in results],
+        "first": [plain(g) for g in first],
+        "second": [plain(g) for g in second],
+    }
+
+
+def slopes(library, outputs, leaves, create_graph=False):
+    """Return the gradient of the outputs, weighed by 1, 2, 3 ..., for each leaf."""
+    weights = []
+    for output in outputs:
+        ramp = np.arange(1, output.numel() + 1).reshape(tuple(output.shape)) / 4
+        weights.append(
+            library.tensor(ramp.astype(str(output.dtype).removeprefix("torch.")))
+        )
+    return library.autograd.grad(
+        outputs, leaves, weights, create_graph=create_graph, allow_unused=True
+    )
