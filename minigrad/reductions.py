@@ -154,7 +154,7 @@ std = Op(
         axis=axes(dim), ddof=correction, keepdims=keepdim
     ),
     a=lambda g, a, y, dim, correction, keepdim: centered(
-        g / np.where(y == 0, 1, y + y), a, dim, correction, keepdim
+        g * (y != 0) / np.where(y == 0, 1, y + y), a, dim, correction, keepdim
     ),
 )
 euclid = Op(
