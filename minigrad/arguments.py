@@ -46,6 +46,13 @@ def has_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or is_list(value)
 
 
+def has_array(value: Any) -> bool:
+    """Return whether a value that a formula wants is an array, or has one in it."""
+    if isinstance(value, list | tuple):
+        return any(isinstance(each, np.ndarray) for each in value)
+    return isinstance(value, np.ndarray)
+
+
 def array_of(value: Any) -> Any:
     """Return the array of a tensor, the list of arrays of a list of them."""
     if isinstance(value, Tensor):

@@ -43,7 +43,7 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
         check_may_change(x)
     before = Tensor(x.array.copy() if recorded else x.array, x.edge)
     versions.wrote(x.array)  # before the new node: it may save what is written now
-    out = op(before, *args)
+    out = op(before, *(before if arg is x else arg for arg in args))
     if out.shape != x.shape:
         raise RuntimeError(
             f"output with shape {x.shape} doesn't match the broadcast shape {out.shape}"

@@ -10,6 +10,7 @@ from numpy import ndarray
 
 from minigrad.arguments import (
     array_of,
+    has_array,
     has_tensor,
     is_list,
     named_values,
@@ -160,7 +161,7 @@ def record(op: Op, values: dict, known: dict, out: ndarray) -> Node | None:
         for known["i"], each in enumerate(several):
             known["shape"] = getattr(each, "shape", ())
             wanted = [known[name] for name in names]
-            keeps = any(isinstance(value, ndarray | list) for value in wanted)
+            keeps = any(map(has_array, wanted))
             targets.append(each.edge if isinstance(each, Tensor) else None)
             saved.append(tuple(wanted) if keeps and targets[-1] else ())
             bare = dict(zip(names, wanted)) if not keeps else {}

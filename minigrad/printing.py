@@ -51,7 +51,7 @@ def numbers(array: np.ndarray, indent: int) -> str:
             inner = ["..." if p is ... else nested(p, indent + 1) for p in pieces]
             gap = "," + "\n" * (part.ndim - 1) + " " * (indent + 1)
             return f"[{gap.join(inner)}]"
-        words = ["..." if p is ... else show(p.item()).rjust(width) for p in pieces]
+        words = [" ..." if p is ... else show(p.item()).rjust(width) for p in pieces]
         room = max(1, (WIDTH - indent) // (width + 2))
         lines = [", ".join(words[i : i + room]) for i in range(0, len(words), room)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"

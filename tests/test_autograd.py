@@ -1,0 +1,397 @@
+"""Recording, walking back, and all that PyTorch's autograd has words for."""
+
+import asyncio
+import gc
+import math
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor
+from minigrad.autograd import Function, detect_anomaly, grad
+
+
+@pytest.fixture
+def x():
+    return minigrad.tensor([1.0, 2.0], requires_grad=True)
+
+
+def test_the_graph_has_pytorchs_words(x):
+    y = x * x + 1
+    assert y.grad_fn.name() == "AddBackward0" and not y.is_leaf and y.requires_grad
+    (product, nr), (constant, _) = y.grad_fn.next_functions
+    assert product.name() == "MulBackward0" and nr == 0 and constant is None
+    leaf = product.next_functions[0][0]
+    assert leaf.name() == "AccumulateGrad" and leaf.variable is x
+    assert leaf is product.next_functions[1][0]
+    assert x.is_leaf and x.grad_fn is None and minigrad.ones(1).is_leaf
+
+
+def test_what_nobody_asked_for_is_not_recorded(x):
+    assert (minigrad.ones(2) * 2).grad_fn is None
+    assert (x > 1).grad_fn is None and x.argmax().grad_fn is None
+    assert (x.detach() * 2).grad_fn is None
+
+
+def test_gradients_accumulate(x):
+    for expected in ([2, 4], [4, 8], [6, 12]):
+        (x * x).sum().backward()
+        assert x.grad.tolist() == expected
+    x.grad = None
+    (x * x).sum().backward(inputs=x)
+    assert x.grad.tolist() == [2, 4]
+
+
+def test_backward_fills_only_the_inputs_that_it_is_given(x):
+    w = minigrad.ones(2, requires_grad=True)
+    h = x * w
+    (h * h).sum().backward(inputs=[w])
+    assert x.grad is None and w.grad.tolist() == [2, 8]
+    h = x * 1
+    h.sum().backward(inputs=[h])
+    assert h.grad.tolist() == [1, 1] and x.grad is None
+
+
+def test_a_graph_that_saved_something_goes_backward_once(x):
+    for again in (x + x + 1, x.reshape(2, 1), -x, x.sum(0, keepdim=True), x[0:1]):
+        again.sum().backward()
+        again.sum().backward()
+    for once in (2 * x, x.exp(), x / x, x[minigrad.tensor([0])], x.relu()):
+        once.sum().backward()
+        with pytest.raises(RuntimeError, match="second time.*retain_graph=True"):
+            once.sum().backward()
+    kept = x.exp().sum()
+    kept.backward(retain_graph=True)
+    kept.backward()
+
+
+def test_a_result_keeps_its_gradient_if_asked(x):
+    h = x * 3
+    h.retain_grad()
+    h.retain_grad()
+    assert h.retains_grad and not (x * 3).retains_grad
+    (h * h).sum().backward()
+    assert h.grad.tolist() == [6, 12] and x.grad.tolist() == [18, 36]
+
+
+def test_hooks_see_and_change_gradients(x):
+    seen = []
+    h = x * 3
+    h.register_hook(lambda g: seen.append(g.tolist()))
+    with x.register_hook(lambda g: g * 10):
+        (h + h).sum().backward()
+    assert seen == [[2, 2]] and x.grad.tolist() == [60, 60]
+    x.grad = None
+    handle = x.register_hook(lambda g: g * 10)
+    handle.remove()
+    handle.remove()
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_hooks_of_nodes_see_what_passes(x):
+    seen = []
+    h = x * x
+    h.grad_fn.register_prehook(lambda gs: (gs[0] * 2,))
+    h.grad_fn.register_hook(lambda ins, outs: seen.append((len(ins), outs[0].tolist())))
+    h.grad_fn.register_hook(lambda ins, outs: (ins[0] * 0, ins[1]))
+    h.sum().backward()
+    assert seen == [(2, [2, 2])] and x.grad.tolist() == [2, 4]
+
+
+def test_requires_grad_can_be_switched_on_leaves_only(x):
+    assert not x.requires_grad_(False).requires_grad and (x * 2).grad_fn is None
+    x.requires_grad = True
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="leaf"):
+        (x * 2).requires_grad = False
+
+
+def test_a_frozen_leaf_keeps_its_old_grad_and_gets_no_new_one(x):
+    w = minigrad.ones(2, requires_grad=True)
+    (x * w).sum().backward()
+    w.requires_grad_(False)
+    (x * w).sum().backward()
+    assert w.grad.tolist() == [1, 2] and x.grad.tolist() == [2, 2]
+
+
+def test_grad_must_fit_its_tensor(x):
+    for wrong, error in [(minigrad.ones(3), RuntimeError), (1.0, TypeError)]:
+        with pytest.raises(error, match="grad"):
+            x.grad = wrong
+    with pytest.raises(RuntimeError, match="float64"):
+        x.grad = minigrad.ones(2, dtype=minigrad.float64)
+
+
+# Switches
+
+
+def test_recording_is_switched_by_blocks_and_functions(x):
+    with minigrad.no_grad():
+        assert not (x * 2).requires_grad and not minigrad.is_grad_enabled()
+        with minigrad.enable_grad():
+            assert (x * 2).requires_grad
+        assert not (x * 2).requires_grad
+
+    @minigrad.no_grad()
+    def quiet(n):
+        assert not minigrad.is_grad_enabled()
+        return quiet(n - 1) if n else (x * 2).requires_grad
+
+    @minigrad.no_grad
+    def quieter():
+        return (x * 2).requires_grad
+
+    assert not quiet(3) and not quieter() and (x * 2).requires_grad
+
+
+def test_set_grad_enabled_is_a_statement_and_a_block(x):
+    minigrad.set_grad_enabled(False)
+    assert not (x * 2).requires_grad
+    minigrad.set_grad_enabled(True)
+    with minigrad.set_grad_enabled(False):
+        assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad
+
+
+def test_an_exception_switches_recording_on_again():
+    with pytest.raises(KeyError), minigrad.no_grad():
+        raise KeyError
+    assert minigrad.is_grad_enabled()
+
+
+def test_each_thread_and_each_task_has_its_own_switch():
+    seen = {}
+
+    def thread():
+        seen["thread"] = minigrad.is_grad_enabled()
+
+    async def quiet(entered, leave):
+        with minigrad.no_grad():
+            entered.set()
+            await leave.wait()
+
+    async def tasks():
+        entered, leave = asyncio.Event(), asyncio.Event()
+        task = asyncio.create_task(quiet(entered, leave))
+        await entered.wait()
+        seen["task"] = minigrad.is_grad_enabled()
+        leave.set()
+        await task
+
+    with minigrad.no_grad():
+        worker = threading.Thread(target=thread)
+        worker.start()
+        worker.join()
+    asyncio.run(tasks())
+    assert seen == {"thread": True, "task": True}
+
+
+def test_threads_may_go_backward_at_once():
+    def work(results, i):
+        x = minigrad.full((50,), float(i), requires_grad=True)
+        for _ in range(20):
+            x.grad = None
+            (x * x).tanh().sum().backward()
+        results[i] = x.grad[0].item()
+
+    results = {}
+    workers = [threading.Thread(target=work, args=(results, i)) for i in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for i, slope in results.items():
+        assert slope == pytest.approx(2 * i * (1 - math.tanh(i * i) ** 2), abs=1e-5)
+
+
+def test_detach_cuts_and_shares(x):
+    y = x * (x * x).detach()
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 4]
+    z = x.detach()
+    z[0] = 9
+    assert x[0].item() == 9
+    h = x * 2
+    h.detach_()
+    assert h.is_leaf and not h.requires_grad
+
+
+# Writing over
+
+
+def test_a_saved_value_that_was_written_to_is_caught(x):
+    for make, result_is_saved in [(Tensor.exp, True), (Tensor.sin, False)]:
+        h = x * 1
+        y = make(h)
+        (y if result_is_saved else h).add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+        h = x * 1
+        y = make(h)
+        (h if result_is_saved else y).add_(1)
+        y.sum().backward()
+
+
+def test_a_write_through_a_view_is_caught_too(x):
+    h = x.detach().clone()
+    y = x * h
+    h[0:1].mul_(2)
+    with pytest.raises(RuntimeError, match="MulBackward0"):
+        y.sum().backward()
+    h = x.detach().clone()
+    row = h[0]
+    y = x * row
+    h.zero_()
+    with pytest.raises(RuntimeError, match="inplace"):
+        y.sum().backward()
+
+
+def test_versions_count_writes_of_views_too():
+    x = minigrad.zeros(3)
+    assert x._version == 0
+    x.add_(1)
+    x[0] = 5
+    x[1:].mul_(2)
+    assert x._version == x[0]._version == x.detach()._version == 3
+
+
+def test_in_place_results_are_recorded(x):
+    y = x.clone()
+    y.mul_(y).add_(x)
+    y[0] = x[1] * 3
+    y.sum().backward()
+    assert y.tolist() == [6, 6] and x.grad.tolist() == [0, 3 + 5]
+    assert y.grad_fn.name() == "CopySlices"
+    z = minigrad.zeros(3)
+    z[1] = x[0]
+    assert z.requires_grad
+
+
+def test_leaves_and_views_are_not_written_over_while_recorded(x):
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x.add_(1)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        x[0] = 1
+    for view in ((x * 1)[0], (x * 1).view(2, 1), (x * 1).unsqueeze(0)):
+        with pytest.raises(RuntimeError, match="view"):
+            view.add_(1)
+    with minigrad.no_grad():
+        x.add_(1)
+        x[0] = 7
+    assert x.tolist() == [7, 3] and x.requires_grad
+
+
+# The engine under load
+
+
+def test_a_chain_of_a_million_operations():
+    y = x = minigrad.tensor(1.0, requires_grad=True)
+    for _ in range(1_000_000):
+        y = y + 1
+    y.backward()
+    assert x.grad.item() == 1
+    del y
+
+
+def test_thirty_diamonds_are_visited_once_each():
+    y = x = minigrad.tensor(1.0, requires_grad=True, dtype=minigrad.float64)
+    for _ in range(30):
+        y = y + y
+    y.backward()
+    assert x.grad.item() == 2**30
+
+
+def test_everything_dies_at_once_without_the_garbage_collector(x):
+    gc.collect()
+    gc.disable()
+    try:
+        h = (x * x).tanh()
+        h.retain_grad()
+        loss = h.reshape(2, 1).softmax(0).sum() + minigrad.cat([h, x]).prod()
+        loss.backward()
+        dead = [weakref.ref(thing) for thing in (h, h.grad_fn, loss, loss.grad_fn)]
+        del h, loss
+        assert [ref() for ref in dead] == [None] * 4
+    finally:
+        gc.enable()
+
+
+def test_a_chain_of_sums_keeps_one_array_and_backward_frees_the_rest(x):
+    big = minigrad.ones(1000, requires_grad=True)
+    middle = big + 1
+    array = weakref.ref(middle.array)
+    y = middle + 1
+    del middle
+    assert array() is None
+    squared = y * y
+    array = weakref.ref(y.array)
+    del y
+    assert array() is not None
+    squared.sum().backward()
+    assert array() is None
+
+
+def test_two_leaves_never_share_a_gradient(x):
+    y = minigrad.ones(2, requires_grad=True)
+    given = minigrad.ones(2)
+    (x + y).backward(given)
+    arrays = [x.grad.array, y.grad.array, given.array]
+    assert not any(np.shares_memory(a, b) for a in arrays for b in arrays if a is not b)
+    (x + y).backward(given)
+    assert given.tolist() == [1, 1] and x.grad.tolist() == [2, 2]
+    z = minigrad.ones(2, requires_grad=True)
+    z.T.backward(given)
+    assert not np.shares_memory(z.grad.array, given.array)
+
+
+def test_an_interrupted_backward_leaves_no_half_gradients(x):
+    y = minigrad.ones(2, requires_grad=True)
+    h = x * 2
+
+    def interrupt(g):
+        raise KeyboardInterrupt
+
+    handle = h.register_hook(interrupt)
+    loss = (h * y).sum()
+    with pytest.raises(KeyboardInterrupt):
+        loss.backward(retain_graph=True)
+    assert x.grad is None and y.grad is None
+    handle.remove()
+    loss.backward()
+    assert x.grad.tolist() == [2, 2] and y.grad.tolist() == [2, 4]
+    assert minigrad.is_grad_enabled()
+
+
+def test_a_frozen_part_is_not_visited(x):
+    visited = []
+
+    class Noting(Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            visited.append(1)
+            return g * 2
+
+    frozen, head = minigrad.ones(2), minigrad.ones(2, requires_grad=True)
+    (Noting.apply(frozen) * head).sum().backward()
+    assert not visited
+    grad((Noting.apply(x) * head).sum(), head)
+    assert not visited
+
+
+def test_anomaly_mode_names_the_line_that_a_nan_comes_from():
+    x = minigrad.tensor([0.0], requires_grad=True)
+    with detect_anomaly(), pytest.raises(RuntimeError) as caught:
+        root = x.sqrt()  # this line
+        (root * 0).sum().backward()
+    assert "SqrtBackward0" in str(caught.value) and "# this line" in str(caught.value)
+    (x.sqrt() * 0).sum().backward()
+    assert math.isnan(x.grad.item())

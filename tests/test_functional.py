@@ -1,0 +1,238 @@
+"""Functions whose backward is written by hand, and gradients as values."""
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import autograd
+from minigrad.autograd import Function, gradcheck, gradgradcheck
+from minigrad.numeric import GradcheckError
+
+
+def double(*values, requires_grad=True):
+    return minigrad.tensor(values, dtype=minigrad.float64, requires_grad=requires_grad)
+
+
+class Scaled(Function):
+    """a * b * k, for a number k."""
+
+    @staticmethod
+    def forward(ctx, a, b, k):
+        ctx.save_for_backward(a, b)
+        ctx.k, ctx.asked = k, ctx.needs_input_grad
+        return a * b * k
+
+    @staticmethod
+    def backward(ctx, g):
+        a, b = ctx.saved_tensors
+        return g * b * ctx.k, g * a * ctx.k, None
+
+
+class Both(Function):
+    """exp(a) and a², of which the first is saved as an output."""
+
+    @staticmethod
+    def forward(ctx, a):
+        power = a.exp()
+        ctx.save_for_backward(a, power)
+        return power, a * a
+
+    @staticmethod
+    def backward(ctx, g_power, g_square):
+        a, power = ctx.saved_tensors
+        return g_power * power + 2 * a * g_square
+
+
+def test_a_function_is_an_operation_like_others():
+    a, b = double(2.0, 3.0), double(4.0, 5.0)
+    y = Scaled.apply(a, b, 3)
+    assert y.grad_fn.name() == "ScaledBackward" and y.tolist() == [24, 45]
+    y.sum().backward()
+    assert a.grad.tolist() == [12, 15] and b.grad.tolist() == [6, 9]
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+    assert gradcheck(Scaled.apply, (a, b, 3)) and gradgradcheck(Scaled.apply, (a, b, 3))
+
+
+def test_a_function_with_two_outputs_runs_backward_once():
+    a = double(0.5, -1.0)
+    assert gradcheck(Both.apply, (a,)) and gradgradcheck(Both.apply, (a,))
+    power, square = Both.apply(a)
+    power.sum().backward(retain_graph=True)
+    assert a.grad.tolist() == pytest.approx(np.exp([0.5, -1.0]).tolist())
+    assert power.grad_fn.name() == "BothBackward"
+
+
+def test_a_function_knows_which_gradients_are_needed():
+    seen = []
+
+    class Asked(Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a + b
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(ctx.needs_input_grad)
+            return g, None
+
+    Asked.apply(double(1.0), double(1.0, requires_grad=False)).backward()
+    assert seen == [(True, False)]
+    assert not Asked.apply(minigrad.ones(1), minigrad.ones(1)).requires_grad
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "words"),
+    [
+        (lambda g: (g, g), RuntimeError, "expected 1, got 2"),
+        (lambda g: 1.0, TypeError, "Tensor or None"),
+        (lambda g: minigrad.ones(3, dtype=minigrad.float64), RuntimeError, "shape"),
+    ],
+)
+def test_a_wrong_backward_is_named(result, error, words):
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return result(g)
+
+    with pytest.raises(error, match=words) as caught:
+        Wrong.apply(double(1.0, 2.0)).sum().backward()
+    assert "WrongBackward" in str(caught.value)
+
+
+def test_only_tensors_are_saved_for_backward():
+    class Saves(Function):
+        @staticmethod
+        def forward(ctx, a):
+            ctx.save_for_backward(a, 3)
+            return a
+
+    with pytest.raises(TypeError, match="ctx.name"):
+        Saves.apply(double(1.0))
+
+
+def test_a_saved_tensor_that_was_written_to_is_caught():
+    a, b = double(1.0), double(2.0, requires_grad=False)
+    y = Scaled.apply(a, b, 1)
+    b.add_(1)
+    with pytest.raises(RuntimeError, match="ScaledBackward"):
+        y.backward()
+
+
+# Gradients as values
+
+
+def test_grad_returns_and_leaves_grad_alone():
+    x, w, unused = double(2.0), double(3.0), double(1.0)
+    y = x * w
+    assert [g.item() for g in autograd.grad(y, [x, w])] == [3, 2]
+    assert x.grad is None
+    assert autograd.grad(x * w, [x, unused], allow_unused=True)[1] is None
+    with pytest.raises(RuntimeError, match="allow_unused=True"):
+        autograd.grad(x * w, unused)
+    h = x * w
+    assert autograd.grad(h * h, h)[0].item() == 12
+
+
+def test_grad_weighs_several_outputs():
+    x = double(1.0, 2.0)
+    outputs = [x * x, x.sum()]
+    weights = [double(1.0, 10.0, requires_grad=False), minigrad.tensor(100.0).double()]
+    assert autograd.grad(outputs, x, weights)[0].tolist() == [102, 140]
+
+
+def test_derivatives_of_any_order():
+    x = double(0.5)
+    y, values = x.sin(), []
+    for _ in range(5):
+        (y,) = autograd.grad(y.sum(), x, create_graph=True)
+        values.append(y.item())
+    c, s = np.cos(0.5), np.sin(0.5)
+    assert values == pytest.approx([c, -s, -c, s, c])
+
+
+def test_a_gradient_penalty_reaches_the_leaves():
+    x, w = double(1.0, 2.0), double(3.0, 4.0)
+    (g,) = autograd.grad((x * x * w).sum(), x, create_graph=True)
+    (g * g).sum().backward()
+    assert w.grad.tolist() == pytest.approx([2 * 4 * 3, 2 * 16 * 4])
+
+
+FUNCTIONS = {
+    "elementwise": lambda x: x**3,
+    "softmax": lambda x: x.softmax(0),
+    "matrix": lambda x: minigrad.outer(x, x.exp()),
+    "linear": lambda x: x * 2,
+    "number": lambda x: (x * x).sum(),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_jacobian_and_its_products_agree(name):
+    f, x = FUNCTIONS[name], double(0.5, -1.0, 2.0, requires_grad=False)
+    v = double(1.0, 2.0, 3.0, requires_grad=False)
+    table = autograd.jacobian(f, x)
+    out, forward = autograd.jvp(f, x, v)
+    assert out.tolist() == f(x).tolist() and not out.requires_grad
+    flat = table.reshape(-1, 3)
+    assert forward.reshape(-1).tolist() == pytest.approx((flat @ v).tolist())
+    u = minigrad.randn_like(out)
+    _, back = autograd.vjp(f, x, u)
+    assert back.tolist() == pytest.approx((u.reshape(-1) @ flat).tolist())
+
+
+def test_second_derivatives_agree_with_pytorch():
+    torch = pytest.importorskip("torch")
+    results = []
+    for lib, tools in (torch, torch.autograd.functional), (minigrad, autograd):
+        x, y = (lib.tensor(v, dtype=lib.float64) for v in ([1.0, 2.0], [0.5, -1.0]))
+        f = lambda a, b: (a.exp() * b * b).sum() + (a * a[0]).sum()  # noqa: E731
+        tables = tools.hessian(f, (x, y))
+        values = [cell.tolist() for row in tables for cell in row]
+        values += [g.tolist() for g in tools.hvp(f, (x, y), (y, x))[1]]
+        results.append(values)
+    for mine, theirs in zip(*results):
+        np.testing.assert_allclose(mine, theirs)
+
+
+def test_gradcheck_tells_right_from_wrong():
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * a
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    x = double(1.0, 2.0)
+    assert gradcheck(lambda a: (a * a, a.sum()), x)
+    with pytest.raises(GradcheckError, match="numerical"):
+        gradcheck(Wrong.apply, x)
+    assert not gradcheck(Wrong.apply, x, raise_exception=False)
+    with pytest.raises(ValueError, match="float64"):
+        gradcheck(minigrad.exp, minigrad.ones(2, requires_grad=True))
+    with pytest.raises(ValueError, match="requires_grad"):
+        gradcheck(minigrad.exp, minigrad.ones(2))
+
+
+def test_a_checkpoint_gives_the_same_gradients_for_less_memory():
+    calls, w = [], double(3.0, 4.0)
+
+    def inside(a, k):
+        calls.append(1)
+        return (a * w * k).tanh() * a
+
+    x = double(0.1, 0.2)
+    y = autograd.checkpoint(inside, x, 2)
+    assert len(calls) == 1
+    y.sum().backward()
+    assert len(calls) == 2
+    got = x.grad.tolist(), w.grad.tolist()
+    x.grad = w.grad = None
+    inside(x, 2).sum().backward()
+    assert got == (x.grad.tolist(), w.grad.tolist())

@@ -1,0 +1,93 @@
+"""What PyTorch refuses, minigrad refuses, and says what came and what to do."""
+
+import numpy as np
+import pytest
+
+import minigrad
+
+REFUSED = """
+torch.ones(3) + torch.ones(4) | (3,)
+torch.ones(2, 3) * torch.ones(3, 2) | non-singleton
+torch.ones(2, 3) @ torch.ones(2, 3) | (2, 3)
+torch.ones(3) @ torch.ones(4) | (4,)
+torch.tensor(1.) @ torch.ones(1) | 1D
+torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float64) | dtype
+torch.ones(2) + "a" | str
+torch.exp(2.0) | Tensor
+torch.exp([1.0]) | Tensor
+torch.ones(6).reshape(4, 2) | 6
+torch.ones(2, 3).T.view(6) | reshape
+torch.ones(2, 3).sum(2) | 2
+torch.ones(2, 3).sum(-3) | -3
+torch.ones(2).mean(1) | 1
+torch.ones(2, 3).transpose(0, 2) | 2
+torch.ones(2, 3).permute(0) | axes
+torch.ones(2, 3, 4).t() | 3
+torch.ones(3).expand(4) | 4
+torch.ones(3)[5] | 5
+torch.ones(3)[torch.tensor([0, 3])] | 3
+torch.ones(3)[torch.tensor([0.5])] | float
+torch.ones(3)[0, 0] | indices
+torch.ones(3)[torch.tensor([True, False])] | boolean
+torch.cat([torch.ones(2, 3), torch.ones(2, 4)]) | 3
+torch.cat([]) | non-empty
+torch.stack([torch.ones(2), torch.ones(3)]) | shape
+torch.ones(5).split([2, 2]) | 5
+torch.ones(3).gather(0, torch.tensor([0.])) | int64
+torch.ones(3).gather(0, torch.tensor([5])) | 5
+torch.tensor([1, 2]).mean() | int64
+torch.tensor([1, 2], requires_grad=True) | floating
+torch.tensor([[1, 2], [3]]) | length
+torch.ones(2, requires_grad=True).numpy() | detach
+torch.ones(2).backward() | requires_grad
+(torch.ones(2, requires_grad=True) * 2).backward() | scalar
+(torch.ones(2, requires_grad=True) * 2).backward(torch.ones(3)) | (3,)
+torch.ones(2).item() | 2 elements
+bool(torch.ones(2)) | ambiguous
+len(torch.tensor(1.)) | 0-d
+list(torch.tensor(1.)) | 0-d
+torch.ones(2, requires_grad=True).add_(1) | leaf
+torch.ones(2).add_(torch.ones(3)) | 3
+torch.ones(1).add_(torch.ones(3)) | (1,)
+torch.arange(2).add_(0.5) | cast
+torch.ones(2).expand(2, 2).add_(1) | clone
+torch.ones(3).clamp() | min
+torch.zeros(2).retain_grad() | requires_grad
+torch.zeros(2).register_hook(print) | gradient
+torch.einsum("ij,jk->ik", torch.ones(2, 3)) | operands
+torch.einsum("ij", torch.ones(2)) | ij
+F.linear(torch.ones(2, 3), torch.ones(4, 2)) | (4, 2)
+F.conv2d(torch.ones(1, 2, 5, 5), torch.ones(1, 3, 3, 3)) | channels
+F.conv2d(torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)) | Kernel
+F.conv2d(torch.ones(5), torch.ones(1, 1, 3, 3)) | shapes
+F.max_pool2d(torch.ones(1, 1, 4, 4), 2, padding=2) | half
+F.layer_norm(torch.ones(2, 3), (4,)) | 4
+F.batch_norm(torch.ones(1, 3), None, None, training=True) | 1 value
+F.embedding(torch.tensor([5]), torch.ones(3, 2)) | 5
+F.dropout(torch.ones(2), 1.5) | 1.5
+F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 3])) | 3
+F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1, 2])) | (3,)
+F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), reduction="max") | max
+F.binary_cross_entropy(torch.ones(2) * 2, torch.ones(2)) | between
+F.binary_cross_entropy(torch.ones(2), torch.ones(3)) | (3,)
+F.binary_cross_entropy_with_logits(torch.ones(2), torch.ones(3)) | (3,)
+F.gelu(torch.ones(2), approximate="x") | tanh
+torch.autograd.grad(torch.ones(1, requires_grad=True).sum(), torch.ones(1)) | grad
+torch.from_numpy([1.0]) | ndarray
+"""
+REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]
+KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+
+
+@pytest.mark.parametrize(("expression", "word"), REFUSED)
+def test_refused_with_a_message_that_helps(expression, word):
+    with pytest.raises(KINDS) as caught:
+        eval(expression, {"torch": minigrad, "F": minigrad.nn.functional, "np": np})
+    assert word.strip() in str(caught.value)
+
+
+@pytest.mark.parametrize(("expression", "word"), REFUSED)
+def test_pytorch_refuses_it_too(expression, word):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(KINDS):
+        eval(expression, {"torch": torch, "F": torch.nn.functional, "np": np})
