@@ -3,16 +3,18 @@
     draw(loss)                  with the names that your variables have
     draw(loss, w=w, b=b)        with names that you give
     draw_backward(loss)         the backward pass, one step a frame, under a slider
+    draw(model, x)              what a network does with x, each module in one box
+    draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
 
 A blue box is a leaf, a dashed grey one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope; after `backward`,
-dashed orange arrows run back, each with `local · upstream = product`.
+dashed orange arrows run back, each with `local · upstream = product`. Arrows between
+Tensors carry nothing, since their slopes are matrices. Of a network, grey is what no
+gradient comes to, and frozen parameters.
 """
 
-import functools
 import re
 import sys
-import textwrap
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +22,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from minigrad import draw_tensor  # noqa: F401, so that draw knows Tensors
+from minigrad.draw_graph import Node, graph_of, number
+from minigrad.draw_module import module_graph
+from minigrad.nn import Module
 from minigrad.render import CannotRender, image, slider, to_svg
-from minigrad.value import Value
 
-READABLE = 80  # values in one picture
-COUNTABLE = 100_000  # values that are counted at once
-
+WIDE = 9.0  # inches that a row of boxes may take; a longer one becomes a column
 INK, GREY, BLUE, ORANGE = "#333333", "#6B6B6B", "#0072B2", "#B84A00"
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
 GRAPH = {"rankdir": "LR", "ranksep": "0.17", "nodesep": "0.2", "bgcolor": "white"}
@@ -39,133 +42,25 @@ KINDS = {
 }
 ROUND = {"style": "rounded,filled", "width": "0.5"}
 OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GREY}
+GREYED = {"style": "rounded,dashed", "color": GREY, "fontcolor": GREY}
+GRADIENT = {"fillcolor": "#FFF1E5", "color": ORANGE}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 
 
 @dataclass
-class Node:
-    """What a picture tells of one value, whichever engine the value comes from."""
-
-    value: str
-    grad: float
-    op: str  # what made it; "constant" for a constant, "" for a leaf
-    edges: list[tuple[Any, float]]  # a (parent, local slope) pair for each use
-    label: str = ""
-    place: int = 0  # in the list of the graph's nodes
-
-    @property
-    def kind(self) -> str:
-        """Which of KINDS the node is."""
-        return "result" if self.edges else self.op or "leaf"
-
-    def rows(self, grad: float) -> list[str]:
-        """Return the rows of the node's box when its grad is `grad`."""
-        if self.kind == "constant":
-            return [self.label]
-        return [f"{self.label} = {self.value}", f"grad {number(grad)}"]
-
-    def line(self) -> str:
-        """Return the node as text, such as `c = Mul(a, b) = 6, grad 1`."""
-        made = f"{self.op}({', '.join(parent.label for parent, _ in self.edges)})"
-        first, *rest = self.rows(self.grad)
-        name = f"{self.label} = {made}{first.removeprefix(self.label)}"
-        return ", ".join([name if self.edges else first, *rest])
-
-
-@dataclass
 class Moment:
     """How far a backward pass has come."""
 
-    grads: list[float]
+    grads: list[float | str | None]
     passed: list[Node] | None  # results that passed their grad on; None before it all
     caption: str = ""
-
-
-@functools.singledispatch
-def describe(value: Any) -> Node:
-    """Return the Node of `value`; each kind that can be drawn registers a version."""
-    kind = type(value).__name__
-    raise TypeError(f"draw shows a Value and all that it was made from; got {kind}")
-
-
-@describe.register
-def _(value: Value) -> Node:
-    return Node(number(value.data), value.grad, value.op, value.edges)
-
-
-def number(x: float) -> str:
-    """Return x with four significant digits, as many as are the same everywhere."""
-    return f"{x + 0.0:.4g}"  # -0.0 + 0.0 is 0.0
 
 
 def product(local: float, upstream: float) -> str:
     """Return what an orange arrow carries."""
     return f"{number(local)} · {number(upstream)} = {number(local * upstream)}"
-
-
-def size(root: Any) -> int:
-    """Count the values that `root` depends on, itself too, as far as COUNTABLE."""
-    seen, to_visit = {id(root)}, [root]
-    while to_visit and len(seen) < COUNTABLE:
-        for parent, _ in describe(to_visit.pop()).edges:
-            if id(parent) not in seen:
-                seen.add(id(parent))
-                to_visit.append(parent)
-    return len(seen)
-
-
-def walk(root: Any) -> dict[int, Node]:
-    """Return the node of everything that `root` depends on, by id, parents first."""
-    found: dict[int, Node] = {}
-    seen, to_visit = set(), [(root, None)]
-    while to_visit:
-        value, node = to_visit.pop()
-        if node:  # by now its parents are found
-            node.edges = [(found[id(parent)], slope) for parent, slope in node.edges]
-            node.place = len(found)
-            found[id(value)] = node
-        elif id(value) not in seen:
-            seen.add(id(value))
-            node = describe(value)
-            to_visit.append((value, node))
-            to_visit += [(parent, None) for parent, _ in reversed(node.edges)]
-    return found
-
-
-def put_labels(found: dict[int, Node], variables: Mapping[str, Any]) -> None:
-    """Label nodes with their first variable, a list's items as w[0], the rest as #1."""
-    for name, value in variables.items():
-        items = enumerate(value) if isinstance(value, list | tuple) else ()
-        for label, item in [(name, value), *((f"{name}[{i}]", x) for i, x in items)]:
-            node = found.get(id(item))
-            if node and not node.label:
-                node.label = label
-    unnamed = 0
-    for node in found.values():
-        if node.kind == "constant":
-            node.label = node.value
-        elif not node.label:
-            unnamed += 1
-            node.label = f"#{unnamed}"
-
-
-def graph_of(root: Any, names: dict[str, Any]) -> list[Node]:
-    """Return root's nodes, labelled; of too large a graph, one that says what to do.
-
-    Without `names`, labels are found in the frame that called the caller of this.
-    """
-    if (count := size(root)) > READABLE:
-        more = " or more" if count >= COUNTABLE else ""
-        advice = (
-            f"This graph has {count:,}{more} values; no more than {READABLE} can be "
-            "read. Draw a part: one neuron, one data point's loss, a value on the way."
-        )
-        return [Node("", 0.0, "constant", [], textwrap.fill(advice, 60))]
-    found = walk(root)
-    put_labels(found, names or variables_of(sys._getframe(2)))
-    return list(found.values())
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:
@@ -219,7 +114,9 @@ def dot(nodes: list[Node], moment: Moment, film: list[Moment]) -> str:
     """Return one moment in DOT, laid out like all others of its film."""
     import graphviz
 
-    graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=BOX, edge_attr=ARROW)
+    tensors, upright = have_no_slopes(nodes), is_long(nodes)
+    shape = GRAPH | {"rankdir": "TB"} if upright else GRAPH
+    graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
     now = moment.passed[-1] if moment.passed and len(film) > 1 else None
     for node in nodes:
         look = NOW if node is now else {}
@@ -229,11 +126,57 @@ def dot(nodes: list[Node], moment: Moment, film: list[Moment]) -> str:
         )
         texts = "\n".join(row for m in film for row in node.rows(m.grads[node.place]))
         room = {"width": f"{max(map(width, texts.splitlines())):.2f}"}
-        graph.node(f"n{node.place}", label, **KINDS[node.kind] | room | look)
-        if node.edges:
-            graph.node(f"op{node.place}", escape(node.op), **OPERATION | look)
-            add_arrows(graph, node, moment, film[-1].grads[node.place])
+        kind = "constant" if node.idle else node.kind
+        graph.node(f"n{node.place}", label, **KINDS[kind] | room | look)
+        if node.kind == "result":
+            grey = GREYED if node.idle or node.learns is False else {}
+            graph.node(f"op{node.place}", made_by(node), **OPERATION | grey | look)
+            if tensors:
+                add_links(graph, node, moment.passed or [], "ns" if upright else "we")
+            else:
+                add_arrows(graph, node, moment, film[-1].grads[node.place])
     return graph.source
+
+
+def made_by(node: Node) -> str:
+    """Return the text of an operation's box; a long name is broken at a capital."""
+    words = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", node.op) if len(node.op) > 18 else []
+    half = len(words) // 2
+    name = "".join(words[:half]) + "\n" + "".join(words[half:]) if half else node.op
+    return escape("\n".join(filter(None, [name, node.about.replace(", ", "\n")])))
+
+
+def have_no_slopes(nodes: list[Node]) -> bool:
+    """Return whether it is a graph of Tensors."""
+    return any(slope is None for node in nodes for _, slope in node.edges)
+
+
+def is_long(nodes: list[Node]) -> bool:
+    """Return whether a row of all boxes would be too small to read on a page."""
+    ends: list[float] = []
+    for node in nodes:
+        room = max(map(width, node.rows(node.grad)))
+        if node.kind == "result":
+            room += max(map(width, made_by(node).split(r"\n"))) + 0.34  # two arrows
+        ends.append(room + max((ends[p.place] for p, _ in node.edges), default=0))
+    return have_no_slopes(nodes) and max(ends) > WIDE
+
+
+def add_links(graph: Any, node: Node, passed: list[Node], sides: str) -> None:
+    """Add the arrows around the operation that made a tensor; they carry nothing."""
+    op, (into, out) = f"op{node.place}", sides
+
+    def end(other: Node, row: str, side: str) -> str:
+        return f"n{other.place}:{row}:{side}"
+
+    for parent, _ in node.edges:
+        grey = {"color": GREY} if parent.idle else {}
+        graph.edge(end(parent, "v", out), op, **grey)
+        if node in passed and (parent.grad or parent in passed):
+            graph.edge(end(parent, "g" if parent.grad else "v", out), op, **BACK)
+    graph.edge(op, end(node, "v", into), **{"color": GREY} if node.idle else {})
+    if node in passed:
+        graph.edge(op, end(node, "g" if node.grad else "v", into), **BACK)
 
 
 def add_arrows(graph: Any, node: Node, moment: Moment, upstream: float) -> None:
@@ -302,6 +245,30 @@ class BackwardDrawing(Drawing):
     def _html(self) -> str:
         sources = [dot(self._nodes, moment, self._film) for moment in self._film]
         return slider(sources, [moment.caption for moment in self._film])
+
+
+class NodesDrawing(Drawing):
+    """The nodes of a graph by themselves, as backward walks through them."""
+
+    def __repr__(self) -> str:
+        names, lines = self._names(), []
+        for node in reversed(self._nodes):
+            targets = ", ".join(names[parent.place] for parent, _ in node.edges)
+            if targets or node is self._nodes[-1]:
+                lines.append(f"{names[node.place]} -> {targets}".removesuffix(" -> "))
+        return "\n".join(lines)
+
+    def _names(self) -> list[str]:
+        """Return a name for each node, with a number where several have the same."""
+        names = [words(node).replace("\n", " of ") for node in self._nodes]
+        ...
+
+    @property
+    def source(self) -> str:
+        """The picture in DOT; the root is where it is in the graph of results."""
+        import graphviz
+
+        ...
 
 
 def draw(root: Any, /, **names: Any) -> Drawing:

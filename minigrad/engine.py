@@ -23,12 +23,12 @@ AS_IT_IS = ("Backward", "Backward1", "Backward2", "Backward4", "CopySlices")
 class Node:
     """One operation that was recorded; `tensor.grad_fn` shows it."""
 
-    __slots__ = ["op", "formulas", "targets", "saved", "shape", "number", "hooks"]
-    __slots__ += ["__weakref__"]
+    __slots__ = ["op", "formulas", "targets", "saved", "shape", "frees"]
+    __slots__ += ["number", "hooks", "__weakref__"]
 
     def __init__(self, op, formulas, targets, saved, shape):
         self.op, self.formulas, self.targets = op, formulas, targets
-        self.saved, self.shape = saved, shape
+        self.saved, self.shape, self.frees = saved, shape, op.frees
         self.number = next(numbers)  # whatever uses the result gets a larger one
         self.hooks = None
         if anomaly.on:
@@ -106,7 +106,7 @@ def run_backward(
             ends[node] = g
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, lift)
-            if not retain_graph and any(node.saved):
+            if not retain_graph and node.frees:  # only sizes are kept for ever
                 node.saved = None
     return ends
 

@@ -74,6 +74,7 @@ class Custom:
 
     def __init__(self, cls: type, ctx: Context, args: tuple, outputs: tuple):
         self.name, self.function, self.ctx = f"{cls.__name__}Backward", cls, ctx
+        self.frees = bool(ctx.saved_tensors)
         self.outputs = [(out.shape, out.dtype) for out in outputs]
         self.shapes = [getattr(arg, "shape", ()) for arg in args]
         self.made = [Tensor(out.array) for out in outputs]
@@ -177,6 +178,8 @@ class Parts:
 
 class Output:
     """What an Op is for other nodes, for one of several outputs."""
+
+    frees = False
 
     def __init__(self, name: str, index: int):
         self.name, self.index = name, index

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from minigrad.arguments import (
     array_of,
     has_array,
     has_tensor,
+    in_order,
     is_list,
-    named_values,
     parameters_of,
-    picker,
 )
 from minigrad.arraylike import ufuncs
 from minigrad.dtypes import as_array, promoted, settle, weak
@@ -35,22 +35,41 @@ class Op:
     cannot, `plain` composes the same operation from others.
     """
 
-    __slots__ = ["name", "forward", "plain", "formulas", "arguments", "names", "pick"]
-    __slots__ += ["parameters", "method", "overload", "overloaded"]
+    __slots__ = ["name", "forward", "plain", "formulas", "arguments", "names", "picks"]
+    __slots__ += ["parameters", "extras", "frees", "method", "overload", "overloaded"]
 
     def __init__(self, name, forward, plain=None, overload=None, **formulas):
         self.name, self.forward, self.plain = name, forward, plain
-        self.overload = overload  # PyTorch numbers the backward of x.sum(0) otherwise
         self.formulas, self.arguments = tuple(formulas.values()), tuple(formulas)
-        self.names = [list(parameters_of(f))[1:] for f in self.formulas]
         self.parameters = parameters_of(forward)
-        if isinstance(forward, np.ufunc):
-            ufuncs[forward] = self
-        self.pick = [picker([*self.arguments, "y"], names) for names in self.names]
+        self.names = [list(parameters_of(f))[1:] for f in self.formulas]
+        known = [*self.parameters, "y", "shape", "i"]
+        named = dict.fromkeys(name for names in self.names for name in names)
+        self.extras = [name for name in named if name not in known]
+        self.frees = bool(named.keys() & {"y", *self.extras, *self.arguments})
+        self.picks = [self.picker(k, names) for k, names in enumerate(self.names)]
         self.method = bound(self)
+        self.overload = overload  # PyTorch numbers the backward of x.sum(0) otherwise
         if overload:
             self.overloaded = copy.copy(self)
             self.overloaded.name = f"{name}Backward1"
+        if isinstance(forward, np.ufunc):
+            ufuncs[forward] = self
+
+    def picker(self, k: int, names: list[str]) -> Callable:
+        """Return what picks the named values, for the formula of argument k.
+
+        It picks from the list: parameters, y, extras, shapes of the arguments.
+        """
+        known = [*self.parameters, "y", *self.extras]
+        places = [
+            len(known) + k if n == "shape" else known.index(n)
+            for n in names
+            if n != "i"
+        ]
+        if len(places) > 1:
+            return itemgetter(*places)
+        return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
 
     def __repr__(self):
         return f"<Op {self.name}>"
@@ -77,10 +96,10 @@ class Op:
 
 def bound(op: Op) -> Callable:
     """Return the function that calls `op`; it can be a method of Tensor, too."""
-    simple = None not in op.pick and not op.plain
-    if simple and op.arguments in [("a",), ()] and len(op.parameters) == 1:
+    simple = not (op.plain or op.extras or "shape" in sum(op.names, []))
+    if simple and list(op.parameters) == ["a"]:
         return unary(op)
-    if simple and op.arguments in [("a", "b"), ()] and len(op.parameters) == 2:
+    if simple and list(op.parameters) == ["a", "b"]:
         return binary(op)
     return general(op)
 
@@ -98,7 +117,7 @@ def unary(op: Op) -> Callable:
             out = np.asarray(out)
         if to_a is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
-        saved = (op.pick[0]((x, out)),)
+        saved = (op.picks[0]((x, out)),)
         return Tensor(out, Node(op, op.formulas, (to_a,), saved, shape))
 
     return method
@@ -124,7 +143,7 @@ def binary(op: Op) -> Callable:
             out = np.asarray(out)
         if (to_a or to_b) is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
-        save_a, save_b = op.pick
+        save_a, save_b = op.picks
         values = x, y, out
         saved = to_a and save_a(values), to_b and save_b(values)
         return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, shape))
@@ -136,43 +155,45 @@ def general(op: Op) -> Callable:
     """Bind an operation that has any parameters besides, or a list of tensors."""
 
     def method(*args, **kwargs):
-        values = named_values(op, args, kwargs)
-        arrays = {name: array_of(value) for name, value in values.items()}
-        out, extras = op.forward(**arrays), {}
+        values = in_order(op, args, kwargs)
+        arrays = [v.array if isinstance(v, Tensor) else array_of(v) for v in values]
+        try:
+            out, extras = op.forward(*arrays), {}
+        except ValueError as error:
+            raise refusal(op, arrays, error) from error
         if type(out) is tuple:
             out, extras = out
-        if not any(map(has_tensor, values.values())):
+        if not any(map(has_tensor, values)):
             return out
         if type(out) is not ndarray:
             out = as_array(out)
-        if not op.formulas or not recording.get():
+        sources = values[0] if is_list(values[0]) else values[: len(op.formulas)]
+        targets = [s.edge if isinstance(s, Tensor) else None for s in sources]
+        if not any(targets) or not op.formulas or not recording.get():
             return Tensor(out)
-        return Tensor(out, record(op, values, arrays | extras, out))
+        known = [*arrays, out, *map(extras.get, op.extras)]
+        return Tensor(out, record(op, known, targets, out.shape))
 
     return method
 
 
-def record(op: Op, values: dict, known: dict, out: ndarray) -> Node | None:
-    """Return the node of a general operation; None if no argument requires grad."""
-    targets, formulas, saved = [], [], []
-    known["y"] = out
-    for name, formula, names in zip(op.arguments, op.formulas, op.names):
-        several = values[name] if is_list(values[name]) else [values[name]]
-        for known["i"], each in enumerate(several):
-            known["shape"] = getattr(each, "shape", ())
-            wanted = [known[name] for name in names]
-            keeps = any(map(has_array, wanted))
-            targets.append(each.edge if isinstance(each, Tensor) else None)
-            saved.append(tuple(wanted) if keeps and targets[-1] else ())
-            bare = dict(zip(names, wanted)) if not keeps else {}
-            formulas.append(partial(formula, **bare) if bare else formula)
-    if not any(targets):
-        return None
+def record(op: Op, known: list, targets: list, shape: tuple) -> Node:
+    """Return the node of an operation that has any parameters, or a list of tensors."""
+    first, formulas = known[0], op.formulas
+    if isinstance(first, list):
+        saved = [op.picks[0]([*known, x.shape]) for x in first]
+        formulas = [partial(formulas[0], i=i) for i in range(len(first))]
+    else:
+        everything = known + [getattr(x, "shape", ()) for x in known[: len(targets)]]
+        saved = [pick(everything) if t else () for pick, t in zip(op.picks, targets)]
     if op.plain:
-        saved.append({name: known[name] for name in values})
-    if op.overload and values[op.overload] is not None:
-        op = op.overloaded
-    return Node(op, formulas, targets, saved, out.shape)
+        saved.append(dict(zip(op.parameters, known)))
+    node_op = op
+    if op.overload and known[list(op.parameters).index(op.overload)] is not None:
+        node_op = op.overloaded
+    node = Node(node_op, formulas, targets, saved, shape)
+    node.frees = op.frees or any(map(has_array, saved))
+    return node
 
 
 def on_arrays(op: Op, *arguments: Any) -> Any:
@@ -230,6 +251,13 @@ def alike(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
     """Return `a` with numbers of another dtype; `a` itself if they are that already."""
     return a if a.array.dtype == dtype else cast(a, dtype, a.array.dtype)
+
+
+def refusal(op: Op, arrays: list, error: ValueError) -> Exception:
+    """Return NumPy's error as PyTorch would raise it, with the shapes."""
+    shapes = [str(x.shape) for x in arrays if isinstance(x, ndarray)]
+    kind = IndexError if isinstance(error, IndexError) else RuntimeError
+    return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
 
 
 def mismatch(op: Op, x: ndarray, y: ndarray) -> RuntimeError:

@@ -106,7 +106,7 @@ def pow(input, exponent):
 
 choose = Op(
     "Where",
-    lambda condition, a, b: np.where(condition, a, b),
+    lambda a, b, condition: np.where(condition, a, b),
     a=lambda g, condition: np.where(condition, g, 0),
     b=lambda g, condition: np.where(condition, 0, g),
 )
@@ -141,7 +141,7 @@ def where(condition, input=None, other=None):
     ]
     if pair[0].dtype is not pair[1].dtype:
         pair = alike(*pair)
-    return choose(condition, *pair)
+    return choose(*pair, condition)
 
 
 def clamp(input, min=None, max=None):

@@ -64,7 +64,7 @@ def outer(input, vec2):
 # Einstein sums
 
 
-def to_operand(g, i, shape, operands, inputs, output):
+def to_operand(g, shape, operands, inputs, output, i):
     """Return the sum that leads back to operand i: of g and the other operands."""
     others = [*operands[:i], *operands[i + 1 :]]
     names = [output, *inputs[:i], *inputs[i + 1 :]]

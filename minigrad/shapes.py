@@ -142,12 +142,12 @@ joined = Op(
         np.concatenate(tensors, dim),
         {"starts": tuple(np.cumsum([0] + [a.shape[dim] for a in tensors]))},
     ),
-    tensors=lambda g, i, starts, dim: part(g, dim, slice(starts[i], starts[i + 1])),
+    tensors=lambda g, starts, dim, i: part(g, dim, slice(starts[i], starts[i + 1])),
 )
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
-    tensors=lambda g, i, dim: part(g, dim, i),
+    tensors=lambda g, dim, i: part(g, dim, i),
 )
 
 
@@ -221,9 +221,14 @@ triu = Op(
     lambda a, diagonal=0: np.triu(a, diagonal),
     a=lambda g, diagonal: np.triu(g, diagonal),
 )
-masked_fill = Op(
+filled = Op(
     "MaskedFill",
-    lambda a, mask, value: np.where(mask, np.asarray(value, a.dtype), a),
+    lambda a, value, mask: np.where(mask, np.asarray(value, a.dtype), a),
     a=lambda g, mask: np.where(mask, 0, g),
     value=lambda g, mask: np.where(mask, g, 0),
 )
+
+
+def masked_fill(input, mask, value):
+    """Return the tensor with `value`, a number or a 0-d tensor, where mask is True."""
+    return filled(input, value, mask)

@@ -20,8 +20,8 @@ MAKERS = """
     tensor([-1.5, 2.0])|tensor([1e9, 1.0])|tensor([[1.0, 2.0], [3.5, -4.0]])
     arange(1001)|linspace(0, 1, 1200).reshape(30, 40)|ones(2, 2, 2)
     arange(40)|tensor([123456, -5])|tensor(1e-5)|tensor(-0.0)
-    tensor([1.0, 2.0], dtype=torch.float64)
-    ones(3, requires_grad=True)|ones(2, 3, requires_grad=True) * 2|arange(12.0).view(3, 4)
+    tensor([1.0, 2.0], dtype=torch.float64)|arange(12.0).view(3, 4)
+    ones(3, requires_grad=True)|ones(2, 3, requires_grad=True) * 2
     tensor([0.5], requires_grad=True).exp()|tensor(float("nan"))|tensor([1e-3, 999.0])
 """
 MAKERS = [maker.strip() for line in MAKERS.split("\n") for maker in line.split("|")]

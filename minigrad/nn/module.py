@@ -1,11 +1,14 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
-from collections import OrderedDict
+import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
+from minigrad.dtypes import as_dtype, float32, float64
 from minigrad.grad_mode import no_grad
 from minigrad.tensor import Tensor, kind
+
+numbers = itertools.count()  # one for each hook
 
 
 class Parameter(Tensor):
@@ -27,24 +30,22 @@ class Module:
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _buffers={}, _modules={}, training=True)
-        self.__dict__.update(_before=OrderedDict(), _after=OrderedDict())
+        self.__dict__.update(_before={}, _after={})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module writes its own."""
-        raise NotImplementedError(f"{kind(self)} is missing its forward(self, ...)")
+        raise NotImplementedError(
+            f'Module [{kind(self)}] is missing the required "forward" function: '
+            "write forward(self, ...) in its class"
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in self._before.values():
+        for hook in list(self._before.values()):
             changed = hook(self, args)
-            args = (
-                args
-                if changed is None
-                else changed
-                if isinstance(changed, tuple)
-                else (changed,)
-            )
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
         out = self.forward(*args, **kwargs)
-        for hook in self._after.values():
+        for hook in list(self._after.values()):
             changed = hook(self, args, out)
             out = out if changed is None else changed
         return out
@@ -60,13 +61,14 @@ class Module:
     # Attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_parameters" not in self.__dict__:
+        if "_parameters" not in self.__dict__ and isinstance(value, Parameter | Module):
+            what = "module" if isinstance(value, Module) else "parameters"
             raise AttributeError(
-                f"cannot assign {name!r} before super().__init__() has been called"
+                f"cannot assign {what} before Module.__init__() call: the __init__ of "
+                f"{kind(self)} has to begin with super().__init__()"
             )
-        tables = self._parameters, self._modules, self._buffers
         table = self._table_for(name, value)
-        for other in tables:
+        for other in self._tables():
             if other is not table:
                 other.pop(name, None)
         if table is None:
@@ -75,30 +77,34 @@ class Module:
             self.__dict__.pop(name, None)
             table[name] = value
 
+    def _tables(self) -> list[dict]:
+        """Return where parameters, parts and buffers are kept."""
+        names = "_parameters", "_modules", "_buffers"
+        return [self.__dict__[name] for name in names if name in self.__dict__]
+
     def _table_for(self, name: str, value: Any) -> dict | None:
         """Return where an attribute is kept; None for ordinary ones."""
-        if isinstance(value, Parameter):
-            return self._parameters
-        if isinstance(value, Module):
-            return self._modules
-        if name in self._parameters and value is not None:
-            raise TypeError(
-                f"cannot assign a {kind(value)} as parameter {name!r}: make it "
-                "a Parameter, or None"
-            )
-        for table in (self._parameters, self._modules, self._buffers):
-            if name in table and (value is None or isinstance(value, Tensor)):
+        for table, wanted in zip(self._tables(), (Parameter, Module, Tensor)):
+            if name in table and not (value is None or isinstance(value, wanted)):
+                what = {Module: "child module", Tensor: "buffer"}.get(wanted)
+                raise TypeError(
+                    f"cannot assign {kind(value)} as {what or 'parameter'} {name!r}: "
+                    f"it has to be a {wanted.__name__}, or None. To change its numbers "
+                    "only, write to it under no_grad()"
+                )
+            if name in table or wanted is not Tensor and isinstance(value, wanted):
                 return table
         return None
 
     def __getattr__(self, name: str) -> Any:
-        for table in ("_parameters", "_modules", "_buffers"):
-            if name in self.__dict__.get(table, ()):
-                return self.__dict__[table][name]
-        raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}")
+        for table in self._tables():
+            if name in table:
+                return table[name]
+        hint = "" if self._tables() else ": its __init__ did not call super().__init__()"
+        raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}{hint}")
 
     def __delattr__(self, name: str) -> None:
-        for table in (self._parameters, self._modules, self._buffers):
+        for table in self._tables():
             if name in table:
                 del table[name]
                 return
@@ -106,15 +112,29 @@ class Module:
 
     def register_buffer(self, name: str, tensor: Tensor | None) -> None:
         """Keep a tensor that is part of the state, but no parameter."""
-        self._buffers[name] = tensor
+        self._register(self._buffers, name, tensor, Tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Keep a parameter, or the place of one."""
-        self._parameters[name] = parameter
+        self._register(self._parameters, name, parameter, Parameter)
 
-    def add_module(self, name: str, module: "Module") -> None:
+    def add_module(self, name: str, module: "Module | None") -> None:
         """Keep a part under a name that may be a number."""
-        self._modules[name] = module
+        self._register(self._modules, name, module, Module)
+
+    def _register(self, table: dict, name: str, value: Any, wanted: type) -> None:
+        """Keep a value in a table; raise KeyError or TypeError if it cannot be."""
+        if not name or "." in name:
+            raise KeyError(f"name {name!r} can't be empty, and can't contain '.'")
+        if hasattr(self, name) and name not in table:
+            raise KeyError(f"attribute {name!r} already exists")
+        if value is not None and not isinstance(value, wanted):
+            hint = f": write {value.__name__}()" if isinstance(value, type) else ""
+            raise TypeError(
+                f"{getattr(value, '__name__', kind(value))} is not a "
+                f"{wanted.__name__}{hint}"
+            )
+        table[name] = value
 
     # Walking through the parts
 
@@ -134,10 +154,11 @@ class Module:
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator:
-        """Yield (name, part) for the direct parts."""
-        return (
-            (name, part) for name, part in self._modules.items() if part is not None
-        )
+        """Yield (name, part) for the direct parts, each once."""
+        first = {part: name for name, part in reversed(self._modules.items())}
+        for name, part in self._modules.items():
+            if part is not None and first[part] == name:
+                yield name, part
 
     def children(self) -> Iterator["Module"]:
         """Yield the direct parts."""
@@ -179,6 +200,11 @@ class Module:
 
     def train(self, mode: bool = True) -> "Module":
         """Switch to training: dropout drops, batch norm uses the batch."""
+        if not isinstance(mode, bool):
+            raise ValueError(
+                f"training mode is expected to be boolean, and this is a {kind(mode)}: "
+                "train() only switches, the training loop is yours to write"
+            )
         for module in self.modules():
             module.training = mode
         return self
@@ -203,63 +229,68 @@ class Module:
 
     def to(self, target: Any) -> "Module":
         """Turn all floating point parameters and buffers into a dtype, or move them."""
-        for _, tensor in [*self._named("_parameters"), *self._named("_buffers")]:
-            if tensor.is_floating_point() or isinstance(target, str):
-                edge, grad = tensor.edge, tensor.grad
-                tensor.array = tensor.detach().to(target).array
+        moves = isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda")
+        if not moves and as_dtype(target).kind != "f":
+            raise TypeError(
+                f"Module.to only accepts floating point dtypes, but got {target}"
+            )
+        for _, tensor in [*self.named_parameters(), *self.named_buffers()]:
+            if moves or tensor.is_floating_point():
+                grad, tensor.array = tensor.grad, tensor.detach().to(target).array
                 tensor._grad = None if grad is None else grad.to(target)
-                tensor.edge = edge
         return self
 
     def float(self) -> "Module":
         """Turn parameters and buffers into float32."""
-        return self.to("float32")
+        return self.to(float32)
 
     def double(self) -> "Module":
         """Turn parameters and buffers into float64."""
-        return self.to("float64")
+        return self.to(float64)
 
-    def state_dict(self) -> dict[str, Tensor]:
+    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """Return all parameters and buffers by name, detached, on the same memory."""
-        tensors = {}
-        for prefix, module in self.named_modules():
-            for table in (module._parameters, module._buffers):
-                for name, tensor in table.items():
-                    if tensor is not None:
-                        tensors[f"{prefix}.{name}".lstrip(".")] = tensor.detach()
-        return tensors
+        own = (self._parameters | self._buffers).items()
+        state = {prefix + name: t.detach() for name, t in own if t is not None}
+        for name, part in self._modules.items():
+            if part is not None:
+                state |= part.state_dict(f"{prefix}{name}.")
+        return state
 
-    def load_state_dict(self, state_dict: dict[str, Tensor], strict: bool = True):
-        """Copy tensors from a state_dict; return the (missing, unexpected) names.
+    def load_state_dict(
+        self, state_dict: dict[str, Tensor], strict: bool = True
+    ) -> "Names":
+        """Copy tensors from a state_dict; return the missing and unexpected names.
 
         With strict, names must agree; shapes always. Else RuntimeError lists them all,
         and nothing is changed.
         """
-        own = self.state_dict()
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        report = [
-            f"size mismatch for {name}: {state_dict[name].shape} given, "
-            f"{own[name].shape} here"
-            for name in own
-            if name in state_dict and state_dict[name].shape != own[name].shape
-        ]
-        if strict and missing:
-            report.insert(0, f"Missing key(s) in state_dict: {', '.join(missing)}")
-        if strict and unexpected:
-            report.insert(
-                0, f"Unexpected key(s) in state_dict: {', '.join(unexpected)}"
+        if not isinstance(state_dict, dict):
+            raise TypeError(
+                f"Expected state_dict to be dict-like, got {kind(state_dict)}: "
+                "read a file with load(path) first"
             )
+        own = self.state_dict()
+        names = Names(
+            [name for name in own if name not in state_dict],
+            [name for name in state_dict if name not in own],
+        )
+        report = [
+            f"{what} key(s) in state_dict: {', '.join(found)}"
+            for what, found in zip(("Missing", "Unexpected"), names)
+            if strict and found
+        ]
+        for name in own.keys() & state_dict.keys():
+            report.extend(mismatch(name, state_dict[name], own[name]))
         if report:
             lines = "\n    ".join(report)
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {kind(self)}:\n    {lines}"
             )
         with no_grad():
-            for name in own:
-                if name in state_dict:
-                    own[name].copy_(state_dict[name])
-        return missing, unexpected
+            for name in own.keys() & state_dict.keys():
+                own[name].copy_(state_dict[name])
+        return names
 
     def extra_repr(self) -> str:
         """Return what stands in the brackets when a module prints."""
@@ -267,19 +298,42 @@ class Module:
 
     def __repr__(self) -> str:
         lines = [f"({name}): {part!r}" for name, part in self._modules.items()]
+        extra = self.extra_repr()
         if not lines:
-            return f"{kind(self)}({self.extra_repr()})"
-        inside = "\n".join(lines).replace("\n", "\n  ")
+            return f"{kind(self)}({extra})"
+        inside = "\n".join([extra, *lines] if extra else lines).replace("\n", "\n  ")
         return f"{kind(self)}(\n  {inside}\n)"
+
+
+class Names(NamedTuple):
+    """The names in which a model and a state_dict differ."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        same = not any(self)
+        return "<All keys matched successfully>" if same else f"Names{tuple(self)}"
+
+
+def mismatch(name: str, given: Any, own: Tensor) -> Iterator[str]:
+    """Yield what is wrong with what a state_dict has for a parameter, if anything."""
+    if not isinstance(given, Tensor):
+        yield f"{name} should be a Tensor, but is a {kind(given)}"
+    elif given.shape != own.shape:
+        yield (
+            f"size mismatch for {name}: {given.shape} in the state_dict, {own.shape} "
+            "in the model"
+        )
 
 
 class Removable:
     """What takes a forward hook off again."""
 
     def __init__(self, hooks: dict, hook: Callable):
-        self._hooks = hooks
-        hooks[id(self)] = hook
+        self._hooks, self._number = hooks, next(numbers)
+        hooks[self._number] = hook
 
     def remove(self) -> None:
         """Take the hook off; a second time does nothing."""
-        self._hooks.pop(id(self), None)
+        self._hooks.pop(self._number, None)

@@ -1,0 +1,182 @@
+"""Training steps of five networks: minigrad, NumPy by hand, PyTorch, and others.
+
+    python benchmarks/tensor_step.py           all, as ratios of times in one run
+    python benchmarks/tensor_step.py cnn       one of them, in a process of its own
+
+A step is forward, backward and SGD, on one thread. The gradients are compared first.
+"""
+
+import os
+import subprocess
+import sys
+
+for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]:
+    os.environ[name] = "1"
+
+import gc  # noqa: E402
+import statistics  # noqa: E402
+import time  # noqa: E402
+
+import by_hand  # noqa: E402
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+import minigrad  # noqa: E402
+
+torch.set_num_threads(1)
+RATE = 1e-3
+ROUNDS = 15
+BOUNDS = {  # name: (of the time by hand, of PyTorch's)
+    "mlp": (1.8, 0.35),
+    "wide mlp": (1.05, 1.05),
+    "cnn": (1.3, 0.6),
+    "chain": (8, 0.5),
+    "transformer": (1.3, 0.95),
+}
+
+
+def mlp(lib, p, x, classes):
+    F = lib.nn.functional
+    for i in range(0, len(p) - 2, 2):
+        x = F.relu(F.linear(x, p[i], p[i + 1]))
+    return F.cross_entropy(F.linear(x, p[-2], p[-1]), classes)
+
+
+def chain(lib, p, x, classes):
+    a, c = p[0], x
+    y = a
+    for _ in range(1000):
+        y = y * c
+        y = y + a
+        y = y.tanh()
+        y = y * 0.9
+        y = y.sin()
+    return y.sum()
+
+
+def cnn(lib, p, x, classes):
+    F = lib.nn.functional
+    x = F.max_pool2d(F.relu(F.conv2d(x, p[0], p[1])), 2)
+    x = F.max_pool2d(F.relu(F.conv2d(x, p[2], p[3])), 2)
+    return F.cross_entropy(F.linear(x.flatten(1), p[4], p[5]), classes)
+
+
+def transformer(lib, p, x, classes, heads=4):
+    F = lib.nn.functional
+    n1w, n1b, wqkv, bqkv, wo, bo, n2w, n2b, w1, b1, w2, b2 = p
+    n, t, d = x.shape
+    qkv = F.linear(F.layer_norm(x, (d,), n1w, n1b), wqkv, bqkv)
+    q, k, v = qkv.reshape(n, t, 3, heads, d // heads).permute(2, 0, 3, 1, 4).unbind(0)
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    mixed = mixed.transpose(1, 2).reshape(n, t, d)
+    x = x + F.linear(mixed, wo, bo)
+    h = F.relu(F.linear(F.layer_norm(x, (d,), n2w, n2b), w1, b1))
+    y = x + F.linear(h, w2, b2)
+    return F.mse_loss(y, lib.zeros_like(y))
+
+
+def layers(*sizes):
+    return [s for m, n in zip(sizes, sizes[1:]) for s in ((n, m), (n,))]
+
+
+BLOCK = [(64,), (64,), (192, 64), (192,), (64, 64), (64,), (64,), (64,)]
+NETWORKS = {  # name: network, the same by hand, input, shapes of the parameters, steps
+    "mlp": (mlp, by_hand.mlp, (32, 64), layers(64, 32, 10), 100),
+    "wide mlp": (mlp, by_hand.mlp, (128, 784), layers(784, 512, 256, 10), 3),
+    "cnn": (
+        cnn,
+        by_hand.cnn,
+        (32, 1, 28, 28),
+        [(8, 1, 3, 3), (8,), (16, 8, 3, 3), (16,), (10, 400), (10,)],
+        4,
+    ),
+    "chain": (chain, by_hand.chain, (10,), [(10,)], 1),
+    "transformer": (
+        transformer,
+        by_hand.transformer,
+        (8, 32, 64),
+        [*BLOCK, (256, 64), (256,), (64, 256), (64,)],
+        5,
+    ),
+}
+
+
+def rivals(name):
+    """Return what makes one step, and the gradients after it, for each rival."""
+    network, hand, shape, shapes, _ = NETWORKS[name]
+    random = np.random.RandomState(0)
+    x = random.standard_normal(shape).astype(np.float32)
+    classes = random.randint(0, 10, shape[0])
+    start = [0.1 * random.standard_normal(s).astype(np.float32) for s in shapes]
+
+    def by_numpy():
+        p = [a.copy() for a in start]
+
+        def step():
+            _, gradients = hand(p, x, classes)
+            for a, g in zip(p, gradients):
+                a -= RATE * g
+            return gradients
+
+        return step
+
+    def by_library(lib):
+        p = [lib.tensor(a, requires_grad=True) for a in start]
+        inputs, targets = lib.tensor(x), lib.tensor(classes)
+        optimizer = lib.optim.SGD(p, lr=RATE)
+
+        def step():
+            optimizer.zero_grad()
+            network(lib, p, inputs, targets).backward()
+            optimizer.step()
+            return [a.grad.numpy() for a in p]
+
+        return step
+
+    made = {"minigrad": by_library(minigrad), "by hand": by_numpy()}
+    return made | {"PyTorch": by_library(torch)}
+
+
+def measure(name):
+    """Return the seconds of a step for each rival: the medians of interleaved rounds."""
+    steps, seconds = rivals(name), {}
+    gradients = {rival: step() for rival, step in steps.items()}
+    for rival, found in gradients.items():
+        for mine, theirs in zip(found, gradients["by hand"], strict=True):
+            np.testing.assert_allclose(mine, theirs, 1e-3, 1e-5, err_msg=rival)
+    del gradients, found, mine, theirs
+    gc.collect()
+    gc.freeze()
+    repeat = NETWORKS[name][-1]
+    for _ in range(ROUNDS):
+        for rival, step in steps.items():
+            begin = time.process_time()
+            for _ in range(repeat):
+                step()
+            seconds.setdefault(rival, []).append((time.process_time() - begin) / repeat)
+    return {rival: statistics.median(times) for rival, times in seconds.items()}
+
+
+def report(name):
+    """Measure one network, and print a line; return whether it keeps its bounds."""
+    times = measure(name)
+    hand, theirs = (times["minigrad"] / times[r] for r in ("by hand", "PyTorch"))
+    most_hand, most_theirs = BOUNDS[name]
+    print(
+        f"{name:12} {times['minigrad'] * 1e3:9.3f} ms   "
+        f"{hand:5.2f} of by hand (at most {most_hand})   "
+        f"{theirs:5.2f} of PyTorch (at most {most_theirs})",
+        flush=True,
+    )
+    return hand <= most_hand and theirs <= most_theirs
+
+
+def main(names):
+    if names:
+        return 0 if all([report(name) for name in names]) else 1
+    code = [subprocess.run([sys.executable, __file__, name]).returncode for name in NETWORKS]
+    return max(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,197 @@
+"""What a picture tells of a graph, whichever engine the graph comes from.
+
+To draw a further kind of value, register how to `describe` it and, if the graph does
+not link to the value itself, its `identity`. Nothing else here looks into a value.
+"""
+
+import functools
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from minigrad.value import Value
+
+READABLE = 80  # values in one picture
+COUNTABLE = 100_000  # values that are counted at once
+PARTS = "Draw a part: one neuron, one data point's loss, a value on the way."
+FOLDS = "Draw a part, or draw(model, x), which makes one box of each module."
+
+
+@dataclass(eq=False)
+class Node:
+    """What a picture tells of one value."""
+
+    value: str  # 6, or of a tensor [1, 2] or its shape, (5, 3)
+    grad: float | str | None  # what a tensor has got, in the same form
+    op: str  # what made it; "constant" for a constant, "" for a leaf
+    edges: list[tuple[Any, float | None]]  # a (parent, local slope) pair for each use
+    label: str = ""
+    place: int = 0  # in the list of the graph's nodes
+    about: str = ""  # what else is to be said of what made it
+    learns: bool | None = None  # whether a module does; None if it has no parameters
+    idle: bool = False  # nothing that it was made from learns: no gradient comes here
+    of: Any = None  # the value; while this holds it, no other takes its id
+
+    @property
+    def kind(self) -> str:
+        """Whether it is a leaf, a constant or a result."""
+        return {"": "leaf", "constant": "constant"}.get(self.op, "result")
+
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether it is a constant that has no name."""
+        unnamed = self.kind == "constant" and self.label == self.value
+        return unnamed and self.value[0] not in "(["
+
+    def rows(self, grad: float | str | None) -> list[str]:
+        """Return the rows of the node's box when its grad is `grad`."""
+        equals = " " if self.value.startswith("(") else " = "
+        named = self.label != self.value
+        first = f"{self.label}{equals}{self.value}" if named else self.label
+        if self.kind == "constant" or grad is None:
+            return [first]
+        return [first, f"grad {grad if isinstance(grad, str) else number(grad)}"]
+
+    def line(self) -> str:
+        """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
+        first, *rest = self.rows(self.grad)
+        if self.kind == "constant" and self.label != self.value:
+            rest = ["constant"]
+        elif self.kind == "result":
+            made = f"{self.op}({', '.join(parent.label for parent, _ in self.edges)})"
+            name = first.removesuffix(f" = {self.value}")
+            first = f"{name} = {made}{first.removeprefix(name)}"
+        return ", ".join([first, *filter(None, [self.about]), *rest])
+
+
+@functools.singledispatch
+def describe(value: Any) -> Node:
+    """Return the Node of `value`; each kind that can be drawn registers a version."""
+    kind = type(value).__name__
+    raise TypeError(
+        f"draw shows a Value or a Tensor and all that it was made from; got {kind}"
+    )
+
+
+@describe.register
+def _(value: Value) -> Node:
+    return Node(number(value.data), value.grad, value.op, value.edges)
+
+
+@functools.singledispatch
+def identity(value: Any) -> Any:
+    """Return the object that a graph links to where it means `value`."""
+    return value
+
+
+@functools.singledispatch
+def memory(value: Any) -> Any:
+    """Return what `value` has in common with its views."""
+    return value
+
+
+@functools.singledispatch
+def members(value: Any) -> Iterable[tuple[str, Any]]:
+    """Return what a variable names: its value, and under longer names the parts."""
+    return [("", value)]
+
+
+@members.register(list)
+@members.register(tuple)
+def _(values: list | tuple) -> Iterable[tuple[str, Any]]:
+    return [("", values), *((f"[{i}]", x) for i, x in enumerate(values))]
+
+
+def number(x: float) -> str:
+    """Return x with four significant digits, as many as are the same everywhere."""
+    return f"{x + 0.0:.4g}"  # -0.0 + 0.0 is 0.0
+
+
+def size(root: Any, describe: Callable) -> int:
+    """Count the values that `root` depends on, itself too, as far as COUNTABLE."""
+    seen, to_visit = {id(identity(root)): root}, [root]
+    while to_visit and len(seen) < COUNTABLE:
+        for parent, _ in describe(to_visit.pop()).edges:
+            if id(identity(parent)) not in seen:
+                seen[id(identity(parent))] = parent
+                to_visit.append(parent)
+    return len(seen)
+
+
+def walk(root: Any, describe: Callable) -> dict[int, Node]:
+    """Return the node of everything that `root` depends on, by id, parents first."""
+    found: dict[int, Node] = {}
+    seen, to_visit = set(), [(root, None)]
+    while to_visit:
+        value, node = to_visit.pop()
+        key = id(identity(value))
+        if node:  # by now its parents are found
+            node.edges = [(found[id(identity(p))], slope) for p, slope in node.edges]
+            node.place = len(found)
+            found[key] = node
+        elif key not in seen:
+            seen.add(key)
+            node = describe(value)
+            node.of = value
+            to_visit.append((value, node))
+            to_visit += [(parent, None) for parent, _ in reversed(node.edges)]
+    return found
+
+
+def put_labels(found: dict[int, Node], variables: Mapping[str, Any]) -> None:
+    """Label nodes with their first variable, a list's items as w[0], the rest as #1."""
+    owners: dict[int, str] = {}
+    for name, value in variables.items():
+        for more, item in members(value):
+            if memory(item) is not item:
+                owners.setdefault(id(memory(item)), name + more)
+            node = found.get(id(identity(item)))
+            if node and not node.label:
+                node.label = name + more
+                if identity(item) is not item:  # the graph itself knows less
+                    known = describe(item)
+                    node.value, node.grad = known.value, known.grad
+    unnamed = 0
+    for node in found.values():
+        if node.label:
+            continue
+        if node.kind == "constant":
+            owner = owners.get(id(memory(node.of)))
+            node.label = f"view of {owner}" if owner else node.value
+        else:
+            unnamed += 1
+            node.label = f"#{unnamed}"
+
+
+def one_number_each(nodes: Iterable[Node]) -> list[Node]:
+    """Return the nodes, with a box of its own for each use of an unnamed number."""
+    used, apart = set(), []
+    for node in nodes:
+        for i, (parent, slope) in enumerate(node.edges):
+            if parent.is_plain_number and parent in used:
+                parent = replace(parent)
+                node.edges[i] = parent, slope
+                apart.append(parent)
+            used.add(parent)
+        apart.append(node)
+    for place, node in enumerate(apart):
+        node.place = place
+    return apart
+
+
+def graph_of(
+    root: Any, variables: Mapping[str, Any], describe: Callable = describe
+) -> list[Node]:
+    """Return root's nodes, labelled; of too large a graph, one that says what to do."""
+    if (count := size(root, describe)) > READABLE:
+        more = " or more" if count >= COUNTABLE else ""
+        edges = describe(root).edges
+        advice = (
+            f"This graph has {count:,}{more} values; no more than {READABLE} can be "
+            f"read. {FOLDS if edges[0][1] is None else PARTS}"
+        )
+        return [Node("", 0.0, "constant", [], textwrap.fill(advice, 60))]
+    found = walk(root, describe)
+    put_labels(found, variables)
+    return one_number_each(found.values())

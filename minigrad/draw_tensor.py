@@ -1,0 +1,94 @@
+"""What a picture tells of Tensors: all that their graph still knows.
+
+The graph links to nodes, not to results: of a result that nobody holds any more it
+knows the shape alone. A constant is known as long as a formula has it saved.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from numpy import ndarray
+
+from minigrad import engine
+from minigrad.draw_graph import Node, describe, identity, members, memory, number
+from minigrad.nn import Module
+from minigrad.tensor import Tensor
+from minigrad.versions import storage
+
+FEW = 4  # numbers that are shown; of more, the shape
+
+
+def shown(array: ndarray) -> str:
+    """Return a few numbers as they are, and of more their shape."""
+    return nested(array.tolist()) if 0 < array.size <= FEW else str(array.shape)
+
+
+def nested(values: Any) -> str:
+    """Return lists of numbers as text, with four digits each."""
+    if isinstance(values, list):
+        return f"[{', '.join(map(nested, values))}]"
+    return number(values) if isinstance(values, float) else str(values)
+
+
+@describe.register
+def _(tensor: Tensor) -> Node:
+    node = Node("", None, "constant", [])
+    if tensor.edge is not None:
+        node = describe(tensor.edge)
+    node.value = shown(tensor.array)
+    node.grad = None if tensor.grad is None else shown(tensor.grad.array)
+    return node
+
+
+@describe.register
+def _(end: engine.AccumulateGrad) -> Node:
+    leaf = end.variable
+    if leaf is None:
+        return Node(str(end.shape), None, "", [])
+    grad = None if leaf.grad is None else shown(leaf.grad.array)
+    return Node(shown(leaf.array), grad, "", [])
+
+
+@describe.register
+def _(node: engine.Node) -> Node:
+    op = re.sub(r"Backward\d*$", "", node.name())
+    shape = "(...)" if node.shape is None else str(node.shape)  # of several outputs
+    return Node(shape, None, op, [(x, None) for x in arguments(node)])
+
+
+def arguments(node: engine.Node) -> list[Any]:
+    """Return what the graph knows of the arguments: nodes, and saved constants."""
+    if node.targets and len(node.targets) != len(getattr(node.op, "arguments", ())):
+        return [target for target in node.targets if target is not None]
+    known = saved_arguments(node)
+    pairs = zip(node.targets, node.op.arguments)
+    found = [known.get(name) if target is None else target for target, name in pairs]
+    return [Tensor(x) if isinstance(x, ndarray) else x for x in found if x is not None]
+
+
+def saved_arguments(node: engine.Node) -> dict[str, Any]:
+    """Return what the formulas of `node` have saved, by name; nothing once it is gone.
+
+    An operation with a plain composition has saved all its arguments besides.
+    """
+    known, saved = {}, node.saved or ()
+    for names, values in zip(node.op.names, saved):
+        known |= zip(names, values or ())
+    return known | saved[-1] if node.op.plain and saved else known
+
+
+@identity.register
+def _(tensor: Tensor) -> Any:
+    return tensor.array if tensor.edge is None else tensor.edge
+
+
+@memory.register
+def _(tensor: Tensor) -> ndarray:
+    return storage(tensor.array)
+
+
+@members.register
+def _(module: Module) -> Iterable[tuple[str, Any]]:
+    tensors = [*module.named_parameters(), *module.named_buffers()]
+    return [("", module), *((f".{name}", tensor) for name, tensor in tensors)]
