@@ -1,11 +1,9 @@
 """What an operation is called with: names, defaults, tensors among other things."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
-from minigrad.tensor import Tensor
 
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
@@ -25,16 +23,6 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
     )
 
 
-def is_list(value: Any) -> bool:
-    """Return whether an argument is a list of tensors."""
-    return isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value)
-
-
-def has_tensor(value: Any) -> bool:
-    """Return whether an argument is a tensor or has one in it."""
-    return isinstance(value, Tensor) or is_list(value)
-
-
 def has_array(value: Any) -> bool:
     """Return whether a value that a formula wants is an array, or has one in it."""
     if isinstance(value, list | tuple):
@@ -42,20 +30,11 @@ def has_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)
 
 
-def array_of(value: Any) -> Any:
-    """Return the array of a tensor, the list of arrays of a list of them."""
-    return (
-        [v.array if isinstance(v, Tensor) else v for v in value]
-        if is_list(value)
-        else value
-    )
-
-
-def in_order(op: Any, args: tuple, kwargs: dict) -> list:
+def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     """Return the values of all parameters; raise TypeError where one is missing."""
     parameters = op.parameters
-    if not kwargs and len(args) == len(parameters):
-        return args
+    if not kwargs and op.required <= len(args) <= len(parameters):
+        return args + op.defaults[len(args) :]
     values = parameters | dict(zip(parameters, args))
     for name, value in kwargs.items():
         values[ALIASES.get(name, name) if name not in parameters else name] = value

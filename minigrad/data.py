@@ -1,5 +1,6 @@
 """Data in batches: torch.utils.data's Dataset and DataLoader, and two small sets."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from minigrad import creation
 from minigrad.shapes import stack
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 class Dataset:
@@ -24,6 +25,12 @@ class TensorDataset(Dataset):
     """Tensors of one length, taken apart along their first axis."""
 
     def __init__(self, *tensors: Tensor):
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"TensorDataset holds Tensors, not a {kind(tensor)}: make it one "
+                    "with minigrad.tensor()"
+                )
         if len({len(t) for t in tensors}) != 1:
             raise ValueError(
                 f"Size mismatch between tensors: {[len(t) for t in tensors]}"
@@ -55,14 +62,15 @@ def random_split(
 ) -> list[Subset]:
     """Split at random into parts of the given lengths, or fractions that sum to 1."""
     n = len(dataset)
-    if all(0 < part < 1 for part in lengths):
+    if math.isclose(sum(lengths), 1):
         parts = [int(n * part) for part in lengths]
         for i in range(n - sum(parts)):
             parts[i % len(parts)] += 1
         lengths = parts
     if sum(lengths) != n:
         raise ValueError(
-            f"the parts {list(lengths)} do not sum to the dataset's length, {n}"
+            f"Sum of input lengths does not equal the length of the input dataset: "
+            f"{list(lengths)} has to sum to {n}, or to 1 for fractions"
         )
     generator = creation.generator() if seed is None else np.random.default_rng(seed)
     order, ends = generator.permutation(n).tolist(), np.cumsum([0, *lengths])
@@ -70,19 +78,23 @@ def random_split(
 
 
 def default_collate(examples: list) -> Any:
-    """Make one batch of examples: of tensors, numbers, tuples or dicts of them."""
+    """Make one batch of examples: of tensors, numbers, tuples or dicts of them.
+
+    As in PyTorch, Python's floats become float64.
+    """
     first = examples[0]
     if isinstance(first, tuple | list):
-        return tuple(
-            default_collate(list(column)) for column in zip(*examples, strict=True)
-        )
+        if any(len(example) != len(first) for example in examples):
+            raise RuntimeError(
+                "each element in list of batch should be of equal size, not "
+                f"{sorted({len(example) for example in examples})}"
+            )
+        return tuple(default_collate(list(column)) for column in zip(*examples))
     if isinstance(first, dict):
         return {key: default_collate([e[key] for e in examples]) for key in first}
     if isinstance(first, Tensor):
         return stack(examples)
-    return creation.tensor(
-        np.asarray(examples) if isinstance(first, np.ndarray) else examples
-    )
+    return examples if isinstance(first, str) else Tensor(np.asarray(examples))
 
 
 class DataLoader:
@@ -101,9 +113,10 @@ class DataLoader:
         collate_fn: Callable | None = None,
         seed: int | None = None,
     ):
-        if batch_size < 1:
+        if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(
-                f"batch_size should be a positive integer, but got {batch_size}"
+                "batch_size should be a positive integer value, but got batch_size="
+                f"{batch_size!r}"
             )
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.drop_last, self.collate_fn = drop_last, collate_fn

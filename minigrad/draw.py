@@ -13,40 +13,32 @@ Tensors carry nothing, since their slopes are matrices. Of a network, grey is wh
 gradient comes to, and frozen parameters.
 """
 
-import re
 import sys
-import unicodedata
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from minigrad import draw_tensor  # noqa: F401, so that draw knows Tensors
-from minigrad.draw_graph import Node, graph_of, number
+from minigrad.draw_graph import Node, describe_node, graph_of, number
+from minigrad.draw_links import dot_of_nodes, dot_of_tensors, has_tensors
+from minigrad.draw_looks import (
+    ARROW,
+    BACK,
+    BOX,
+    GRAPH,
+    HIDDEN,
+    KINDS,
+    NOW,
+    OPERATION,
+    WORDS,
+    escape,
+    width,
+)
 from minigrad.draw_module import module_graph
 from minigrad.nn import Module
 from minigrad.render import CannotRender, image, slider, to_svg
-
-WIDE = 9.0  # inches that a row of boxes may take; a longer one becomes a column
-INK, GREY, BLUE, ORANGE = "#333333", "#6B6B6B", "#0072B2", "#B84A00"
-FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
-GRAPH = {"rankdir": "LR", "ranksep": "0.17", "nodesep": "0.2", "bgcolor": "white"}
-BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
-ARROW = {"color": INK, "arrowsize": "0.6"}
-WORDS = {"shape": "plaintext", "fontsize": "10", "width": "0", "height": "0"}
-KINDS = {
-    "leaf": {"style": "filled", "fillcolor": "#D6E8F5", "color": BLUE},
-    "constant": {"style": "dashed", "color": GREY, "fontcolor": GREY},
-    "result": {"style": "filled", "fillcolor": "white"},
-}
-ROUND = {"style": "rounded,filled", "width": "0.5"}
-OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GREY}
-GREYED = {"style": "rounded,dashed", "color": GREY, "fontcolor": GREY}
-GRADIENT = {"fillcolor": "#FFF1E5", "color": ORANGE}
-NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
-BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 
 
 @dataclass
@@ -95,28 +87,11 @@ def pass_on(node: Node, grads: list[float]) -> list[str]:
     return words
 
 
-def escape(text: str) -> str:
-    """Guard what Graphviz would take for an entity, or for the fields of a record."""
-    safe = re.sub(r"([\\{}|<>])", r"\\\1", text.replace("&", "&amp;"))
-    return safe.replace("\n", r"\n")
-
-
-def width(text: str) -> float:
-    """Return the inches that `text` needs in a wide font; Korean letters count twice.
-
-    Graphviz cannot know which font a browser will take.
-    """
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
-    return 0.085 * (len(text) + wide) + 0.12
-
-
 def dot(nodes: list[Node], moment: Moment, film: list[Moment]) -> str:
     """Return one moment in DOT, laid out like all others of its film."""
     import graphviz
 
-    tensors, upright = have_no_slopes(nodes), is_long(nodes)
-    shape = GRAPH | {"rankdir": "TB"} if upright else GRAPH
-    graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
+    graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=BOX, edge_attr=ARROW)
     now = moment.passed[-1] if moment.passed and len(film) > 1 else None
     for node in nodes:
         look = NOW if node is now else {}
@@ -126,57 +101,11 @@ def dot(nodes: list[Node], moment: Moment, film: list[Moment]) -> str:
         )
         texts = "\n".join(row for m in film for row in node.rows(m.grads[node.place]))
         room = {"width": f"{max(map(width, texts.splitlines())):.2f}"}
-        kind = "constant" if node.idle else node.kind
-        graph.node(f"n{node.place}", label, **KINDS[kind] | room | look)
-        if node.kind == "result":
-            grey = GREYED if node.idle or node.learns is False else {}
-            graph.node(f"op{node.place}", made_by(node), **OPERATION | grey | look)
-            if tensors:
-                add_links(graph, node, moment.passed or [], "ns" if upright else "we")
-            else:
-                add_arrows(graph, node, moment, film[-1].grads[node.place])
+        graph.node(f"n{node.place}", label, **KINDS[node.kind] | room | look)
+        if node.edges:
+            graph.node(f"op{node.place}", escape(node.op), **OPERATION | look)
+            add_arrows(graph, node, moment, film[-1].grads[node.place])
     return graph.source
-
-
-def made_by(node: Node) -> str:
-    """Return the text of an operation's box; a long name is broken at a capital."""
-    words = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", node.op) if len(node.op) > 18 else []
-    half = len(words) // 2
-    name = "".join(words[:half]) + "\n" + "".join(words[half:]) if half else node.op
-    return escape("\n".join(filter(None, [name, node.about.replace(", ", "\n")])))
-
-
-def have_no_slopes(nodes: list[Node]) -> bool:
-    """Return whether it is a graph of Tensors."""
-    return any(slope is None for node in nodes for _, slope in node.edges)
-
-
-def is_long(nodes: list[Node]) -> bool:
-    """Return whether a row of all boxes would be too small to read on a page."""
-    ends: list[float] = []
-    for node in nodes:
-        room = max(map(width, node.rows(node.grad)))
-        if node.kind == "result":
-            room += max(map(width, made_by(node).split(r"\n"))) + 0.34  # two arrows
-        ends.append(room + max((ends[p.place] for p, _ in node.edges), default=0))
-    return have_no_slopes(nodes) and max(ends) > WIDE
-
-
-def add_links(graph: Any, node: Node, passed: list[Node], sides: str) -> None:
-    """Add the arrows around the operation that made a tensor; they carry nothing."""
-    op, (into, out) = f"op{node.place}", sides
-
-    def end(other: Node, row: str, side: str) -> str:
-        return f"n{other.place}:{row}:{side}"
-
-    for parent, _ in node.edges:
-        grey = {"color": GREY} if parent.idle else {}
-        graph.edge(end(parent, "v", out), op, **grey)
-        if node in passed and (parent.grad or parent in passed):
-            graph.edge(end(parent, "g" if parent.grad else "v", out), op, **BACK)
-    graph.edge(op, end(node, "v", into), **{"color": GREY} if node.idle else {})
-    if node in passed:
-        graph.edge(op, end(node, "g" if node.grad else "v", into), **BACK)
 
 
 def add_arrows(graph: Any, node: Node, moment: Moment, upstream: float) -> None:
@@ -212,8 +141,9 @@ class Drawing:
         self._nodes, self._film = nodes, film
 
     def __repr__(self) -> str:
-        told = [n for n in self._nodes if n.kind != "constant" or n is self._nodes[-1]]
-        return "\n".join(node.line() for node in told)
+        *others, root = self._nodes
+        told = [node for node in others if node.kind != "constant" or node.is_named]
+        return "\n".join(node.line() for node in [*told, root])
 
     @property
     def source(self) -> str:
@@ -247,44 +177,82 @@ class BackwardDrawing(Drawing):
         return slider(sources, [moment.caption for moment in self._film])
 
 
-class NodesDrawing(Drawing):
-    """The nodes of a graph by themselves, as backward walks through them."""
+class TensorDrawing(Drawing):
+    """A graph of Tensors, or of a network's modules."""
 
-    def __repr__(self) -> str:
-        names, lines = self._names(), []
-        for node in reversed(self._nodes):
-            targets = ", ".join(names[parent.place] for parent, _ in node.edges)
-            if targets or node is self._nodes[-1]:
-                lines.append(f"{names[node.place]} -> {targets}".removesuffix(" -> "))
-        return "\n".join(lines)
-
-    def _names(self) -> list[str]:
-        """Return a name for each node, with a number where several have the same."""
-        names = [words(node).replace("\n", " of ") for node in self._nodes]
-        ...
+    def __init__(self, nodes: list[Node]):
+        super().__init__(nodes, [])
 
     @property
     def source(self) -> str:
-        """The picture in DOT; the root is where it is in the graph of results."""
-        import graphviz
-
-        ...
+        """The picture in DOT."""
+        return dot_of_tensors(self._nodes)
 
 
-def draw(root: Any, /, **names: Any) -> Drawing:
-    """Draw everything that `root` depends on.
+class NodesDrawing(TensorDrawing):
+    """The nodes of a graph by themselves, linked as backward walks through them."""
+
+    def __repr__(self) -> str:
+        root_first = self._nodes[::-1]
+        often, met, names = Counter(n.label for n in root_first), Counter(), {}
+        for node in root_first:
+            names[node] = node.label.replace("\n", " of ")
+            if often[node.label] > 1 and node.kind != "constant":
+                met[node.label] += 1
+                names[node] += f" #{met[node.label]}"
+        links = [", ".join(names[p] for p, _ in node.edges) for node in root_first]
+        lines = [f"{names[n]} -> {to}" for n, to in zip(root_first, links) if to]
+        return "\n".join(lines) or names[root_first[0]]
+
+    @property
+    def source(self) -> str:
+        """The picture in DOT."""
+        return dot_of_nodes(self._nodes)
+
+
+def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
+    """Draw everything that `root` depends on; or model(x), by draw(model, x).
 
     Boxes are labelled with `names`, or without any with the caller's variables. Raises
     TypeError for what cannot be drawn; of too large a graph it shows the size.
     """
-    nodes = graph_of(root, names)
+    variables = names or variables_of(sys._getframe(1))
+    if isinstance(root, Module) and inputs:
+        nodes = module_graph(root, inputs, variables)
+    elif isinstance(root, Module) or inputs:
+        raise TypeError("draw shows what a module does with an input: draw(model, x)")
+    else:
+        nodes = graph_of(root, variables)
+    if has_tensors(nodes):
+        return TensorDrawing(nodes)
     passed = [node for node in nodes if node.edges] if nodes[-1].grad else None
     return Drawing(nodes, [Moment([node.grad for node in nodes], passed)])
 
 
 def draw_backward(root: Any, /, **names: Any) -> Drawing:
     """Draw the backward pass from `root` step by step; no grad of the graph changes."""
-    nodes = graph_of(root, names)
+    nodes = graph_of(root, names or variables_of(sys._getframe(1)))
+    if has_tensors(nodes):
+        raise TypeError("draw_backward shows Values; draw shows a Tensor's gradients")
     if not nodes[-1].edges:  # nothing to pass on
         return Drawing(nodes, [Moment([node.grad for node in nodes], None)])
     return BackwardDrawing(nodes, moments(nodes))
+
+
+def draw_nodes(root: Any, /, **names: Any) -> Drawing:
+    """Draw the nodes behind a result, or a `grad_fn`, as `next_functions` link them.
+
+    PyTorch's can be drawn, too: only `name()` and `next_functions` are used.
+    """
+    root = getattr(root, "grad_fn", root)
+    if not hasattr(root, "next_functions"):
+        raise TypeError(
+            "draw_nodes shows what has a grad_fn: a leaf or a number has none"
+        )
+    nodes = graph_of(root, names or variables_of(sys._getframe(1)), describe_node)
+    for node in nodes:
+        if node.kind == "leaf" and node.label[0] != "#":
+            node.label = f"{node.about}\n{node.label}"
+        elif node.kind != "constant":
+            node.label = node.about
+    return NodesDrawing(nodes)

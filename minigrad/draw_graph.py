@@ -31,6 +31,7 @@ class Node:
     about: str = ""  # what else is to be said of what made it
     learns: bool | None = None  # whether a module does; None if it has no parameters
     idle: bool = False  # nothing that it was made from learns: no gradient comes here
+    inline: bool = False  # what made it shows its shape, too: it has no box of its own
     of: Any = None  # the value; while this holds it, no other takes its id
 
     @property
@@ -39,16 +40,14 @@ class Node:
         return {"": "leaf", "constant": "constant"}.get(self.op, "result")
 
     @property
-    def is_plain_number(self) -> bool:
-        """Whether it is a constant that has no name."""
-        unnamed = self.kind == "constant" and self.label == self.value
-        return unnamed and self.value[0] not in "(["
+    def is_named(self) -> bool:
+        """Whether it has a name: a constant need not."""
+        return self.label != self.value
 
     def rows(self, grad: float | str | None) -> list[str]:
         """Return the rows of the node's box when its grad is `grad`."""
         equals = " " if self.value.startswith("(") else " = "
-        named = self.label != self.value
-        first = f"{self.label}{equals}{self.value}" if named else self.label
+        first = f"{self.label}{equals}{self.value}" if self.is_named else self.label
         if self.kind == "constant" or grad is None:
             return [first]
         return [first, f"grad {grad if isinstance(grad, str) else number(grad)}"]
@@ -56,13 +55,14 @@ class Node:
     def line(self) -> str:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
         first, *rest = self.rows(self.grad)
-        if self.kind == "constant" and self.label != self.value:
+        if self.kind == "constant" and self.is_named:
             rest = ["constant"]
         elif self.kind == "result":
             made = f"{self.op}({', '.join(parent.label for parent, _ in self.edges)})"
             name = first.removesuffix(f" = {self.value}")
             first = f"{name} = {made}{first.removeprefix(name)}"
-        return ", ".join([first, *filter(None, [self.about]), *rest])
+            rest = [self.about] * bool(self.about) + ["no grad"] * self.idle + rest
+        return ", ".join([first, *rest])
 
 
 @functools.singledispatch
@@ -77,6 +77,19 @@ def describe(value: Any) -> Node:
 @describe.register
 def _(value: Value) -> Node:
     return Node(number(value.data), value.grad, value.op, value.edges)
+
+
+NOTHING = object()  # where a node has a None among its next functions
+
+
+def describe_node(node: Any) -> Node:
+    """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
+    if node is NOTHING:
+        return Node("None", None, "constant", [])
+    name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
+    targets = [NOTHING if x is None else x for x, _ in node.next_functions]
+    op = name if targets else ""
+    return Node(name, None, op, [(x, None) for x in targets], about=name)
 
 
 @functools.singledispatch
@@ -169,7 +182,8 @@ def one_number_each(nodes: Iterable[Node]) -> list[Node]:
     used, apart = set(), []
     for node in nodes:
         for i, (parent, slope) in enumerate(node.edges):
-            if parent.is_plain_number and parent in used:
+            lone = parent.kind == "constant" and parent.value[0] not in "(["
+            if lone and not parent.is_named and parent in used:
                 parent = replace(parent)
                 node.edges[i] = parent, slope
                 apart.append(parent)
@@ -187,11 +201,12 @@ def graph_of(
     if (count := size(root, describe)) > READABLE:
         more = " or more" if count >= COUNTABLE else ""
         edges = describe(root).edges
-        advice = (
+        advice = textwrap.fill(
             f"This graph has {count:,}{more} values; no more than {READABLE} can be "
-            f"read. {FOLDS if edges[0][1] is None else PARTS}"
+            f"read. {FOLDS if edges[0][1] is None else PARTS}",
+            60,
         )
-        return [Node("", 0.0, "constant", [], textwrap.fill(advice, 60))]
+        return [Node(advice, 0.0, "constant", [], advice)]
     found = walk(root, describe)
     put_labels(found, variables)
     return one_number_each(found.values())

@@ -28,7 +28,7 @@ def module_graph(
     """Return the nodes of model(*inputs), labelled; nothing of the model changes.
 
     A module that another one calls is within the other's box. Raises TypeError unless
-    the model returns one Tensor that depends on the inputs or on a parameter.
+    the model returns one Tensor that was computed from inputs or parameters.
     """
     tensors = [*model.parameters(), *(x for x in inputs if isinstance(x, Tensor))]
     fold = Fold({id(x) for x in tensors if not x.requires_grad})
@@ -37,7 +37,7 @@ def module_graph(
         out = fold.run(model, [entries.get(id(x), x) for x in inputs])
         if not isinstance(out, Tensor) or out.edge is None:
             raise TypeError(
-                f"draw shows a model that returns a Tensor; got {kind(out)}"
+                f"draw(model, x) wants one Tensor as result; got {kind(out)}"
             )
         given = list(entries.values())
         names = dict(model.named_parameters()) | dict(variables)
@@ -183,4 +183,5 @@ def greyed(nodes: list[Node]) -> list[Node]:
     for node in nodes:
         learns = node.learns or node.kind == "leaf"
         node.idle = not learns and all(parent.idle for parent, _ in node.edges)
+        node.inline = node.kind == "result" and node is not nodes[-1]
     return nodes

@@ -11,6 +11,7 @@ from typing import Any
 from numpy import ndarray
 
 from minigrad import engine
+from minigrad.arguments import MISSING
 from minigrad.draw_graph import Node, describe, identity, members, memory, number
 from minigrad.nn import Module
 from minigrad.tensor import Tensor
@@ -57,14 +58,31 @@ def _(node: engine.Node) -> Node:
     return Node(shape, None, op, [(x, None) for x in arguments(node)])
 
 
+class Forgotten:
+    """A constant that no formula has saved, or no longer."""
+
+
+@describe.register
+def _(constant: Forgotten) -> Node:
+    return Node("constant", None, "constant", [])
+
+
 def arguments(node: engine.Node) -> list[Any]:
-    """Return what the graph knows of the arguments: nodes, and saved constants."""
-    if node.targets and len(node.targets) != len(getattr(node.op, "arguments", ())):
+    """Return what the graph knows of the arguments: nodes, and constants.
+
+    An argument that may be left out, and is not saved, may have been left out.
+    """
+    if len(node.targets) != len(getattr(node.op, "arguments", ())):  # lists among them
         return [target for target in node.targets if target is not None]
-    known = saved_arguments(node)
-    pairs = zip(node.targets, node.op.arguments)
-    found = [known.get(name) if target is None else target for target, name in pairs]
-    return [Tensor(x) if isinstance(x, ndarray) else x for x in found if x is not None]
+    known, found = saved_arguments(node), []
+    for target, name in zip(node.targets, node.op.arguments):
+        if target is not None:
+            found.append(target)
+        elif isinstance(known.get(name), ndarray):
+            found.append(Tensor(known[name]))
+        elif node.op.parameters[name] is MISSING:
+            found.append(Forgotten())
+    return found
 
 
 def saved_arguments(node: engine.Node) -> dict[str, Any]:

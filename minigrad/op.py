@@ -10,17 +10,17 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad.arguments import (
-    array_of,
+    MISSING,
     has_array,
-    has_tensor,
     in_order,
-    is_list,
     parameters_of,
 )
 from minigrad.arraylike import ufuncs
 from minigrad.dtypes import as_array, promoted, settle, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
+
+MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
 
 
 class Op:
@@ -35,22 +35,23 @@ class Op:
     cannot, `plain` composes the same operation from others.
     """
 
-    __slots__ = ["name", "forward", "plain", "formulas", "arguments", "names", "picks"]
-    __slots__ += ["parameters", "extras", "frees", "method", "overload", "overloaded"]
-
     def __init__(self, name, forward, plain=None, overload=None, **formulas):
         self.name, self.forward, self.plain = name, forward, plain
         self.formulas, self.arguments = tuple(formulas.values()), tuple(formulas)
         self.parameters = parameters_of(forward)
+        self.defaults = tuple(self.parameters.values())
+        self.required = self.defaults.count(MISSING)
         self.names = [list(parameters_of(f))[1:] for f in self.formulas]
         known = [*self.parameters, "y", "shape", "i"]
         named = dict.fromkeys(name for names in self.names for name in names)
         self.extras = [name for name in named if name not in known]
+        self.shaped = "shape" in named
+        self.choosy = bool(named.keys() & MAY_BE_ARRAYS)
         self.frees = bool(named.keys() & {"y", *self.extras, *self.arguments})
         self.picks = [self.picker(k, names) for k, names in enumerate(self.names)]
         self.method = bound(self)
-        self.overload = overload  # PyTorch numbers the backward of x.sum(0) otherwise
-        if overload:
+        self.overload = overload and list(self.parameters).index(overload)
+        if overload:  # PyTorch numbers the backward of x.sum(0) otherwise
             self.overloaded = copy.copy(self)
             self.overloaded.name = f"{name}Backward1"
         if isinstance(forward, np.ufunc):
@@ -79,10 +80,9 @@ class Op:
 
     def adopt(self, other: "Op") -> None:
         """Become `other` for all who hold this Op, or a method that it made."""
-        for slot in set(Op.__slots__) - {"method"}:
-            if hasattr(other, slot):
-                setattr(self, slot, getattr(other, slot))
-        self.method.__code__ = other.method.__code__
+        method = self.method
+        vars(self).update(vars(other), method=method)
+        method.__code__ = other.method.__code__
 
     def lifted(self, node: Node, make: Callable) -> tuple:
         """Return the formulas of `node`, and what it saved as Tensors that lead on."""
@@ -96,7 +96,7 @@ class Op:
 
 def bound(op: Op) -> Callable:
     """Return the function that calls `op`; it can be a method of Tensor, too."""
-    simple = not (op.plain or op.extras or "shape" in sum(op.names, []))
+    simple = not (op.plain or op.extras or op.shaped)
     if simple and list(op.parameters) == ["a"]:
         return unary(op)
     if simple and list(op.parameters) == ["a", "b"]:
@@ -156,43 +156,47 @@ def general(op: Op) -> Callable:
 
     def method(*args, **kwargs):
         values = in_order(op, args, kwargs)
-        arrays = [v.array if isinstance(v, Tensor) else array_of(v) for v in values]
+        arrays = [v.array if isinstance(v, Tensor) else v for v in values]
+        sources = values[: len(op.formulas)]
+        if isinstance(arrays[0], list):
+            sources = arrays[0]
+            arrays[0] = [v.array if isinstance(v, Tensor) else v for v in sources]
         try:
-            out, extras = op.forward(*arrays), {}
+            out, extras = op.forward(*arrays), ()
         except ValueError as error:
             raise refusal(op, arrays, error) from error
         if type(out) is tuple:
             out, extras = out
-        if not any(map(has_tensor, values)):
+        if arrays[0] is values[0] and not any(isinstance(v, Tensor) for v in values):
             return out
         if type(out) is not ndarray:
             out = as_array(out)
-        sources = values[0] if is_list(values[0]) else values[: len(op.formulas)]
-        targets = [s.edge if isinstance(s, Tensor) else None for s in sources]
-        if not any(targets) or not op.formulas or not recording.get():
+        targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
+        if not any(targets) or not recording.get():
             return Tensor(out)
-        known = [*arrays, out, *map(extras.get, op.extras)]
-        return Tensor(out, record(op, known, targets, out.shape))
+        return Tensor(out, record(op, arrays, out, extras, targets))
 
     return method
 
 
-def record(op: Op, known: list, targets: list, shape: tuple) -> Node:
+def record(op: Op, arrays: list, out: ndarray, extras: Any, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
-    first, formulas = known[0], op.formulas
-    if isinstance(first, list):
-        saved = [op.picks[0]([*known, x.shape]) for x in first]
-        formulas = [partial(formulas[0], i=i) for i in range(len(first))]
+    known, formulas = [*arrays, out], op.formulas
+    if extras:
+        known += [extras[name] for name in op.extras]
+    if isinstance(arrays[0], list):
+        saved = [op.picks[0]([*known, x.shape]) for x in arrays[0]]
+        formulas = [partial(formulas[0], i=i) for i in range(len(saved))]
     else:
-        everything = known + [getattr(x, "shape", ()) for x in known[: len(targets)]]
-        saved = [pick(everything) if t else () for pick, t in zip(op.picks, targets)]
+        if op.shaped:
+            known += [getattr(x, "shape", ()) for x in arrays[: len(targets)]]
+        saved = [pick(known) if to else () for pick, to in zip(op.picks, targets)]
     if op.plain:
-        saved.append(dict(zip(op.parameters, known)))
-    node_op = op
-    if op.overload and known[list(op.parameters).index(op.overload)] is not None:
-        node_op = op.overloaded
-    node = Node(node_op, formulas, targets, saved, shape)
-    node.frees = op.frees or any(map(has_array, saved))
+        saved.append(dict(zip(op.parameters, arrays)))
+    if op.overload and arrays[op.overload] is not None:
+        op = op.overloaded
+    node = Node(op, formulas, targets, saved, out.shape)
+    node.frees = op.frees or (op.choosy and has_array(saved))
     return node
 
 

@@ -1,5 +1,6 @@
 """Optimizers and learning rate schedules, with the formulas of torch.optim."""
 
+import copy
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -19,12 +20,13 @@ class Optimizer:
 
     def __init__(self, parameters: Iterable, defaults: dict[str, Any]):
         self.defaults, self.param_groups, self.state = defaults, [], {}
-        groups = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-        if isinstance(parameters, Tensor):
+        if isinstance(parameters, Tensor) or not hasattr(parameters, "__iter__"):
             raise TypeError(
-                "params argument should be an iterable of Tensors or dicts, not one "
-                "Tensor"
+                "params argument given to the optimizer should be an iterable of "
+                f"Tensors or dicts, such as model.parameters(), not a "
+                f"{kind(parameters)}"
             )
+        groups = list(parameters)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
@@ -39,13 +41,18 @@ class Optimizer:
         for p in group["params"]:
             if not isinstance(p, Tensor):
                 raise TypeError(
-                    f"optimizer can only optimize Tensors, but got {kind(p)}"
+                    f"optimizer can only optimize Tensors, but got a {kind(p)}: "
+                    "give it model.parameters()"
                 )
             if not p.is_leaf:
-                raise ValueError("can't optimize a non-leaf Tensor")
+                raise ValueError(
+                    f"can't optimize a non-leaf Tensor: it is computed anew, by "
+                    f"{p.grad_fn.name()}, each time. Give the leaves it comes from."
+                )
             if id(p) in known:
                 raise ValueError(
-                    "some parameters appear in more than one parameter group"
+                    "some parameters appear in more than one parameter group, or twice "
+                    "in one"
                 )
             known.add(id(p))
         self.param_groups.append(group)
@@ -66,10 +73,11 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
+            options = {k: v for k, v in group.items() if k != "params"}
             for p in group["params"]:
                 if p._grad is not None:
                     versions.wrote(p.array)
-                    self.update(p.array, p._grad.array, self.state_of(p), **group)
+                    self.update(p.array, p._grad.array, self.state_of(p), **options)
         return loss
 
     def state_of(self, p: Tensor) -> dict:
@@ -90,32 +98,26 @@ class Optimizer:
             groups.append(
                 {k: v for k, v in group.items() if k != "params"} | {"params": places}
             )
-        copies = {
-            numbers[p]: {
-                k: np.copy(v) if isinstance(v, np.ndarray) else v
-                for k, v in kept.items()
-            }
-            for p, kept in self.state.items()
-        }
-        return {"state": copies, "param_groups": groups}
+        state = {numbers[p]: copy.deepcopy(kept) for p, kept in self.state.items()}
+        return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Take over what state_dict() returned for parameters of the same order."""
         groups = state_dict["param_groups"]
-        if [len(g["params"]) for g in groups] != [
-            len(g["params"]) for g in self.param_groups
-        ]:
-            raise ValueError("loaded state dict has parameter groups of other sizes")
+        given, own = (
+            [len(group["params"]) for group in groups]
+            for groups in (groups, self.param_groups)
+        )
+        if given != own:
+            raise ValueError(
+                "loaded state dict has a different number of parameter groups, or of "
+                f"parameters in them: {given}, the optimizer's have {own}"
+            )
         params = [p for group in self.param_groups for p in group["params"]]
-        for mine, given in zip(self.param_groups, groups):
-            mine.update({k: v for k, v in given.items() if k != "params"})
-        self.state = {
-            params[i]: {
-                k: np.copy(v) if isinstance(v, np.ndarray) else v
-                for k, v in kept.items()
-            }
-            for i, kept in state_dict["state"].items()
-        }
+        for mine, theirs in zip(self.param_groups, groups):
+            mine.update({k: v for k, v in theirs.items() if k != "params"})
+        state = state_dict["state"].items()
+        self.state = {params[i]: copy.deepcopy(kept) for i, kept in state}
 
     def __repr__(self):
         lines = [
@@ -130,8 +132,15 @@ def checked(**options: float) -> dict[str, Any]:
     """Return options, of which none may be negative."""
     for name, value in options.items():
         if min(value) < 0 if isinstance(value, tuple) else value < 0:
-            raise ValueError(f"Invalid {name} value: {value}")
+            raise ValueError(f"Invalid {name} value: {value}; negative is not allowed")
     return options
+
+
+def above_zero(**options: float) -> None:
+    """Raise ValueError for an option that is 0 or negative."""
+    for name, value in options.items():
+        if value <= 0:
+            raise ValueError(f"Invalid {name} value: {value}; it has to be above 0")
 
 
 class SGD(Optimizer):
@@ -162,7 +171,7 @@ class SGD(Optimizer):
         if momentum:
             v = state.get("momentum_buffer")
             if v is None:
-                v = state["momentum_buffer"] = g.copy()
+                v = state["momentum_buffer"] = np.array(g)
             else:
                 v *= momentum
                 v += g if not dampening else (1 - dampening) * g
@@ -187,6 +196,8 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
     ):
         options = checked(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay)
+        if max(betas) >= 1:
+            raise ValueError(f"Invalid betas value: {betas}; each has to be below 1")
         super().__init__(params, options)
 
     def update(self, p, g, state, lr, betas, eps, weight_decay, **_):
@@ -224,6 +235,8 @@ class LambdaLR:
     """Sets each group's lr to its first value times function(number of steps)."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{kind(optimizer)} is not an Optimizer")
         self.optimizer, self.last_epoch = optimizer, -1
         self.factor = lr_lambda
         for group in optimizer.param_groups:
@@ -260,6 +273,7 @@ class StepLR(LambdaLR):
     """Multiplies the learning rate by gamma every step_size steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
+        above_zero(step_size=step_size)
         super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
 
 
@@ -267,6 +281,8 @@ class LinearLR(LambdaLR):
     """Warms up from start_factor to end_factor of the rate in total_iters steps."""
 
     def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5):
+        above_zero(start_factor=start_factor, total_iters=total_iters)
+
         def factor(epoch):
             done = min(epoch, total_iters) / total_iters
             return start_factor + (end_factor - start_factor) * done
@@ -281,6 +297,7 @@ class CosineAnnealingLR(LambdaLR):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
+        above_zero(T_max=T_max)
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, lambda epoch: 1.0)
 

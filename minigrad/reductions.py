@@ -31,23 +31,23 @@ def count(shape, dim):
     return math.prod(shape[i] for i in np.atleast_1d(axes(dim)))
 
 
-def reduction(name):
-    """Return the forward function for a method such as a.sum."""
+def reduction(ufunc):
+    """Return the forward function that takes numbers together with a NumPy function."""
 
     def forward(a, dim=None, keepdim=False):
-        return getattr(a, name)(axis=axes(dim), keepdims=keepdim)
+        return ufunc.reduce(a, axis=axes(dim), keepdims=keepdim)
 
     return forward
 
 
-sum = Op("Sum", reduction("sum"), overload="dim", a=spread)
+sum = Op("Sum", reduction(np.add), overload="dim", a=spread)
 
 
 def mean_of(a, dim=None, keepdim=False):
     """Return the mean of floats along some axes."""
     if a.dtype.kind != "f":
         raise RuntimeError(f"mean(): input dtype must be floating point, not {a.dtype}")
-    return a.sum(axis=axes(dim), keepdims=keepdim) / count(a.shape, dim)
+    return np.add.reduce(a, axis=axes(dim), keepdims=keepdim) / count(a.shape, dim)
 
 
 mean = Op(
@@ -66,8 +66,8 @@ def to_extremes(g, a, y, dim, keepdim):
     return hit * spread(g / hits, a.shape, dim, keepdim)
 
 
-amax = Op("Amax", reduction("max"), a=to_extremes)
-amin = Op("Amin", reduction("min"), a=to_extremes)
+amax = Op("Amax", reduction(np.maximum), a=to_extremes)
+amin = Op("Amin", reduction(np.minimum), a=to_extremes)
 max_of_all = Op(
     "MaxBackward1",
     lambda a: a.max(),
@@ -111,7 +111,9 @@ def multiply_all(a, dim=None, keepdim=False):
     return a if keepdim else a.squeeze(dim)
 
 
-prod = Op("Prod", reduction("prod"), overload="dim", plain=multiply_all, a=to_others)
+prod = Op(
+    "Prod", reduction(np.multiply), overload="dim", plain=multiply_all, a=to_others
+)
 logsumexp = Op(
     "Logsumexp",
     lambda a, dim, keepdim=False: log_of_sum(a, axes(dim), keepdim),
@@ -234,16 +236,17 @@ argmin = Op(
 # Softmax
 
 
-def softmax_of(a, dim, dtype=None):
+def softmax_of(a, dim):
     """Return exp(a) as shares of its sum along dim, without overflow."""
-    power = np.exp(a - a.max(axis=dim, keepdims=True))
-    power /= power.sum(axis=dim, keepdims=True)
+    power = a - np.maximum.reduce(a, axis=dim, keepdims=True)
+    np.exp(power, out=power)
+    power /= np.add.reduce(power, axis=dim, keepdims=True)
     return power
 
 
 softmax = Op(
     "Softmax",
-    lambda a, dim: softmax_of(a, dim),
+    softmax_of,
     a=lambda g, y, dim: y * (g - (g * y).sum(axis=dim, keepdims=True)),
 )
 log_softmax = Op(

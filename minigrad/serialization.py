@@ -2,13 +2,20 @@
 
 from os import PathLike
 
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 def save(tensors: dict[str, Tensor], path: str | PathLike) -> None:
     """Write named tensors, such as a state_dict, to a .safetensors file."""
     from safetensors.numpy import save_file
 
+    values = tensors.values() if isinstance(tensors, dict) else [tensors]
+    strange = {kind(value) for value in values if not isinstance(value, Tensor)}
+    if strange or not isinstance(tensors, dict):
+        raise TypeError(
+            "save() writes a dict of Tensors, such as model.state_dict(), not "
+            f"{' and '.join(sorted(strange)) or 'one Tensor'}"
+        )
     arrays = {name: tensor.array.copy(order="C") for name, tensor in tensors.items()}
     save_file(arrays, path)
 

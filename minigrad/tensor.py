@@ -264,8 +264,9 @@ def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     while ends:
         node, g = ends.popitem()
         leaf = wanted[node] if wanted else node.variable
+        nobody_else = sys.getrefcount(g) <= 2  # than the name g, and this very call
         if leaf is not None:
-            accumulate(leaf, own(g, leaf, sys.getrefcount(g) <= 2))
+            accumulate(leaf, own(g, leaf, nobody_else))
 
 
 def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
@@ -282,7 +283,7 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
                 "grad can be implicitly created only for scalar outputs; this one has "
                 f"shape {output.shape}. Give backward() a gradient of that shape."
             )
-        return Tensor(np.ones_like(output.array))
+        return Tensor(np.ones(output.array.shape, output.array.dtype))
     if not isinstance(gradient, Tensor):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {kind(gradient)}"

@@ -14,7 +14,7 @@ import numpy as np
 
 numbers = itertools.count(1)
 latest = 0  # number of the newest write: nodes made after it need no check
-_writes: dict[int, tuple[weakref.ref, int, int]] = {}  # storage: ref, how often, when
+_writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
 
 
 def storage(array: np.ndarray) -> np.ndarray:
@@ -29,9 +29,13 @@ def wrote(array: np.ndarray) -> None:
     global latest
     latest = next(numbers)
     owner = storage(array)
-    key = id(owner)
-    forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
-    _writes[key] = forget, version(array) + 1, latest
+    entry = _writes.get(id(owner))
+    if entry is None:
+        key = id(owner)
+        forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
+        _writes[key] = [forget, 1, latest]
+    else:
+        entry[1:] = entry[1] + 1, latest
 
 
 def version(array: np.ndarray) -> int:

@@ -1,91 +1,151 @@
 """Layers without parameters: activations, pools, losses, each around its function."""
 
+from typing import Any
+
+from minigrad.arguments import MISSING, parameters_of
 from minigrad.nn import functional as F
 from minigrad.nn.module import Module
+from minigrad.tensor import Tensor, kind
 
 
 class Applies(Module):
-    """What layers without parameters have in common: a function and its options."""
+    """What layers without parameters have in common: a function and its options.
 
-    def __init__(self, *args, **kwargs):
+    `inputs` is how many of the function's arguments come with each call; the others are
+    the layer's options, of which `shown` names those that print.
+    """
+
+    inputs, shown = 1, ""
+
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
-        self.args, self.kwargs = args, kwargs
+        defaults = dict(list(parameters_of(self.function).items())[self.inputs :])
+        options = defaults | dict(zip(defaults, args)) | kwargs
+        if len(args) > len(defaults) or not fit(options, defaults):
+            raise TypeError(
+                f"{kind(self)} takes the options ({', '.join(defaults)}), "
+                f"not ({listed(args, kwargs)}). What it is applied to comes later: "
+                f"{kind(self)}(...)({'input, target' if self.inputs == 2 else 'input'})"
+            )
+        self.options = tuple(options)
+        for name, value in options.items():
+            if isinstance(value, Tensor):
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
 
     def forward(self, *inputs):
-        return type(self).function(*inputs, *self.args, **self.kwargs)
+        options = {name: getattr(self, name) for name in self.options}
+        return self.function(*inputs, **options)
 
     def extra_repr(self):
-        words = [*map(str, self.args), *(f"{k}={v}" for k, v in self.kwargs.items())]
-        return ", ".join(words)
+        shown = {name: getattr(self, name) for name in self.shown.split()}
+        if not shown.get("inplace", True):
+            del shown["inplace"]
+        return listed((), shown)
+
+
+def fit(options: dict, defaults: dict) -> bool:
+    """Return whether these are all of the options, and none is an input."""
+    return options.keys() == defaults.keys() and not any(
+        value is MISSING or isinstance(value, Tensor) and not name.endswith("weight")
+        for name, value in options.items()
+    )
+
+
+def listed(args: tuple, kwargs: dict) -> str:
+    """Return arguments as they were written; of tensors only that they are some."""
+    words = [("", value) for value in args]
+    words += [(f"{name}=", value) for name, value in kwargs.items()]
+    return ", ".join(
+        f"{name}{kind(value) if isinstance(value, Tensor) else repr(value)}"
+        for name, value in words
+    )
+
+
+class Loss(Applies):
+    """What losses have in common: called with an input and a target."""
+
+    inputs = 2
+
+
+class Pool(Applies):
+    """What pools have in common: windows that touch, unless a stride is given."""
+
+    shown = "kernel_size stride padding"
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.stride = self.kernel_size if self.stride is None else self.stride
 
 
 class ReLU(Applies):
     """max(x, 0)."""
 
-    function = staticmethod(F.relu)
+    function, shown = staticmethod(F.relu), "inplace"
 
 
 class LeakyReLU(Applies):
     """x where it is positive, negative_slope * x elsewhere."""
 
-    function = staticmethod(F.leaky_relu)
+    function, shown = staticmethod(F.leaky_relu), "negative_slope inplace"
 
 
 class ELU(Applies):
     """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
 
-    function = staticmethod(F.elu)
+    function, shown = staticmethod(F.elu), "alpha inplace"
 
 
 class GELU(Applies):
     """x times the share of a normal distribution below x."""
 
-    function = staticmethod(F.gelu)
+    function, shown = staticmethod(F.gelu), "approximate"
 
 
 class SiLU(Applies):
     """x * sigmoid(x)."""
 
-    function = staticmethod(F.silu)
+    function, shown = staticmethod(F.silu), "inplace"
 
 
 class Sigmoid(Applies):
     """1 / (1 + exp(-x))."""
 
-    function = staticmethod(F.sigmoid)
+    function = staticmethod(lambda input: F.sigmoid(input))
 
 
 class Tanh(Applies):
     """tanh(x)."""
 
-    function = staticmethod(F.tanh)
+    function = staticmethod(lambda input: F.tanh(input))
 
 
 class Softplus(Applies):
     """log(1 + exp(beta * x)) / beta."""
 
-    function = staticmethod(F.softplus)
+    function, shown = staticmethod(F.softplus), "beta threshold"
 
 
 class Softmax(Applies):
     """exp(x) as shares of its sum along dim."""
 
-    function = staticmethod(F.softmax)
+    function, shown = staticmethod(F.softmax), "dim"
 
 
 class LogSoftmax(Applies):
     """The logarithm of softmax."""
 
-    function = staticmethod(F.log_softmax)
+    function, shown = staticmethod(F.log_softmax), "dim"
 
 
-class MaxPool2d(Applies):
+class MaxPool2d(Pool):
     """The largest number in each window."""
 
     function = staticmethod(F.max_pool2d)
 
 
-class AvgPool2d(Applies):
+class AvgPool2d(Pool):
     """The mean of each window."""
 
     function = staticmethod(F.avg_pool2d)
@@ -94,40 +154,40 @@ class AvgPool2d(Applies):
 class AdaptiveAvgPool2d(Applies):
     """Means over windows that give a chosen size."""
 
-    function = staticmethod(F.adaptive_avg_pool2d)
+    function, shown = staticmethod(F.adaptive_avg_pool2d), "output_size"
 
 
-class MSELoss(Applies):
+class MSELoss(Loss):
     """The mean of the squared differences."""
 
     function = staticmethod(F.mse_loss)
 
 
-class L1Loss(Applies):
+class L1Loss(Loss):
     """The mean of the absolute differences."""
 
     function = staticmethod(F.l1_loss)
 
 
-class NLLLoss(Applies):
+class NLLLoss(Loss):
     """Minus the log-probability of the right class, on average."""
 
     function = staticmethod(F.nll_loss)
 
 
-class CrossEntropyLoss(Applies):
+class CrossEntropyLoss(Loss):
     """The cross-entropy of scores and the right classes."""
 
     function = staticmethod(F.cross_entropy)
 
 
-class BCELoss(Applies):
+class BCELoss(Loss):
     """The binary cross-entropy of probabilities."""
 
     function = staticmethod(F.binary_cross_entropy)
 
 
-class BCEWithLogitsLoss(Applies):
+class BCEWithLogitsLoss(Loss):
     """The binary cross-entropy of scores."""
 
     function = staticmethod(F.binary_cross_entropy_with_logits)

@@ -24,11 +24,12 @@ class Sequential(Module):
         return x
 
     def __getitem__(self, index):
-        layers = list(self._modules.values())
-        return Sequential(*layers[index]) if isinstance(index, slice) else layers[index]
+        if isinstance(index, slice):
+            return Sequential(dict(list(self._modules.items())[index]))
+        return list(self._modules.values())[index]
 
     def __setitem__(self, index, layer):
-        self._modules[list(self._modules)[index]] = layer
+        self.add_module(list(self._modules)[index], layer)
 
     def __len__(self):
         return len(self._modules)
@@ -65,7 +66,7 @@ class ModuleList(Module):
         return ModuleList(found) if isinstance(index, slice) else found
 
     def __setitem__(self, index, module):
-        self._modules[list(self._modules)[index]] = module
+        self.add_module(list(self._modules)[index], module)
 
     def __len__(self):
         return len(self._modules)

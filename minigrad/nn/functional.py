@@ -43,7 +43,13 @@ def rows(x):
     return x if len(x.shape) == 2 else x.reshape((-1, x.shape[-1]))
 
 
-def affine(input, weight, bias=None):
+def sum_of_rows(x):
+    """Return the sum of all rows: for arrays a product with ones is fastest."""
+    x = rows(x)
+    return x.sum(0) if isinstance(x, Tensor) else np.ones(len(x), x.dtype) @ x
+
+
+def affine(input, weight, bias):
     """Return input @ weight.T + bias, as arrays."""
     out = rows(input) @ weight.T
     if bias is not None:
@@ -51,27 +57,28 @@ def affine(input, weight, bias=None):
     return out if input.ndim == 2 else out.reshape(*input.shape[:-1], -1)
 
 
-LINEAR = {
-    name: Op(
+LINEAR = [
+    Op(
         name,
         affine,
         input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
         weight=lambda g, input: rows(g).T @ rows(input),
-        bias=lambda g: rows(g).sum(axis=0),
-    )
+        bias=sum_of_rows,
+    ).method
     for name in ["Addmm", "Mm", "View", "UnsafeView"]
-}
+]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
-    if input.shape[-1:] != weight.shape[1:]:
+    kind = 2 * (input.array.ndim != 2) + (bias is None)
+    try:
+        return LINEAR[kind](input, weight, bias)
+    except RuntimeError as error:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (out, {input.shape[-1:]})"
-        )
-    names = ("Addmm", "Mm") if input.ndim == 2 else ("View", "UnsafeView")
-    return LINEAR[names[bias is None]](input, weight, bias)
+        ) from error
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
@@ -257,8 +264,9 @@ def scaled_dot_product_attention(
     if is_causal:
         attn_mask = Tensor(np.tri(query.shape[-2], key.shape[-2], dtype=bool))
     if attn_mask is not None and attn_mask.dtype == bool:
-        scores = scores.masked_fill(~attn_mask, -math.inf)
-    elif attn_mask is not None:
+        hidden = np.where(attn_mask.array, 0, -np.inf).astype(query.dtype)
+        attn_mask = Tensor(hidden)
+    if attn_mask is not None:
         scores = scores + attn_mask
     out = dropout(softmax(scores, -1), dropout_p) @ value
     return (

@@ -37,6 +37,15 @@ def fans(tensor: Tensor) -> tuple[int, int]:
     return tensor.shape[1] * field, tensor.shape[0] * field
 
 
+def chosen_fan(tensor: Tensor, mode: str) -> int:
+    """Return fan_in or fan_out."""
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(
+            f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']"
+        )
+    return fans(tensor)[mode == "fan_out"]
+
+
 @no_grad()
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Fill with random numbers, uniform from a to b."""
@@ -78,18 +87,21 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 def kaiming_uniform_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu") -> Tensor:
     """Fill uniformly, variance gain² / fan (K. He et al., 2015)."""
-    fan = fans(tensor)[mode == "fan_out"]
-    bound = calculate_gain(nonlinearity, a) * math.sqrt(3 / fan)
+    bound = calculate_gain(nonlinearity, a) * math.sqrt(3 / chosen_fan(tensor, mode))
     return uniform_(tensor, -bound, bound)
 
 
 def kaiming_normal_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu") -> Tensor:
     """Fill normally, variance gain² / fan (K. He et al., 2015)."""
-    fan = fans(tensor)[mode == "fan_out"]
-    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(fan))
+    std = calculate_gain(nonlinearity, a) / math.sqrt(chosen_fan(tensor, mode))
+    return normal_(tensor, 0.0, std)
 
 
 def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with ones on the diagonal and zeros elsewhere."""
+    if tensor.ndim != 2:
+        raise ValueError(
+            f"Only tensors with 2 dimensions are supported, not {tensor.shape}"
+        )
     with no_grad():
         return tensor.copy_(creation.eye(*tensor.shape, dtype=tensor.dtype))

@@ -18,17 +18,16 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(creation.empty(out_features, in_features))
-        self.bias = Parameter(creation.empty(out_features)) if bias else None
-        if not bias:
-            self.register_parameter("bias", None)
+        self.register_parameter("bias", None)
+        if bias:
+            self.bias = Parameter(creation.empty(out_features))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new initial values."""
         bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
-        for parameter in self._parameters.values():
-            if parameter is not None:
-                init.uniform_(parameter, -bound, bound)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
@@ -56,6 +55,11 @@ class Conv2d(Module):
         bias: bool = True,
     ):
         super().__init__()
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"in_channels and out_channels, {in_channels} and {out_channels}, must "
+                f"be divisible by groups, {groups}"
+            )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = F.pair(kernel_size)
         self.stride, self.padding = F.pair(stride), F.pair(padding)
@@ -70,19 +74,21 @@ class Conv2d(Module):
     def reset_parameters(self) -> None:
         """Draw new initial values, uniform within 1 / sqrt(fan_in)."""
         bound = 1 / math.sqrt(init.fans(self.weight)[0])
-        for parameter in self._parameters.values():
-            if parameter is not None:
-                init.uniform_(parameter, -bound, bound)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
 
     def forward(self, input):
         options = self.stride, self.padding, self.dilation, self.groups
         return F.conv2d(input, self.weight, self.bias, *options)
 
     def extra_repr(self):
-        return (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}"
-        )
+        names = "kernel_size", "stride", "padding", "dilation", "groups"
+        usual = {"padding": (0, 0), "dilation": (1, 1), "groups": 1}
+        words = [f"{self.in_channels}, {self.out_channels}"]
+        for name in names:
+            if getattr(self, name) != usual.get(name):
+                words.append(f"{name}={getattr(self, name)}")
+        return ", ".join(words + ["bias=False"] * (self.bias is None))
 
 
 class BatchNorm1d(Module):
@@ -94,21 +100,19 @@ class BatchNorm1d(Module):
         self,
         num_features: int,
         eps: float = 1e-5,
-        momentum: float = 0.1,
+        momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
     ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.weight = Parameter(creation.ones(num_features)) if affine else None
-        self.bias = Parameter(creation.zeros(num_features)) if affine else None
+        self.affine, self.track_running_stats = affine, track_running_stats
+        ones, zeros = creation.ones(num_features), creation.zeros(num_features)
+        self.register_parameter("weight", Parameter(ones) if affine else None)
+        self.register_parameter("bias", Parameter(zeros) if affine else None)
         track = track_running_stats
-        self.register_buffer(
-            "running_mean", creation.zeros(num_features) if track else None
-        )
-        self.register_buffer(
-            "running_var", creation.ones(num_features) if track else None
-        )
+        self.register_buffer("running_mean", zeros.clone() if track else None)
+        self.register_buffer("running_var", ones.clone() if track else None)
         self.register_buffer(
             "num_batches_tracked", creation.tensor(0) if track else None
         )
@@ -117,8 +121,11 @@ class BatchNorm1d(Module):
         if input.ndim not in self.dims:
             wanted = " or ".join(f"{n}D" for n in self.dims)
             raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
+        momentum = self.momentum
         if self.training and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
+            if momentum is None:  # the mean of all batches
+                momentum = 1 / self.num_batches_tracked.item()
         return F.batch_norm(
             input,
             self.running_mean,
@@ -126,12 +133,15 @@ class BatchNorm1d(Module):
             self.weight,
             self.bias,
             self.training or self.running_mean is None,
-            self.momentum,
+            momentum,
             self.eps,
         )
 
     def extra_repr(self):
-        return f"{self.num_features}, eps={self.eps}, momentum={self.momentum}"
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
 
 
 class BatchNorm2d(BatchNorm1d):
@@ -150,22 +160,15 @@ class LayerNorm(Module):
         elementwise_affine: bool = True,
     ):
         super().__init__()
-        shape = (
-            (normalized_shape,)
-            if isinstance(normalized_shape, int)
-            else normalized_shape
-        )
-        self.normalized_shape, self.eps = tuple(shape), eps
-        self.weight = (
-            Parameter(creation.ones(self.normalized_shape))
-            if elementwise_affine
-            else None
-        )
-        self.bias = (
-            Parameter(creation.zeros(self.normalized_shape))
-            if elementwise_affine
-            else None
-        )
+        one = isinstance(normalized_shape, int)
+        shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.normalized_shape, self.eps = shape, eps
+        self.elementwise_affine = elementwise_affine
+        self.register_parameter("weight", None)
+        self.register_parameter("bias", None)
+        if elementwise_affine:
+            self.weight = Parameter(creation.ones(shape))
+            self.bias = Parameter(creation.zeros(shape))
 
     def forward(self, input):
         return F.layer_norm(
@@ -173,7 +176,10 @@ class LayerNorm(Module):
         )
 
     def extra_repr(self):
-        return f"{self.normalized_shape}, eps={self.eps}"
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}"
+        )
 
 
 class Embedding(Module):
@@ -193,7 +199,10 @@ class Embedding(Module):
         return F.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self):
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        padding = (
+            "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        )
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
 
 
 class Dropout(Module):
@@ -201,6 +210,10 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5):
         super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(
+                f"dropout probability has to be between 0 and 1, but got {p}"
+            )
         self.p = p
 
     def forward(self, input):

@@ -118,27 +118,40 @@ def binary_cross_entropy_with_logits(
 
 # Classes
 
+UNSIGNED = np.dtype("uint64")
+
 
 def cross_entropy_of(input, target, reduction):
-    """Return the cross-entropy of scores (N, C) and class indices (N,), as arrays."""
-    top = input - input.max(axis=1, keepdims=True)
-    losses = np.log(np.exp(top).sum(axis=1)) - top[np.arange(len(top)), target]
-    return reduced(losses, reduction)
+    """Return the cross-entropy of scores (N, C) and classes (N,), and the softmax."""
+    rows, count = np.arange(len(target)), len(target)
+    top = input - np.maximum.reduce(input, axis=1, keepdims=True)
+    share = np.exp(top)
+    total = np.add.reduce(share, axis=1, keepdims=True)
+    share /= total
+    losses = np.log(total[:, 0]) - top[rows, target]
+    if reduction == "mean":
+        losses = np.add.reduce(losses) / (count or math.nan)
+    return reduced(losses, reduction if reduction != "mean" else "none"), {
+        "share": share
+    }
 
 
-def softmax_less_target(g, input, target, reduction):
-    """The gradient of cross-entropy: the softmax, less 1 at the right class."""
-    if isinstance(input, Tensor):
-        right = np.eye(input.shape[1], dtype=input.dtype)[target]
-        difference = reductions.softmax(input, 1) - right
-    else:
-        difference = reductions.softmax_of(input, 1)
-        difference[np.arange(len(target)), target] -= 1
+def plain_cross_entropy(input, target, reduction):
+    """Compose the same of plain operations."""
+    logs = reductions.log_softmax(input, 1)
+    return reduced(-logs[np.arange(len(target)), target], reduction)
+
+
+def less_target(g, target, reduction, share):
+    """Return the gradient of the scores: the softmax, less 1 at the right class."""
     g = g / (len(target) or math.nan) if reduction == "mean" else g
-    return difference * (g[:, None] if reduction == "none" else g)
+    g = g[:, None] if reduction == "none" else g
+    difference = share * g
+    difference[np.arange(len(target)), target] -= np.squeeze(g)
+    return difference
 
 
-FUSED = Op("NllLoss", cross_entropy_of, input=softmax_less_target)
+FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
 
 
 def cross_entropy(
@@ -166,13 +179,8 @@ def cross_entropy(
         if reduction == "mean":
             return called("DivBackward1", losses.sum() / (losses.numel() or math.nan))
         return reduced(losses, reduction)
-    check_classes(input, target, ignore_index)
-    plain = (
-        weight is None
-        and not label_smoothing
-        and not (target.array == ignore_index).any()
-    )
-    if plain and input.ndim == 2:
+    ignored = check_classes(input, target, ignore_index)
+    if input.ndim == 2 and weight is None and not (label_smoothing or ignored):
         return FUSED(input, target.array, reduction)
     logs = reductions.log_softmax(input, dim)
     loss = nll_loss(logs, target, weight, ignore_index, reduction)
@@ -195,7 +203,10 @@ def along_classes(weight, input):
 
 
 def check_classes(input, target, ignore_index):
-    """Raise unless the target holds a class for each of the scores (N, C, ...)."""
+    """Raise unless the target has a class for each of the scores (N, C, ...).
+
+    Return whether some targets may have to be ignored.
+    """
     expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
     if target.shape != expected:
         raise ValueError(
@@ -204,14 +215,16 @@ def check_classes(input, target, ignore_index):
         )
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
-    classes = input.shape[1 if input.ndim > 1 else 0]
-    bad = (target.array < 0) | (target.array >= classes)
-    bad &= target.array != ignore_index
+    classes, numbers = input.shape[1 if input.ndim > 1 else 0], target.array
+    if not numbers.size or numbers.view(UNSIGNED).max() < classes:
+        return 0 <= ignore_index < classes  # a negative class would look very large
+    bad = (numbers < 0) | (numbers >= classes)
+    bad &= numbers != ignore_index
     if bad.any():
         raise IndexError(
-            f"Target {target.array[bad][0]} is out of bounds: there are {classes} "
-            "classes"
+            f"Target {numbers[bad][0]} is out of bounds: there are {classes} classes"
         )
+    return True
 
 
 def picked_weights(input, target, weight, ignore_index):

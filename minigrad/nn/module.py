@@ -97,10 +97,11 @@ class Module:
         return None
 
     def __getattr__(self, name: str) -> Any:
-        for table in self._tables():
-            if name in table:
-                return table[name]
-        hint = "" if self._tables() else ": its __init__ did not call super().__init__()"
+        for table in ("_parameters", "_modules", "_buffers"):
+            if name in self.__dict__.get(table, ()):
+                return self.__dict__[table][name]
+        begun = "_parameters" in self.__dict__
+        hint = "" if begun else ": its __init__ did not call super().__init__()"
         raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}{hint}")
 
     def __delattr__(self, name: str) -> None:
@@ -130,6 +131,7 @@ class Module:
             raise KeyError(f"attribute {name!r} already exists")
         if value is not None and not isinstance(value, wanted):
             hint = f": write {value.__name__}()" if isinstance(value, type) else ""
+            hint = ": unpack it with *" if isinstance(value, list) else hint
             raise TypeError(
                 f"{getattr(value, '__name__', kind(value))} is not a "
                 f"{wanted.__name__}{hint}"
@@ -155,9 +157,10 @@ class Module:
 
     def named_children(self) -> Iterator:
         """Yield (name, part) for the direct parts, each once."""
-        first = {part: name for name, part in reversed(self._modules.items())}
+        seen = {None}
         for name, part in self._modules.items():
-            if part is not None and first[part] == name:
+            if part not in seen:
+                seen.add(part)
                 yield name, part
 
     def children(self) -> Iterator["Module"]:
@@ -271,6 +274,7 @@ class Module:
                 "read a file with load(path) first"
             )
         own = self.state_dict()
+        both = [name for name in own if name in state_dict]
         names = Names(
             [name for name in own if name not in state_dict],
             [name for name in state_dict if name not in own],
@@ -280,7 +284,7 @@ class Module:
             for what, found in zip(("Missing", "Unexpected"), names)
             if strict and found
         ]
-        for name in own.keys() & state_dict.keys():
+        for name in both:
             report.extend(mismatch(name, state_dict[name], own[name]))
         if report:
             lines = "\n    ".join(report)
@@ -288,7 +292,7 @@ class Module:
                 f"Error(s) in loading state_dict for {kind(self)}:\n    {lines}"
             )
         with no_grad():
-            for name in own.keys() & state_dict.keys():
+            for name in both:
                 own[name].copy_(state_dict[name])
         return names
 

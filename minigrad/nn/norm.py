@@ -1,20 +1,34 @@
 """Batch and layer normalisation: a fused rule, and the plain composition beside it."""
 
+import math
+
 import numpy as np
 
 from minigrad.op import Op
 from minigrad.tensor import Tensor
 
 
-def scaled(input, weight, bias, mean, factor, axes, eps):
-    """Return (x - mean) * factor * weight + bias, as arrays, and the part in front."""
-    unit = (input - mean) * factor
-    out = unit if weight is None else unit * weight
-    return out if bias is None else out + bias, {"unit": unit}
+def unit_of(x, axes, eps):
+    """Return (x - mean) / sqrt(variance + eps), mean, variance and 1 / sqrt(...)."""
+    n = math.prod(x.shape[axis] for axis in axes)
+    mean = np.add.reduce(x, axis=axes, keepdims=True) / n
+    unit = x - mean
+    variance = np.add.reduce(np.square(unit), axis=axes, keepdims=True) / n
+    factor = 1 / np.sqrt(variance + x.dtype.type(eps))
+    unit *= factor
+    return unit, mean, variance, factor
 
 
-def from_scratch(input, weight, bias, mean, factor, axes, eps):
-    """Compose the same of plain operations: mean and factor depend on the input."""
+def scaled(input, weight, bias, unit, factor, axes, eps):
+    """Return unit * weight + bias, as arrays; unit and factor belong to the input."""
+    out = unit.copy() if weight is None else unit * weight
+    if bias is not None:
+        out += bias
+    return out
+
+
+def from_scratch(input, weight, bias, unit, factor, axes, eps):
+    """Compose the same of plain operations, from the input alone."""
     away = input - input.mean(axes, True)
     variance = (away * away).mean(axes, True)
     out = away / (variance + eps).sqrt()
@@ -23,10 +37,15 @@ def from_scratch(input, weight, bias, mean, factor, axes, eps):
 
 
 def through(g, weight, unit, factor, axes):
-    """Return the gradient of the input; its mean and its factor depend on it, too."""
+    """Return the gradient of the input, on which mean and factor depend, too."""
     g = g if weight is None else g * weight
-    slope = np.mean(g * unit, axis=axes, keepdims=True)
-    return (g - g.mean(axis=axes, keepdims=True) - unit * slope) * factor
+    n = math.prod(g.shape[axis] for axis in axes)
+    level = np.add.reduce(g, axis=axes, keepdims=True) / n
+    slope = np.add.reduce(g * unit, axis=axes, keepdims=True) / n
+    g = g - level
+    g -= unit * slope
+    g *= factor
+    return g
 
 
 NORMS = {
@@ -47,12 +66,6 @@ FIXED = Op(
     scale=lambda g, input: g * input,
     shift=lambda g: g,
 )
-
-
-def statistics(x, axes):
-    """Return the mean and the variance (over the count) along some axes."""
-    mean = x.mean(axis=axes, keepdims=True)
-    return mean, np.square(x - mean).mean(axis=axes, keepdims=True)
 
 
 def channels(values, ndim):
@@ -89,13 +102,12 @@ def batch_norm(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.shape}"
         )
-    mean, variance = statistics(input.array, axes)
+    unit, mean, variance, factor = unit_of(input.array, axes, eps)
     if training and running_mean is not None:
         unbiased = variance * (count / (count - 1))
         for running, now in [(running_mean, mean), (running_var, unbiased)]:
             running.array += momentum * (now.reshape(-1) - running.array)
-    factor = 1 / np.sqrt(variance + input.dtype.type(eps))
-    return NORMS["NativeBatchNorm"](input, weight, bias, mean, factor, axes, eps)
+    return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
@@ -110,6 +122,5 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
             f"{', '.join(map(str, shape))}], but got input of size {input.shape}"
         )
     axes = tuple(range(-len(shape), 0))
-    mean, variance = statistics(input.array, axes)
-    factor = 1 / np.sqrt(variance + input.dtype.type(eps))
-    return NORMS["NativeLayerNorm"](input, weight, bias, mean, factor, axes, eps)
+    unit, _, _, factor = unit_of(input.array, axes, eps)
+    return NORMS["NativeLayerNorm"](input, weight, bias, unit, factor, axes, eps)

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from minigrad.tensor import Tensor
+from minigrad import versions
+from minigrad.tensor import Tensor, kind
 
 
 def clip_grad_norm_(
@@ -15,6 +16,11 @@ def clip_grad_norm_(
 
     Source: R. Pascanu et al., "On the difficulty of training RNNs", 2013.
     """
+    if hasattr(parameters, "parameters"):
+        raise TypeError(
+            "clip_grad_norm_ takes Tensors, such as model.parameters(), not a "
+            f"{kind(parameters)}"
+        )
     parameters = [parameters] if isinstance(parameters, Tensor) else parameters
     gradients = [p.grad.array for p in parameters if p.grad is not None]
     if math.isinf(norm_type):
@@ -25,8 +31,10 @@ def clip_grad_norm_(
     factor = max_norm / (total + 1e-6)
     if factor < 1:
         for g in gradients:
+            versions.wrote(g)
             g *= factor
-    return Tensor(np.float32(total))
+    dtype = np.result_type(*gradients) if gradients else np.float32
+    return Tensor(np.asarray(total, dtype))
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
