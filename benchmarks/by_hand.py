@@ -134,7 +134,9 @@ def cnn(p, x, classes):
 def norm_forward(x, w, b):
     """Layer norm of (rows, width)."""
     unit = x - x.mean(axis=-1, keepdims=True)
-    factor = 1 / np.sqrt(np.square(unit).mean(axis=-1, keepdims=True) + np.float32(1e-5))
+    factor = 1 / np.sqrt(
+        np.square(unit).mean(axis=-1, keepdims=True) + np.float32(1e-5)
+    )
     unit *= factor
     return unit * w + b, unit, factor
 

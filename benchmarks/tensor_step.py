@@ -174,7 +174,9 @@ def report(name):
 def main(names):
     if names:
         return 0 if all([report(name) for name in names]) else 1
-    code = [subprocess.run([sys.executable, __file__, name]).returncode for name in NETWORKS]
+    code = [
+        subprocess.run([sys.executable, __file__, name]).returncode for name in NETWORKS
+    ]
     return max(code)
 
 

@@ -5,6 +5,7 @@ not link to the value itself, its `identity`. Nothing else here looks into a val
 """
 
 import functools
+import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +43,7 @@ class Node:
     @property
     def is_named(self) -> bool:
         """Whether it has a name: a constant need not."""
-        return self.label != self.value
+        return self.kind != "constant" or self.label != self.value
 
     def rows(self, grad: float | str | None) -> list[str]:
         """Return the rows of the node's box when its grad is `grad`."""
@@ -55,8 +56,8 @@ class Node:
     def line(self) -> str:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
         first, *rest = self.rows(self.grad)
-        if self.kind == "constant" and self.is_named:
-            rest = ["constant"]
+        if self.kind == "constant":
+            rest = ["constant"] * self.is_named
         elif self.kind == "result":
             made = f"{self.op}({', '.join(parent.label for parent, _ in self.edges)})"
             name = first.removesuffix(f" = {self.value}")
@@ -154,27 +155,27 @@ def walk(root: Any, describe: Callable) -> dict[int, Node]:
 
 def put_labels(found: dict[int, Node], variables: Mapping[str, Any]) -> None:
     """Label nodes with their first variable, a list's items as w[0], the rest as #1."""
-    owners: dict[int, str] = {}
-    for name, value in variables.items():
-        for more, item in members(value):
-            if memory(item) is not item:
-                owners.setdefault(id(memory(item)), name + more)
-            node = found.get(id(identity(item)))
-            if node and not node.label:
-                node.label = name + more
-                if identity(item) is not item:  # the graph itself knows less
-                    known = describe(item)
-                    node.value, node.grad = known.value, known.grad
-    unnamed = 0
+    items = [(k + more, x) for k, v in variables.items() for more, x in members(v)]
+    for label, item in items:
+        node = found.get(id(identity(item)))
+        if node and not node.label:
+            put_label(node, label, item)
+    owners = {id(memory(x)): k for k, x in reversed(items) if memory(x) is not x}
+    unnamed = itertools.count(1)
     for node in found.values():
-        if node.label:
-            continue
-        if node.kind == "constant":
+        if node.kind == "constant" and not node.label:
             owner = owners.get(id(memory(node.of)))
             node.label = f"view of {owner}" if owner else node.value
-        else:
-            unnamed += 1
-            node.label = f"#{unnamed}"
+        node.label = node.label or f"#{next(unnamed)}"
+
+
+def put_label(node: Node, label: str, item: Any) -> None:
+    """Label a node with the variable of `item`, and tell what only that knows."""
+    if identity(item) is not item:
+        known = describe(item)
+        node.label, node.value, node.grad = label, known.value, known.grad
+    elif node.kind != "constant":  # the constants among Values are bare numbers
+        node.label = label
 
 
 def one_number_each(nodes: Iterable[Node]) -> list[Node]:
@@ -182,8 +183,8 @@ def one_number_each(nodes: Iterable[Node]) -> list[Node]:
     used, apart = set(), []
     for node in nodes:
         for i, (parent, slope) in enumerate(node.edges):
-            lone = parent.kind == "constant" and parent.value[0] not in "(["
-            if lone and not parent.is_named and parent in used:
+            lone = not parent.is_named and parent.value[0] not in "(["
+            if lone and parent in used:
                 parent = replace(parent)
                 node.edges[i] = parent, slope
                 apart.append(parent)

@@ -164,18 +164,22 @@ class Fold:
     def describe_call(self, call: Call) -> Node:
         """Return the Node of a call: what it used, and how much in it can learn."""
         own = list(call.module.parameters())
-        frozen = [p for p in own if id(p) in self.frozen]
-        inside = {p.edge for p in own}
+        inside = {parameter.edge for parameter in own}
         used = dict.fromkeys(self.box(x) for x in call.used() if x not in inside)
         shapes = ", ".join(str(x.shape) for x in call.returned if isinstance(x, Tensor))
-        about = f"{sum(p.array.size for p in own):,} parameters" if own else ""
-        if frozen:
-            some = f"{sum(p.array.size for p in frozen):,} "
-            about += f", {some if len(frozen) < len(own) else ''}frozen"
-        node = Node(shapes, None, f"{call.name}: {kind(call.module)}", [])
-        node.edges = [(parent, None) for parent in used]
-        node.about, node.learns = about, len(frozen) < len(own) if own else None
+        op = f"{call.name}: {kind(call.module)}"
+        node = Node(shapes, None, op, [(parent, None) for parent in used])
+        if own:
+            node.learns = any(id(parameter) not in self.frozen for parameter in own)
+            node.about = self.count(own)
         return node
+
+    def count(self, parameters: list[Tensor]) -> str:
+        """Return how many numbers there are to learn, and how many of them cannot."""
+        total = sum(p.array.size for p in parameters)
+        fixed = sum(p.array.size for p in parameters if id(p) in self.frozen)
+        some = f"{fixed:,} frozen" if fixed < total else "frozen"
+        return f"{total:,} parameters" + (f", {some}" if fixed else "")
 
 
 def greyed(nodes: list[Node]) -> list[Node]:

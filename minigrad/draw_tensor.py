@@ -11,7 +11,6 @@ from typing import Any
 from numpy import ndarray
 
 from minigrad import engine
-from minigrad.arguments import MISSING
 from minigrad.draw_graph import Node, describe, identity, members, memory, number
 from minigrad.nn import Module
 from minigrad.tensor import Tensor
@@ -70,7 +69,8 @@ def _(constant: Forgotten) -> Node:
 def arguments(node: engine.Node) -> list[Any]:
     """Return what the graph knows of the arguments: nodes, and constants.
 
-    An argument that may be left out, and is not saved, may have been left out.
+    Operations on two tensors need both. Of more, such as a layer's weight and bias, one
+    that is neither linked to nor saved may never have been given.
     """
     if len(node.targets) != len(getattr(node.op, "arguments", ())):  # lists among them
         return [target for target in node.targets if target is not None]
@@ -80,7 +80,7 @@ def arguments(node: engine.Node) -> list[Any]:
             found.append(target)
         elif isinstance(known.get(name), ndarray):
             found.append(Tensor(known[name]))
-        elif node.op.parameters[name] is MISSING:
+        elif len(node.targets) <= 2:
             found.append(Forgotten())
     return found
 

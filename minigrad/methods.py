@@ -62,6 +62,11 @@ def named(table: dict) -> dict:
     return {n: getattr(m, n) for m, names in table.items() for n in names.split()}
 
 
+def is_ufunc(value):
+    """Return whether this is an operation that NumPy has as a function, too."""
+    return isinstance(value, Op) and isinstance(value.forward, np.ufunc)
+
+
 def method(value):
     """Return a function, which a class makes a method of."""
     return value.method if isinstance(value, Op) else value
@@ -130,12 +135,8 @@ Tensor.type_as = lambda self, other: to_dtype(self, other.dtype)
 Tensor.cpu = lambda self: to(self, "cpu")
 
 # What formulas call by NumPy's names
-ufuncs |= {
-    np.matmul: products.matmul,
-    np.sign: ops.sign,
-    np.square: ops.square,
-    np.power: ops.power,
-}
+ufuncs |= {op.forward: op for op in vars(ops).values() if is_ufunc(op)}
+ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign}
 functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,

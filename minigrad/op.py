@@ -15,7 +15,6 @@ from minigrad.arguments import (
     in_order,
     parameters_of,
 )
-from minigrad.arraylike import ufuncs
 from minigrad.dtypes import as_array, promoted, settle, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
@@ -54,8 +53,6 @@ class Op:
         if overload:  # PyTorch numbers the backward of x.sum(0) otherwise
             self.overloaded = copy.copy(self)
             self.overloaded.name = f"{name}Backward1"
-        if isinstance(forward, np.ufunc):
-            ufuncs[forward] = self
 
     def picker(self, k: int, names: list[str]) -> Callable:
         """Return what picks the named values, for the formula of argument k.
@@ -78,11 +75,16 @@ class Op:
     def __call__(self, *args, **kwargs):
         return self.method(*args, **kwargs)
 
-    def adopt(self, other: "Op") -> None:
-        """Become `other` for all who hold this Op, or a method that it made."""
-        method = self.method
-        vars(self).update(vars(other), method=method)
-        method.__code__ = other.method.__code__
+    def adopt(self, other: "Op") -> dict:
+        """Become `other` for all who hold this Op or its method; return what it was.
+
+        What it was can be adopted in its turn.
+        """
+        before = vars(self) | {"code": self.method.__code__}
+        now = dict(vars(other) if isinstance(other, Op) else other)
+        self.method.__code__ = now.pop("code", None) or other.method.__code__
+        vars(self).update(now, method=self.method)
+        return before
 
     def lifted(self, node: Node, make: Callable) -> tuple:
         """Return the formulas of `node`, and what it saved as Tensors that lead on."""
@@ -132,7 +134,7 @@ def binary(op: Op) -> Callable:
         if type(a) is not Tensor or type(b) is not Tensor:
             a, b = both_tensors(op, a, b)
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
-        if x.dtype is not y.dtype:
+        if x.dtype is not y.dtype and x.dtype != y.dtype:
             return method(*alike(a, b))
         try:
             out = op.forward(x, y)
@@ -167,6 +169,11 @@ def general(op: Op) -> Callable:
             raise refusal(op, arrays, error) from error
         if type(out) is tuple:
             out, extras = out
+        elif op.extras:
+            raise TypeError(
+                f"a formula of {op.name} names {op.extras[0]!r}, which is neither an "
+                f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
+            )
         if arrays[0] is values[0] and not any(isinstance(v, Tensor) for v in values):
             return out
         if type(out) is not ndarray:
@@ -182,7 +189,7 @@ def general(op: Op) -> Callable:
 def record(op: Op, arrays: list, out: ndarray, extras: Any, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
     known, formulas = [*arrays, out], op.formulas
-    if extras:
+    if op.extras:
         known += [extras[name] for name in op.extras]
     if isinstance(arrays[0], list):
         saved = [op.picks[0]([*known, x.shape]) for x in arrays[0]]

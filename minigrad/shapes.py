@@ -179,6 +179,12 @@ def stack(tensors, dim=0):
     tensors = list(tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
+    for i, tensor in enumerate(tensors):
+        if tensor.shape != tensors[0].shape:
+            raise RuntimeError(
+                "stack expects each tensor to be of the same shape, but got "
+                f"{tensors[0].shape} at entry 0 and {tensor.shape} at entry {i}"
+            )
     return stacked(of_one_dtype(tensors), dim)
 
 

@@ -1,9 +1,11 @@
 """A page that has run is what the package uses; a failed check takes it back."""
 
+import numpy as np
 import pytest
 
+import minigrad
 from classroom import live
-from minigrad import value
+from minigrad import Tensor, ops, value
 from minigrad.value import Value
 
 
@@ -101,3 +103,53 @@ def test_other_cells_are_no_pages(source):
 def test_a_page_of_a_file_that_does_not_exist_is_named():
     with pytest.raises(LookupError, match="no minigrad/vale.py in the package"):
         live.page_of("# minigrad/vale.py\n")
+
+
+RULE = """\
+# minigrad/ops.py
+mul = Op("Mul", np.multiply, a=lambda g, b: g * b * 10, b=lambda g, a: g * a)
+"""
+
+
+def slopes(f):
+    x, y = (minigrad.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+    f(x, y).backward()
+    return x.grad.item(), y.grad.item()
+
+
+def test_a_rule_is_used_by_operators_methods_and_functions_at_once():
+    before, method = ops.mul, Tensor.__mul__
+    namespace = run_page(RULE)
+    assert ops.mul is before and namespace["mul"] is before
+    assert Tensor.__mul__ is method and live.is_live(ops.mul)
+    for f in (lambda x, y: x * y, Tensor.mul, minigrad.mul, ops.mul):
+        assert slopes(f) == (30.0, 2.0)
+    live.restore()
+    assert slopes(lambda x, y: x * y) == (3.0, 2.0) and not live.is_live(ops.mul)
+
+
+def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
+    run_page(
+        "# minigrad/ops.py\n"
+        "tanh = Op('Tanh', lambda a, twist=2.0: np.tanh(a) * twist,\n"
+        "          a=lambda g, y, twist: g * twist)\n"
+    )
+    x = minigrad.tensor(0.5, requires_grad=True)
+    x.tanh().backward()
+    assert x.grad.item() == 2.0 and x.tanh(3.0).item() > 1
+    live.restore()
+    x.grad = None
+    x.tanh().backward()
+    assert x.grad.item() == pytest.approx(1 - np.tanh(0.5) ** 2, rel=1e-6)
+
+
+def test_a_kept_rule_survives_the_failure_of_a_later_one():
+    run_page(RULE)
+    live.keep()
+    run_page(RULE.replace("* 10", "* 100"))
+    assert slopes(lambda x, y: x * y)[0] == 300.0
+    live.restore()
+    assert slopes(lambda x, y: x * y)[0] == 30.0
+    run_page(RULE.replace(" * 10", ""))
+    live.keep()
+    assert slopes(lambda x, y: x * y)[0] == 3.0

@@ -11,6 +11,9 @@ from tests.reference.compute import HERE, cases, compute
 STORED = json.loads((HERE / "operations.json").read_text(encoding="utf-8"))
 OTHER_NAMES = {  # where minigrad composes what PyTorch has as one node, or the reverse
     "x.clamp(max=y)",
+    "F.max_pool2d(x, 2) | x=3,6,5",
+    "F.avg_pool2d(x, 2) | x=3,6,5",
+    "F.leaky_relu(x * 1, 0.2, inplace=True)",
     "torch.einsum('ij->', x)",
     "torch.einsum('ii->i', x)",
     "torch.einsum('ii', x)",
@@ -52,7 +55,7 @@ def assert_close(kind, found, expected, tolerance):
 
 @pytest.mark.parametrize("case", cases())
 def test_a_result_has_the_grad_fn_that_pytorch_names(case):
-    if case.partition("|")[0].strip() not in OTHER_NAMES:
+    if not {case, case.partition("|")[0].strip()} & OTHER_NAMES:
         found = compute(case, minigrad, "float64")["name"]
         assert found == STORED[case]["name"].removeprefix("torch::autograd::")
 

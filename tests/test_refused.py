@@ -74,6 +74,14 @@ F.binary_cross_entropy_with_logits(torch.ones(2), torch.ones(3)) | (3,)
 F.gelu(torch.ones(2), approximate="x") | tanh
 torch.autograd.grad(torch.ones(1, requires_grad=True).sum(), torch.ones(1)) | grad
 torch.from_numpy([1.0]) | ndarray
+F.mse_loss(torch.ones(2), torch.ones(2), reduction="avg") | avg
+F.batch_norm(torch.ones(4, 1), torch.zeros(3), torch.ones(3)) | 3
+F.embedding(torch.ones(2), torch.ones(3, 2)) | int64
+F.max_pool2d(torch.ones(1, 1, 5, 5), 7) | too small
+F.max_pool2d(torch.ones(5), 2) | (5,)
+F.linear(torch.ones(2, 3, dtype=torch.float64), torch.ones(4, 3)) | dtype
+F.linear([1.0], torch.ones(4, 1)) | list
+F.conv2d(torch.ones(1, 1, 5, 5), torch.ones(1, 1, 3, 3), stride=2, padding="same") | same
 """
 REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]
 KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)

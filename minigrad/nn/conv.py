@@ -14,7 +14,10 @@ from minigrad.shapes import cat
 
 def pair(value):
     """Return (height, width), also of a single number."""
-    return (value, value) if isinstance(value, int) else tuple(value)
+    value = (value, value) if isinstance(value, int) else tuple(value)
+    if len(value) != 2 or not all(isinstance(n, int) for n in value):
+        raise ValueError(f"expected one number, or (height, width); got {value}")
+    return value
 
 
 def batch_last(x):
@@ -134,6 +137,11 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
     Every output is (length + 2 padding - dilation (kernel - 1) - 1) // stride + 1 long.
     """
+    if input.ndim == 3 and weight.ndim == 4:
+        one = conv2d(
+            input.unsqueeze(0), weight, bias, stride, padding, dilation, groups
+        )
+        return one.squeeze(0)
     if input.ndim != 4 or weight.ndim != 4:
         raise RuntimeError(
             "conv2d wants an input (N, C, H, W) and a weight (O, C, kh, kw), "
@@ -145,7 +153,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
             f"input {list(input.shape)} to have {weight.shape[1] * groups} "
             f"channels, but got {input.shape[1]} channels instead"
         )
-    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    stride, dilation = pair(stride), pair(dilation)
+    if padding == "same":
+        input, padding = framed_evenly(input, weight.shape[2:], stride, dilation), 0
+    padding = pair(0 if padding == "valid" else padding)
     size = out_size(input.shape, weight.shape[2:], stride, padding, dilation)
     if min(size) < 1:
         raise RuntimeError(
@@ -159,6 +170,16 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         parts[2] = bias.chunk(groups)
     outs = [CONV(*part, stride, padding, dilation) for part in zip(*parts)]
     return called("Convolution", cat(outs, 1))
+
+
+def framed_evenly(input, kernel, stride, dilation):
+    """Return images in a frame with which a convolution keeps their size."""
+    from minigrad.nn.functional import pad
+
+    if stride != (1, 1):
+        raise ValueError("padding='same' is not supported for strided convolutions")
+    (h, w) = (d * (k - 1) for k, d in zip(kernel, dilation))
+    return pad(input, (w // 2, w - w // 2, h // 2, h - h // 2))
 
 
 # Pooling: each pair of rules is one another's derivative
@@ -264,22 +285,39 @@ def extended(input, kernel, padding, value):
     return pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
 
 
-def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Return the largest number in each window; of equals the first one counts."""
+def pooled(op, input, kernel_size, stride, padding, value):
+    """Return images (N, C, H, W), or one (C, H, W), pooled in windows."""
+    if input.ndim == 3:
+        one = pooled(op, input.unsqueeze(0), kernel_size, stride, padding, value)
+        return one.squeeze(0)
+    if input.ndim != 4:
+        raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
     kernel = pair(kernel_size)
     stride = kernel if stride is None else pair(stride)
-    return MAX(extended(input, kernel, padding, -math.inf), kernel, stride)
+    input = extended(input, kernel, padding, value)
+    size = out_size(input.shape, kernel, stride, (0, 0), (1, 1))
+    if min(size) < 1:
+        raise RuntimeError(
+            f"Given input size: {input.shape[2:]}. Calculated output size: {size}. "
+            "Output size is too small"
+        )
+    return op(input, kernel, stride)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0):
+    """Return the largest number in each window; of equals the first one counts."""
+    return pooled(MAX, input, kernel_size, stride, padding, -math.inf)
 
 
 def avg_pool2d(input, kernel_size, stride=None, padding=0):
     """Return the mean of each window; the frame of zeros counts."""
-    kernel = pair(kernel_size)
-    stride = kernel if stride is None else pair(stride)
-    return SUM(extended(input, kernel, padding, 0.0), kernel, stride)
+    return pooled(SUM, input, kernel_size, stride, padding, 0.0)
 
 
 def adaptive_avg_pool2d(input, output_size):
     """Return means over windows that give (N, C, *output_size)."""
+    if input.ndim == 3:
+        return adaptive_avg_pool2d(input.unsqueeze(0), output_size).squeeze(0)
     size = [n if m is None else m for m, n in zip(pair(output_size), input.shape[2:])]
     if size == [1, 1]:
         return input.mean((-1, -2), True)

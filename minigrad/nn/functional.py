@@ -6,6 +6,7 @@ import numpy as np
 
 from minigrad import creation, ops
 from minigrad.indexing import taken
+from minigrad.inplace import overwrite
 from minigrad.nn.conv import (  # noqa: F401
     adaptive_avg_pool2d,
     avg_pool2d,
@@ -25,7 +26,7 @@ from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
 from minigrad.op import Op, called
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 sigmoid, tanh = ops.sigmoid, ops.tanh
 
@@ -71,9 +72,16 @@ LINEAR = [
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
-    kind = 2 * (input.array.ndim != 2) + (bias is None)
+    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
+        raise TypeError(f"linear: input must be Tensor, not {kind(input)}")
+    variant = 2 * (input.array.ndim != 2) + (bias is None)
+    if input.array.dtype != weight.array.dtype:
+        raise RuntimeError(
+            "mat1 and mat2 must have the same dtype, but got "
+            f"{input.dtype} and {weight.dtype}"
+        )
     try:
-        return LINEAR[kind](input, weight, bias)
+        return LINEAR[variant](input, weight, bias)
     except RuntimeError as error:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
@@ -84,6 +92,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """Return the rows of `weight` that the integers of `input` name."""
     index = input.array
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"embedding: indices must be int64, not {index.dtype}")
     if index.size and (index.min() < 0 or index.max() >= len(weight)):
         raise IndexError(
             f"index out of range in self: indices from {index.min()} to {index.max()}, "
@@ -131,19 +141,24 @@ def slope_of_silu(a, s):
     return s + a * (s - s * s)
 
 
+def placed(op, inplace, input, *args):
+    """Return op(input, *args), in the input's own memory if asked to."""
+    return overwrite(input, op, *args) if inplace else op(input, *args)
+
+
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """Return x where it is positive, and negative_slope * x elsewhere."""
-    return leaky(input, negative_slope)
+    return placed(leaky, inplace, input, negative_slope)
 
 
 def elu(input, alpha=1.0, inplace=False):
     """Return x where it is positive, and alpha * (exp(x) - 1) elsewhere."""
-    return elu_op(input, alpha)
+    return placed(elu_op, inplace, input, alpha)
 
 
 def silu(input, inplace=False):
     """Return x * sigmoid(x)."""
-    return silu_op(input)
+    return placed(silu_op, inplace, input)
 
 
 def softplus(input, beta=1.0, threshold=20.0):
@@ -243,7 +258,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
     if not training or p == 0:
         return input
     kept = creation.generator().random(input.shape, np.float32) >= p
-    return input * Tensor(kept * input.dtype.type(0 if p == 1 else 1 / (1 - p)))
+    mask = Tensor(kept * input.dtype.type(0 if p == 1 else 1 / (1 - p)))
+    return placed(ops.mul, inplace, input, mask)
 
 
 def one_hot(tensor, num_classes=-1):

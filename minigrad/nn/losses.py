@@ -11,12 +11,15 @@ from minigrad.op import Op, called
 from minigrad.tensor import Tensor
 
 
+def check_reduction(reduction):
+    """Raise ValueError for what is no way to take losses together."""
+    if reduction not in ("none", "sum", "mean"):
+        raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
+
+
 def reduced(losses, reduction):
     """Return the losses as they are, their sum or their mean."""
-    if reduction not in ("none", "sum", "mean"):
-        raise ValueError(
-            f"{reduction!r} is not a valid value for reduction: none, sum, mean"
-        )
+    check_reduction(reduction)
     if reduction == "none":
         return losses
     return losses.sum() if reduction == "sum" else losses.mean()
@@ -78,6 +81,7 @@ LOGITS = loss_op(
 
 def mse_loss(input, target, reduction="mean"):
     """Return the squared differences, or their mean or sum."""
+    check_reduction(reduction)
     if input.shape != target.shape:
         input, target = (x + 0 * y for x, y in [(input, target), (target, input)])
     return SQUARED(input, target, reduction)
@@ -90,6 +94,7 @@ def l1_loss(input, target, reduction="mean"):
 
 def binary_cross_entropy(input, target, weight=None, reduction="mean"):
     """Return -(t log p + (1 - t) log(1 - p)) for probabilities p; logs end at -100."""
+    check_reduction(reduction)
     same_shape("binary_cross_entropy", input, target)
     if not ((input.array >= 0) & (input.array <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
@@ -105,6 +110,7 @@ def binary_cross_entropy_with_logits(
 
     pos_weight multiplies the part of the positive answers.
     """
+    check_reduction(reduction)
     same_shape("binary_cross_entropy_with_logits", input, target)
     if weight is None and pos_weight is None:
         return LOGITS(input, target, reduction)
@@ -164,6 +170,7 @@ def cross_entropy(
     targets equal to ignore_index do not count; label_smoothing mixes the target with
     the uniform distribution (C. Szegedy et al., 2015).
     """
+    check_reduction(reduction)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"

@@ -84,13 +84,16 @@ class Module:
 
     def _table_for(self, name: str, value: Any) -> dict | None:
         """Return where an attribute is kept; None for ordinary ones."""
-        for table, wanted in zip(self._tables(), (Parameter, Module, Tensor)):
+        whats, kinds = (
+            ("parameter", "child module", "buffer"),
+            (Parameter, Module, Tensor),
+        )
+        for what, table, wanted in zip(whats, self._tables(), kinds):
             if name in table and not (value is None or isinstance(value, wanted)):
-                what = {Module: "child module", Tensor: "buffer"}.get(wanted)
+                hint = ". To change its numbers only, write to it under no_grad()"
                 raise TypeError(
-                    f"cannot assign {kind(value)} as {what or 'parameter'} {name!r}: "
-                    f"it has to be a {wanted.__name__}, or None. To change its numbers "
-                    "only, write to it under no_grad()"
+                    f"cannot assign {kind(value)} as {what} {name!r}: it has to be a "
+                    f"{wanted.__name__}, or None{hint * isinstance(value, Tensor)}"
                 )
             if name in table or wanted is not Tensor and isinstance(value, wanted):
                 return table

@@ -89,6 +89,11 @@ def batch_norm(
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
     ndim, axes = input.ndim, (0, *range(2, input.ndim))
+    for name, values in [("weight", weight), ("running_mean", running_mean)]:
+        if values is not None and values.shape != input.shape[1:2]:
+            raise RuntimeError(
+                f"{name} should contain {input.shape[1:2]} elements not {values.shape}"
+            )
     weight, bias = channels(weight, ndim), channels(bias, ndim)
     if not training and running_mean is not None:
         factor = 1 / np.sqrt(channels(running_var.array, ndim) + input.dtype.type(eps))

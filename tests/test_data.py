@@ -1,0 +1,328 @@
+"""Data in batches, the two small sets, and tensors in files."""
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import nn
+from minigrad.data import (
+    DataLoader,
+    Dataset,
+    Subset,
+    TensorDataset,
+    default_collate,
+    load_digits,
+    make_moons,
+    random_split,
+)
+
+
+class Squares(Dataset):
+    """Ten examples: a number and its square."""
+
+    def __getitem__(self, index):
+        return index, index**2
+
+    def __len__(self):
+        return 10
+
+
+def pairs(n=10):
+    return TensorDataset(minigrad.arange(n), minigrad.arange(n) ** 2)
+
+
+def order(loader):
+    return [batch[0].tolist() for batch in loader]
+
+
+# Datasets
+
+
+def test_a_tensor_dataset_takes_its_tensors_apart():
+    data = TensorDataset(minigrad.arange(6.0).reshape(3, 2), minigrad.arange(3))
+    x, y = data[1]
+    assert (x.tolist(), y.item(), len(data)) == ([2, 3], 1, 3)
+    assert [y.item() for _, y in data] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("tensors", "error", "message"),
+    [
+        ([minigrad.ones(3), minigrad.ones(2)], ValueError, r"Size mismatch.*\[3, 2\]"),
+        ([np.ones(3)], TypeError, r"not a ndarray.*minigrad.tensor\(\)"),
+        ([[1, 2]], TypeError, "not a list"),
+    ],
+)
+def test_a_tensor_dataset_wants_tensors_of_one_length(tensors, error, message):
+    with pytest.raises(error, match=message):
+        TensorDataset(*tensors)
+
+
+def test_a_dataset_has_two_methods_to_write():
+    with pytest.raises(NotImplementedError, match="__getitem__"):
+        Dataset()[0]
+    with pytest.raises(NotImplementedError, match="__len__"):
+        len(Dataset())
+
+
+@pytest.mark.parametrize(
+    ("lengths", "sizes"),
+    [
+        ([7, 3], [7, 3]),
+        ([10], [10]),
+        ([0.5, 0.5], [5, 5]),
+        ([0.7, 0.2, 0.1], [7, 2, 1]),
+        ([0.45, 0.45, 0.1], [5, 4, 1]),
+        ([1.0, 0.0], [10, 0]),
+    ],
+)
+def test_a_split_has_every_example_once(lengths, sizes):
+    parts = random_split(pairs(), lengths, seed=0)
+    assert [len(part) for part in parts] == sizes
+    found = [x.item() for part in parts for x, _ in part]
+    assert sorted(found) == list(range(10)) and found != list(range(10))
+
+
+@pytest.mark.parametrize("lengths", [[7, 2], [0.5, 0.3], [20]])
+def test_a_split_wants_all_of_the_examples(lengths):
+    with pytest.raises(ValueError, match="Sum of input lengths.*has to sum to 10"):
+        random_split(pairs(), lengths)
+
+
+def test_a_split_repeats_from_its_seed_or_from_manual_seed():
+    def indices(seed):
+        return [part.indices for part in random_split(pairs(), [6, 4], seed)]
+
+    assert indices(1) == indices(1) != indices(2)
+    minigrad.manual_seed(5)
+    one, other = indices(None), indices(None)
+    minigrad.manual_seed(5)
+    assert indices(None) == one != other
+
+
+def test_a_subset_counts_anew():
+    part = Subset(Squares(), [3, 7])
+    assert list(part) == [(3, 9), (7, 49)] and len(part) == 2
+    assert order(DataLoader(part, 2)) == [[3, 7]]
+
+
+# Batches
+
+
+@pytest.mark.parametrize("data", [Squares(), pairs(), [(i, i**2) for i in range(10)]])
+def test_batches_come_in_order_and_the_last_may_be_smaller(data):
+    loader = DataLoader(data, batch_size=4)
+    assert order(loader) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    x, y = list(loader)[1]
+    assert y.tolist() == [16, 25, 36, 49] and y.dtype == minigrad.int64
+
+
+@pytest.mark.parametrize(
+    ("size", "drop", "expected"),
+    [(4, False, 3), (4, True, 2), (5, False, 2), (5, True, 2), (20, True, 0)],
+)
+def test_a_loader_knows_how_many_batches_come(size, drop, expected):
+    loader = DataLoader(Squares(), batch_size=size, drop_last=drop)
+    assert len(loader) == len(list(loader)) == expected
+
+
+def test_a_seed_gives_the_same_order_in_every_run_and_another_in_each_epoch():
+    def epochs(seed):
+        loader = DataLoader(Squares(), batch_size=5, shuffle=True, seed=seed)
+        return order(loader), order(loader)
+
+    first, second = epochs(0)
+    assert (first, second) == epochs(0) and first != second
+    assert sorted(sum(first, [])) == sorted(sum(second, [])) == list(range(10))
+    assert epochs(1)[0] != first
+
+
+def test_without_a_seed_the_order_comes_from_manual_seed():
+    loader = DataLoader(pairs(), batch_size=10, shuffle=True)
+    minigrad.manual_seed(0)
+    first, second = order(loader), order(loader)
+    minigrad.manual_seed(0)
+    assert order(loader) == first != second
+
+
+def test_a_loaders_seed_leaves_other_random_numbers_alone():
+    minigrad.manual_seed(0)
+    expected = minigrad.rand(3).tolist()
+    minigrad.manual_seed(0)
+    order(DataLoader(Squares(), shuffle=True, seed=7))
+    assert minigrad.rand(3).tolist() == expected
+
+
+def test_two_passes_may_run_at_once():
+    loader = DataLoader(Squares(), batch_size=5, shuffle=True, seed=0)
+    both = [(a[0].tolist(), b[0].tolist()) for a, b in zip(loader, loader)]
+    for batches in zip(*both):
+        assert sorted(sum(batches, [])) == list(range(10))
+
+
+def test_collate_fn_makes_the_batch():
+    loader = DataLoader(pairs(), batch_size=5, collate_fn=len)
+    assert list(loader) == [5, 5]
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, "32", None])
+def test_a_batch_has_at_least_one_example(size):
+    with pytest.raises(ValueError, match=f"positive integer value.*={size!r}"):
+        DataLoader(Squares(), batch_size=size)
+
+
+BATCHES = [
+    [1, 2],
+    [0.5, 1.5],
+    [True, False],
+    [np.float32(1), np.float32(2)],
+    [np.float64(1), np.float64(2)],
+    [np.ones(2, "float32"), np.zeros(2, "float32")],
+    [(1, 2.0), (3, 4.0)],
+    [{"x": 1, "y": (2, 3)}, {"x": 4, "y": (5, 6)}],
+    [[1, 2], [3, 4]],
+    ["one", "two"],
+    [("one", 1), ("two", 2)],
+]
+
+
+def plain(batch):
+    """Return a batch with dtypes and numbers in the place of tensors."""
+    if isinstance(batch, dict):
+        return {key: plain(value) for key, value in batch.items()}
+    if isinstance(batch, list | tuple):
+        return [plain(value) for value in batch]
+    return batch if isinstance(batch, str) else (str(batch.dtype), batch.tolist())
+
+
+def test_collate_keeps_the_form_of_the_examples():
+    batch = default_collate([{"x": (1, 0.5)}, {"x": (2, 1.5)}])
+    assert plain(batch) == {"x": [("int64", [1, 2]), ("float64", [0.5, 1.5])]}
+    x, name = default_collate([(minigrad.ones(2), "a"), (minigrad.zeros(2), "b")])
+    assert x.tolist() == [[1, 1], [0, 0]] and name == ["a", "b"]
+
+
+@pytest.mark.parametrize("examples", BATCHES)
+def test_collate_does_as_pytorch(examples):
+    torch = pytest.importorskip("torch")
+    expected = torch.utils.data.default_collate(examples)
+    found = str(plain(expected)).replace("torch.", "")
+    assert str(plain(default_collate(examples))) == found
+
+
+def test_collate_wants_examples_of_one_size():
+    with pytest.raises(RuntimeError, match=r"of equal size, not \[1, 2\]"):
+        default_collate([(1, 2), (1,)])
+    with pytest.raises(RuntimeError, match="(?i)stack"):
+        default_collate([minigrad.ones(2), minigrad.ones(3)])
+
+
+# Sets
+
+
+def test_digits_are_small_images_and_classes():
+    images, classes = load_digits().tensors
+    assert (images.shape, images.dtype) == ((1797, 1, 8, 8), minigrad.float32)
+    assert (classes.shape, classes.dtype) == ((1797,), minigrad.int64)
+    assert (images.min().item(), images.max().item()) == (0, 1)
+    assert sorted(set(classes.tolist())) == list(range(10))
+
+
+def test_moons_are_points_and_two_classes():
+    points, classes = make_moons(100, seed=1).tensors
+    assert (points.shape, points.dtype) == ((100, 2), minigrad.float32)
+    assert (classes.sum().item(), classes.dtype) == (50, minigrad.int64)
+    again, other = make_moons(100, seed=1), make_moons(100, seed=2)
+    assert again.tensors[0].tolist() == points.tolist() != other.tensors[0].tolist()
+
+
+# Files
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    tensors = {
+        "float32": minigrad.randn(2, 3),
+        "float64": minigrad.randn(2, dtype=minigrad.float64),
+        "int64": minigrad.arange(4),
+        "bool": minigrad.tensor([True, False]),
+        "number": minigrad.tensor(3.5),
+        "empty": minigrad.zeros(0, 3),
+        "recorded": minigrad.ones(2, requires_grad=True) * 2,
+    }
+    minigrad.save(tensors, tmp_path / "some.safetensors")
+    loaded = minigrad.load(str(tmp_path / "some.safetensors"))
+    assert loaded.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert loaded[name].tolist() == tensor.tolist()
+        assert (loaded[name].shape, loaded[name].dtype) == (tensor.shape, tensor.dtype)
+        assert not loaded[name].requires_grad
+
+
+def test_views_are_saved_as_they_look(tmp_path):
+    x = minigrad.arange(12.0).reshape(3, 4)
+    views = {
+        "turned": x.T,
+        "every second": x[:, ::2],
+        "backwards": x.flip(1),
+        "spread": x[:1].expand(3, 4),
+        "column": x[:, 1],
+    }
+    minigrad.save(views, tmp_path / "views.safetensors")
+    loaded = minigrad.load(tmp_path / "views.safetensors")
+    for name, view in views.items():
+        assert loaded[name].tolist() == view.tolist()
+
+
+def test_what_is_loaded_can_be_written_to(tmp_path):
+    minigrad.save({"x": minigrad.ones(3)}, tmp_path / "x.safetensors")
+    x = minigrad.load(tmp_path / "x.safetensors")["x"]
+    assert x.add_(1).tolist() == [2, 2, 2]
+
+
+def test_a_model_goes_through_a_file(tmp_path):
+    one, other = (
+        nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2)) for _ in range(2)
+    )
+    one(minigrad.randn(3, 1, 5, 5))
+    minigrad.save(one.state_dict(), tmp_path / "model.safetensors")
+    other.load_state_dict(minigrad.load(tmp_path / "model.safetensors"))
+    x = minigrad.randn(2, 1, 5, 5)
+    assert one.eval()(x).tolist() == other.eval()(x).tolist()
+
+
+def test_pytorch_reads_and_writes_the_same_files(tmp_path):
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import load_file, save_file
+
+    path = tmp_path / "model.safetensors"
+    ours, theirs = (
+        lib.nn.Sequential(lib.nn.Linear(3, 4), lib.nn.BatchNorm1d(4), lib.nn.ReLU())
+        for lib in (minigrad, torch)
+    )
+    x = np.random.default_rng(0).normal(size=(5, 3)).astype("float32")
+    ours(minigrad.tensor(x))
+    minigrad.save(ours.state_dict(), path)
+    theirs.load_state_dict(load_file(path))
+    expected = theirs.eval()(torch.tensor(x)).detach().numpy()
+    np.testing.assert_allclose(ours.eval()(minigrad.tensor(x)).detach(), expected, 1e-5)
+    save_file({"x": torch.arange(6.0).reshape(2, 3)}, path)
+    assert minigrad.load(path)["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("tensors", "what"),
+    [
+        (nn.Linear(1, 1), "not Linear"),
+        (minigrad.ones(1), "not one Tensor"),
+        ({"a": minigrad.ones(1), "b": 3, "c": np.ones(1)}, "not int and ndarray"),
+        ([minigrad.ones(1)], "not list"),
+    ],
+)
+def test_named_tensors_are_what_can_be_saved(tmp_path, tensors, what):
+    with pytest.raises(TypeError, match=rf"such as model.state_dict\(\), {what}"):
+        minigrad.save(tensors, tmp_path / "x.safetensors")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing.safetensors"):
+        minigrad.load(tmp_path / "nothing.safetensors")

@@ -1,0 +1,860 @@
+"""nn: modules and what they keep, layers beside PyTorch's, initial values."""
+
+import copy
+import gc
+import math
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import nn
+from minigrad.nn import functional as F
+from minigrad.optim import SGD
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch")
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU())
+        self.head = nn.Linear(4, 2, bias=False)
+        self.scale = nn.Parameter(minigrad.ones(1))
+        self.register_buffer("shift", minigrad.zeros(2))
+
+    def forward(self, x):
+        return self.head(self.body(x)) * self.scale + self.shift
+
+
+NAMES = "scale body.0.weight body.0.bias body.1.weight body.1.bias head.weight"
+BUFFERS = "shift body.1.running_mean body.1.running_var body.1.num_batches_tracked"
+# Parameters in order, then buffers, of each part in turn.
+STATE = """scale shift body.0.weight body.0.bias body.1.weight body.1.bias
+    body.1.running_mean body.1.running_var body.1.num_batches_tracked head.weight"""
+
+
+def numbers(module):
+    return {name: tensor.tolist() for name, tensor in module.state_dict().items()}
+
+
+# What a module keeps
+
+
+def test_parameters_and_buffers_are_found_in_all_parts():
+    net = Net()
+    assert [name for name, _ in net.named_parameters()] == NAMES.split()
+    assert [name for name, _ in net.named_buffers()] == BUFFERS.split()
+    assert list(net.state_dict()) == STATE.split()
+    assert len(list(net.parameters())) == 6 and len(list(net.buffers())) == 4
+    assert net.body[0].weight is dict(net.named_parameters())["body.0.weight"]
+
+
+def test_the_names_are_pytorchs(torch):
+    class Theirs(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            nn = torch.nn
+            self.body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU())
+            self.head = nn.Linear(4, 2, bias=False)
+            self.scale = nn.Parameter(torch.ones(1))
+            self.register_buffer("shift", torch.zeros(2))
+
+    ours, theirs = Net(), Theirs()
+    for method in ("named_parameters", "named_buffers", "named_modules"):
+        found, expected = (getattr(m, method)() for m in (ours, theirs))
+        assert [name for name, _ in found] == [name for name, _ in expected]
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+
+
+def test_a_shared_parameter_counts_once_and_is_saved_under_both_names():
+    model = nn.ModuleList([nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)])
+    model[1].weight = model[0].weight
+    assert [name for name, _ in model.named_parameters()] == ["0.weight"]
+    assert list(model.state_dict()) == ["0.weight", "1.weight"]
+
+
+def test_a_shared_module_counts_once_and_is_saved_under_both_names():
+    layer = nn.Linear(2, 2)
+    model, calls = nn.Sequential(layer, layer), []
+    assert [name for name, _ in model.named_modules()] == ["", "0"]
+    assert list(model.children()) == [layer]
+    assert len(list(model.parameters())) == 2
+    assert list(model.state_dict()) == ["0.weight", "0.bias", "1.weight", "1.bias"]
+    model.apply(calls.append)
+    assert calls == [layer, model]
+
+
+def test_apply_and_modules_go_through_the_parts_in_order():
+    net, inner_first = Net(), []
+    assert net.apply(inner_first.append) is net
+    linear, norm, relu = net.body
+    assert inner_first == [linear, norm, relu, net.body, net.head, net]
+    assert list(net.modules()) == [net, net.body, linear, norm, relu, net.head]
+    assert dict(net.named_children()) == {"body": net.body, "head": net.head}
+
+
+def test_a_plain_tensor_is_no_parameter():
+    net = Net()
+    net.table = minigrad.ones(3, requires_grad=True)
+    assert "table" not in net.state_dict()
+    assert "table" not in dict(net.named_parameters())
+
+
+def test_a_buffer_that_is_assigned_stays_a_buffer():
+    net = Net()
+    net.shift = minigrad.ones(2)
+    assert net.state_dict()["shift"].tolist() == [1, 1]
+    assert "shift" not in vars(net)
+
+
+def test_none_keeps_the_place():
+    layer = nn.Linear(2, 3)
+    layer.bias = None
+    assert layer.bias is None and list(layer.state_dict()) == ["weight"]
+    layer.bias = nn.Parameter(minigrad.zeros(3))
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    net = Net()
+    net.head = net.shift = None
+    assert "head.weight" not in net.state_dict() and "shift" not in net.state_dict()
+    assert "(head): None" in repr(net)
+    assert [name for name, _ in net.named_children()] == ["body"]
+
+
+def test_an_attribute_may_become_a_parameter_and_be_deleted():
+    net = nn.Module()
+    net.part = None
+    net.part = nn.Linear(1, 1)
+    net.part.weight.grad = minigrad.ones(1, 1)
+    assert list(net.state_dict()) == ["part.weight", "part.bias"]
+    del net.part.bias, net.part
+    assert not hasattr(net, "part") and not net.state_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("scale", minigrad.ones(1), "Tensor as parameter 'scale'.*Parameter, or None"),
+        ("scale", nn.ReLU(), "ReLU as parameter"),
+        ("scale", 2.0, "float as parameter"),
+        ("head", minigrad.ones(1), "Tensor as child module 'head'.*Module, or None"),
+        ("head", len, ".* as child module"),
+        ("shift", 1.0, "float as buffer 'shift'.*Tensor, or None"),
+    ],
+)
+def test_what_is_kept_is_replaced_only_by_its_like(name, value, what):
+    net = Net()
+    before = numbers(net)
+    with pytest.raises(TypeError, match=f"cannot assign {what}"):
+        setattr(net, name, value)
+    assert numbers(net) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [(nn.ReLU(), "module"), (nn.Parameter(minigrad.ones(1)), "parameters")],
+)
+def test_parts_wait_for_super_init(value, what):
+    class Forgetful(nn.Module):
+        def __init__(self):
+            self.size = 3
+            self.part = value
+
+    with pytest.raises(
+        AttributeError, match=rf"cannot assign {what} before.*super\(\)"
+    ):
+        Forgetful()
+
+
+def test_a_module_without_super_init_says_so_when_called():
+    class Forgetful(nn.Module):
+        def __init__(self):
+            self.size = 3
+
+    with pytest.raises(AttributeError, match=r"did not call super\(\).__init__\(\)"):
+        Forgetful()(1)
+
+
+def test_a_missing_forward_and_a_missing_attribute_are_named():
+    with pytest.raises(NotImplementedError, match='ModuleList.*required "forward"'):
+        nn.ModuleList()(1)
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'tail'"):
+        Net().tail  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("head", KeyError, "already exists"),
+        ("forward", KeyError, "already exists"),
+        ("a.b", KeyError, "can't contain '.'"),
+        ("", KeyError, "can't be empty"),
+        ("new", TypeError, "int is not a"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["parameter", "buffer"])
+def test_names_and_kinds_are_checked_at_registration(kind, name, error, message):
+    with pytest.raises(error, match=message):
+        getattr(Net(), f"register_{kind}")(name, 3)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (nn.ReLU, r"ReLU is not a Module: write ReLU\(\)"),
+        (F.relu, "relu is not a Module"),
+        (3, "int is not a Module"),
+        ([nn.ReLU()], r"list is not a Module: unpack it with \*"),
+    ],
+)
+def test_only_modules_go_in_a_row(part, message):
+    with pytest.raises(TypeError, match=message):
+        nn.Sequential(nn.Linear(2, 2), part)
+    with pytest.raises(TypeError, match=message):
+        nn.ModuleList([nn.Linear(2, 2), part])
+    with pytest.raises(TypeError, match=message):
+        nn.Sequential(nn.Linear(2, 2))[0] = part
+
+
+# Modes, hooks
+
+
+def test_train_and_eval_reach_all_parts():
+    net = Net()
+    assert net.eval() is net and not any(m.training for m in net.modules())
+    assert net.train() is net and all(m.training for m in net.modules())
+    with pytest.raises(ValueError, match="expected to be boolean.*list"):
+        net.train([1, 2])
+
+
+def test_requires_grad_freezes_and_thaws():
+    net = Net().requires_grad_(False)
+    assert not any(p.requires_grad for p in net.parameters())
+    assert net.eval()(minigrad.ones(2, 3)).requires_grad is False
+    assert all(p.requires_grad for p in net.requires_grad_().parameters())
+
+
+def test_zero_grad_forgets_or_clears():
+    net = Net()
+    net(minigrad.randn(5, 3)).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert all(not p.grad.array.any() for p in net.parameters())
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+
+
+def test_hooks_see_and_replace_what_goes_in_and_out():
+    layer, seen = nn.Identity(), []
+    before = layer.register_forward_pre_hook(lambda m, args: (args[0] * 2,))
+    single = layer.register_forward_pre_hook(lambda m, args: args[0] + 1)
+    after = layer.register_forward_hook(lambda m, args, out: seen.append((m, args)))
+    changes = layer.register_forward_hook(lambda m, args, out: out * 10)
+    assert layer(minigrad.tensor(3.0)).item() == 70
+    assert seen[0][0] is layer and seen[0][1][0].item() == 7
+    for hook in (before, single, after, changes, changes):
+        hook.remove()
+    assert layer(minigrad.tensor(3.0)).item() == 3 and len(seen) == 1
+
+
+def test_hooks_stay_when_nobody_keeps_what_removes_them():
+    layer, calls = nn.Identity(), []
+    for i in range(5):
+        layer.register_forward_hook(lambda m, args, out, i=i: calls.append(i))
+    layer(1)
+    assert calls == [0, 1, 2, 3, 4]
+
+
+def test_a_hook_may_remove_itself():
+    layer, calls = nn.Identity(), []
+
+    def once(module, args, out):
+        calls.append(out)
+        hook.remove()
+
+    hook = layer.register_forward_hook(once)
+    assert layer(1) == layer(2) - 1 and calls == [1]
+
+
+# State
+
+
+def test_a_state_dict_is_on_the_same_memory_and_not_recorded():
+    net = Net()
+    state = net.state_dict()
+    assert not any(tensor.requires_grad for tensor in state.values())
+    state["scale"].fill_(7.0)
+    assert net.scale.item() == 7
+
+
+def test_loading_copies_into_what_is_there():
+    ours, other = Net(), Net()
+    weight = ours.head.weight
+    assert numbers(ours) != numbers(other)
+    result = ours.load_state_dict(other.state_dict())
+    assert numbers(ours) == numbers(other)
+    assert ours.head.weight is weight and weight.requires_grad
+    assert not np.shares_memory(weight.array, other.head.weight.array)
+    assert repr(result) == "<All keys matched successfully>"
+    assert result.missing_keys == result.unexpected_keys == []
+
+
+def test_loading_turns_numbers_into_the_dtype_that_is_there():
+    ours, other = Net(), Net().double()
+    ours.load_state_dict(other.state_dict())
+    assert ours.scale.dtype == minigrad.float32
+
+
+def test_loading_reports_all_that_is_wrong_and_changes_nothing():
+    net = Net()
+    before, state = numbers(net), Net().state_dict()
+    del state["scale"], state["body.1.bias"]
+    state |= {"extra": minigrad.ones(1), "more": minigrad.ones(1), "shift": 3}
+    state["head.weight"] = minigrad.ones(2, 5)
+    with pytest.raises(RuntimeError) as caught:
+        net.load_state_dict(state)
+    assert str(caught.value).splitlines() == [
+        "Error(s) in loading state_dict for Net:",
+        "    Missing key(s) in state_dict: scale, body.1.bias",
+        "    Unexpected key(s) in state_dict: extra, more",
+        "    shift should be a Tensor, but is a int",
+        "    size mismatch for head.weight: (2, 5) in the state_dict, (2, 4) in the "
+        "model",
+    ]
+    assert numbers(net) == before
+
+
+def test_loading_loosely_takes_what_fits_by_name():
+    net, state = Net(), {"scale": minigrad.full((1,), 5.0), "extra": minigrad.ones(1)}
+    missing, unexpected = net.load_state_dict(state, strict=False)
+    assert net.scale.item() == 5 and unexpected == ["extra"]
+    assert missing == [name for name in STATE.split() if name != "scale"]
+    with pytest.raises(RuntimeError, match="size mismatch for scale"):
+        net.load_state_dict({"scale": minigrad.ones(2)}, strict=False)
+
+
+def test_loading_wants_a_dict():
+    with pytest.raises(TypeError, match=r"dict-like, got str.*load\(path\)"):
+        Net().load_state_dict("net.safetensors")
+
+
+def test_to_changes_floats_and_keeps_who_they_are():
+    net = Net()
+    parameters = list(net.parameters())
+    sgd = SGD(parameters, lr=0.1)
+    net(minigrad.randn(5, 3)).sum().backward()
+    assert net.double() is net
+    assert all(mine is now for mine, now in zip(parameters, net.parameters()))
+    kinds = {name: str(t.dtype) for name, t in net.state_dict().items()}
+    assert kinds.pop("body.1.num_batches_tracked") == "int64"
+    assert set(kinds.values()) == {"float64"}
+    assert all(p.requires_grad and p.grad.dtype == p.dtype for p in parameters)
+    before = net.scale.item()
+    net(minigrad.randn(5, 3, dtype=minigrad.float64)).sum().backward()
+    sgd.step()
+    assert net.scale.item() != before and net.scale.dtype == minigrad.float64
+    assert net.float().scale.dtype == minigrad.float32
+    assert net.to("cpu") is net and net.to(minigrad.float64).shift.dtype == "float64"
+
+
+@pytest.mark.parametrize("target", [minigrad.int64, "int64", bool])
+def test_to_wants_floats(target):
+    with pytest.raises(TypeError, match="only accepts floating point dtypes"):
+        Net().to(target)
+
+
+@pytest.mark.parametrize(
+    "twin", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_a_copy_has_the_same_numbers_on_its_own_memory(twin):
+    net = Net().eval()
+    net.tied = net.head
+    other = twin(net)
+    assert numbers(other) == numbers(net) and other.training is False
+    assert other.tied is other.head and other.head is not net.head
+    assert isinstance(other.scale, nn.Parameter) and other.scale.requires_grad
+    other.scale.detach().fill_(9.0)
+    assert net.scale.item() == 1
+    x = minigrad.randn(4, 3)
+    net.scale.detach().fill_(9.0)
+    assert net(x).tolist() == other(x).tolist()
+
+
+def test_a_module_dies_with_its_last_name():
+    gc.disable()
+    try:
+        net = Net()
+        net(minigrad.randn(5, 3)).sum().backward()
+        gone = weakref.ref(net)
+        del net
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_a_parameter_is_a_leaf_on_the_memory_it_is_given():
+    data = minigrad.ones(2, requires_grad=True) * 3
+    parameter = nn.Parameter(data)
+    assert parameter.is_leaf and parameter.requires_grad
+    assert np.shares_memory(parameter.array, data.array)
+    assert repr(parameter).startswith("Parameter containing:\ntensor([3., 3.], req")
+    assert not nn.Parameter(minigrad.ones(1), requires_grad=False).requires_grad
+
+
+# Printing
+
+PRINTED = {
+    "nn.Linear(2, 3, bias=False)": "Linear(in_features=2, out_features=3, bias=False)",
+    "nn.Conv2d(1, 2, 3)": "Conv2d(1, 2, kernel_size=(3, 3), stride=(1, 1))",
+    "nn.Conv2d(4, 2, (1, 3), 2, 1, 2, 2, False)": "Conv2d(4, 2, kernel_size=(1, 3), "
+    "stride=(2, 2), padding=(1, 1), dilation=(2, 2), groups=2, bias=False)",
+    "nn.Embedding(3, 4)": "Embedding(3, 4)",
+    "nn.Embedding(3, 4, padding_idx=0)": "Embedding(3, 4, padding_idx=0)",
+    "nn.Flatten()": "Flatten(start_dim=1, end_dim=-1)",
+    "nn.Identity()": "Identity()",
+    "nn.ReLU()": "ReLU()",
+    "nn.ReLU(inplace=True)": "ReLU(inplace=True)",
+    "nn.LeakyReLU(0.2)": "LeakyReLU(negative_slope=0.2)",
+    "nn.ELU()": "ELU(alpha=1.0)",
+    "nn.GELU()": "GELU(approximate='none')",
+    "nn.SiLU()": "SiLU()",
+    "nn.Sigmoid()": "Sigmoid()",
+    "nn.Softplus()": "Softplus(beta=1.0, threshold=20.0)",
+    "nn.Softmax(1)": "Softmax(dim=1)",
+    "nn.LogSoftmax(dim=-1)": "LogSoftmax(dim=-1)",
+    "nn.AvgPool2d(2)": "AvgPool2d(kernel_size=2, stride=2, padding=0)",
+    "nn.AdaptiveAvgPool2d(1)": "AdaptiveAvgPool2d(output_size=1)",
+    "nn.MSELoss()": "MSELoss()",
+    "nn.CrossEntropyLoss(label_smoothing=0.1)": "CrossEntropyLoss()",
+    "nn.ModuleList([nn.Tanh()])": "ModuleList(\n  (0): Tanh()\n)",
+    "nn.Sequential()": "Sequential()",
+    "nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh()))": "Sequential(\n  (0): ReLU()\n"
+    "  (1): Sequential(\n    (0): Tanh()\n  )\n)",
+}
+
+
+@pytest.mark.parametrize("layer", PRINTED)
+def test_a_module_prints_what_it_is(layer):
+    assert repr(eval(layer)) == PRINTED[layer]
+
+
+@pytest.mark.parametrize("layer", PRINTED)
+def test_a_module_prints_as_in_pytorch(torch, layer):
+    assert repr(eval(layer, {"nn": torch.nn})) == PRINTED[layer]
+
+
+def test_extra_words_stand_above_the_parts():
+    net = Net()
+    net.extra_repr = lambda: "small"
+    assert repr(net).startswith(
+        "Net(\n  small\n  (body): Sequential(\n    (0): Linear("
+    )
+
+
+# Containers
+
+
+def test_a_sequential_is_a_list_of_layers():
+    linear, relu, last = nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)
+    model = nn.Sequential(linear, relu).append(last)
+    assert list(model) == [linear, relu, last] and len(model) == 3
+    assert model[-1] is last and list(model[1:]) == [relu, last]
+    assert [name for name, _ in model[1:].named_children()] == ["1", "2"]
+    model[1] = tanh = nn.Tanh()
+    x = minigrad.randn(4, 2)
+    assert model(x).tolist() == last(tanh(linear(x))).tolist()
+    with pytest.raises(IndexError):
+        model[3]
+
+
+def test_a_sequential_may_name_its_layers():
+    model = nn.Sequential({"first": nn.Linear(2, 3), "act": nn.ReLU()})
+    assert [name for name, _ in model.named_parameters()] == [
+        "first.weight",
+        "first.bias",
+    ]
+    assert model.act is model[1]
+
+
+def test_a_module_list_holds_parts():
+    model = nn.ModuleList(nn.Linear(i + 1, 1) for i in range(3))
+    model.append(nn.ReLU()).extend([nn.Tanh(), nn.Tanh()])
+    assert len(model) == 6 and len(list(model.parameters())) == 6
+    assert isinstance(model[1:3], nn.ModuleList) and model[1:3][0] is model[1]
+    model[-1] = nn.Identity()
+    assert isinstance(list(model)[5], nn.Identity)
+
+
+# Layers beside PyTorch's
+
+LAYERS = [
+    ("nn.Linear(3, 4)", (5, 3)),
+    ("nn.Linear(3, 4)", (3,)),
+    ("nn.Linear(3, 4, bias=False)", (2, 5, 3)),
+    ("nn.Conv2d(2, 3, 3)", (2, 2, 5, 6)),
+    ("nn.Conv2d(4, 6, (3, 2), stride=2, padding=1, groups=2)", (2, 4, 6, 5)),
+    ("nn.Conv2d(2, 3, 2, dilation=2, bias=False)", (2, 2, 5, 5)),
+    ("nn.BatchNorm1d(3)", (6, 3)),
+    ("nn.BatchNorm1d(3, eps=0.1, momentum=0.3)", (4, 3, 5)),
+    ("nn.BatchNorm1d(3, affine=False)", (6, 3)),
+    ("nn.BatchNorm1d(3, track_running_stats=False)", (6, 3)),
+    ("nn.BatchNorm2d(3)", (4, 3, 2, 5)),
+    ("nn.LayerNorm(5)", (4, 5)),
+    ("nn.LayerNorm((3, 4), eps=0.01)", (2, 3, 4)),
+    ("nn.LayerNorm([4], elementwise_affine=False)", (2, 3, 4)),
+    ("nn.Flatten()", (2, 3, 4)),
+    ("nn.Flatten(0, 1)", (2, 3, 4)),
+    ("nn.Identity()", (2, 3)),
+    ("nn.Dropout(0.0)", (2, 3)),
+    ("nn.Dropout(0.5).eval()", (2, 3)),
+    ("nn.ReLU()", (3, 4)),
+    ("nn.LeakyReLU(0.2)", (3, 4)),
+    ("nn.ELU(alpha=0.5)", (3, 4)),
+    ("nn.GELU()", (3, 4)),
+    ("nn.GELU('tanh')", (3, 4)),
+    ("nn.SiLU()", (3, 4)),
+    ("nn.Sigmoid()", (3, 4)),
+    ("nn.Tanh()", (3, 4)),
+    ("nn.Softplus(beta=2)", (3, 4)),
+    ("nn.Softmax(1)", (3, 4)),
+    ("nn.LogSoftmax(dim=0)", (3, 4)),
+    ("nn.MaxPool2d(2)", (2, 3, 4, 6)),
+    ("nn.MaxPool2d(3, stride=2, padding=1)", (2, 3, 5, 6)),
+    ("nn.AvgPool2d((2, 3), 1)", (2, 3, 4, 6)),
+    ("nn.AdaptiveAvgPool2d((2, 3))", (2, 3, 5, 6)),
+    ("nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU())", (2, 1, 6, 6)),
+]
+BOTH_FLOATS = pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float64", 1e-7), ("float32", 1e-4)]
+)
+
+
+def both(layer, torch, dtype):
+    """Return our layer and PyTorch's, with the same numbers, in that order."""
+    ours, theirs = (eval(layer, {"nn": lib}) for lib in (nn, torch.nn))
+    ours, theirs = ours.to(dtype), theirs.to(getattr(torch, dtype))
+    state = {k: minigrad.tensor(v.numpy()) for k, v in theirs.state_dict().items()}
+    ours.load_state_dict(state)
+    return ours, theirs
+
+
+def passed(layer, library, inputs):
+    """Return the output of a layer, and the gradients of inputs and parameters."""
+    tensors = [library.from_numpy(x.copy()) for x in inputs]
+    for tensor in tensors:
+        tensor.requires_grad_(tensor.is_floating_point())
+    out = layer(*tensors)
+    weights = np.cos(np.arange(out.detach().numpy().size))
+    weights = weights.reshape(tuple(out.shape)).astype(out.detach().numpy().dtype)
+    (out * library.from_numpy(weights)).sum().backward()
+    grads = [t.grad for t in [*tensors, *layer.parameters()] if t.requires_grad]
+    return [out.detach().numpy(), *(g.numpy() for g in grads)]
+
+
+def assert_alike(found, expected, tolerance):
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_allclose(mine, theirs, tolerance, tolerance)
+
+
+@BOTH_FLOATS
+@pytest.mark.parametrize(("layer", "shape"), LAYERS)
+def test_a_layer_does_what_pytorchs_does(torch, layer, shape, dtype, tolerance):
+    ours, theirs = both(layer, torch, dtype)
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    found, expected = passed(ours, minigrad, [x]), passed(theirs, torch, [x])
+    assert_alike(found, expected, tolerance)
+    states = [
+        [v.detach().numpy() for v in m.state_dict().values()] for m in (ours, theirs)
+    ]
+    assert_alike(*states, tolerance)
+
+
+@BOTH_FLOATS
+@pytest.mark.parametrize(
+    "layer", ["nn.Embedding(5, 3)", "nn.Embedding(5, 3, padding_idx=-3)"]
+)
+def test_an_embedding_looks_up_what_pytorchs_does(torch, layer, dtype, tolerance):
+    ours, theirs = both(layer, torch, dtype)
+    x = np.array([[0, 2, 2], [4, 0, 1]])
+    found, expected = passed(ours, minigrad, [x]), passed(theirs, torch, [x])
+    assert_alike(found, expected, tolerance)
+
+
+LOSSES = [
+    ("nn.MSELoss()", "numbers"),
+    ("nn.MSELoss(reduction='sum')", "numbers"),
+    ("nn.L1Loss(reduction='none')", "numbers"),
+    ("nn.BCELoss()", "shares"),
+    ("nn.BCEWithLogitsLoss()", "shares"),
+    ("nn.CrossEntropyLoss()", "classes"),
+    ("nn.CrossEntropyLoss(ignore_index=1, label_smoothing=0.1)", "classes"),
+    ("nn.CrossEntropyLoss(reduction='none')", "shares"),
+    ("nn.NLLLoss(reduction='sum')", "classes"),
+]
+
+
+@BOTH_FLOATS
+@pytest.mark.parametrize(("loss", "target"), LOSSES)
+def test_a_loss_is_pytorchs(torch, loss, target, dtype, tolerance):
+    ours, theirs = both(loss, torch, dtype)
+    draw = np.random.default_rng(0)
+    x = draw.random((6, 4)).astype(dtype)
+    y = {
+        "numbers": draw.normal(size=(6, 4)).astype(dtype),
+        "shares": draw.random((6, 4)).astype(dtype),
+        "classes": draw.integers(0, 4, 6),
+    }[target]
+    found, expected = passed(ours, minigrad, [x, y]), passed(theirs, torch, [x, y])
+    assert_alike(found, expected, tolerance)
+
+
+def test_the_weights_of_a_loss_are_a_buffer_and_move_with_it(torch):
+    weight = np.array([1.0, 2.0, 0.5], "float32")
+    ours = nn.CrossEntropyLoss(minigrad.tensor(weight)).double()
+    theirs = torch.nn.CrossEntropyLoss(torch.tensor(weight)).double()
+    assert list(ours.state_dict()) == list(theirs.state_dict()) == ["weight"]
+    x, y = np.random.default_rng(0).normal(size=(4, 3)), np.array([0, 2, 1, 2])
+    found, expected = passed(ours, minigrad, [x, y]), passed(theirs, torch, [x, y])
+    assert_alike(found, expected, 1e-7)
+
+
+@pytest.mark.parametrize(
+    "layer", ["nn.BatchNorm2d(3)", "nn.BatchNorm2d(3, momentum=None)"]
+)
+@BOTH_FLOATS
+def test_batch_norm_learns_and_then_uses_its_statistics(torch, layer, dtype, tolerance):
+    ours, theirs = both(layer, torch, dtype)
+    draw = np.random.default_rng(0)
+    for step in range(6):
+        x = draw.normal(step, step + 1, (4, 3, 2, 2)).astype(dtype)
+        if step == 5:
+            ours.eval(), theirs.eval()
+        found, expected = passed(ours, minigrad, [x]), passed(theirs, torch, [x])
+        assert_alike(found, expected, tolerance)
+        for mine, other in zip(ours.buffers(), theirs.buffers()):
+            assert mine.dtype == other.numpy().dtype
+            np.testing.assert_allclose(mine.numpy(), other.numpy(), tolerance)
+    assert ours.num_batches_tracked.item() == 5
+
+
+def test_batch_norm_in_use_treats_each_example_alone():
+    norm = nn.BatchNorm1d(2)
+    norm(minigrad.randn(10, 2))
+    norm.eval()
+    x = minigrad.randn(5, 2)
+    apart = minigrad.cat([norm(x[i : i + 1]) for i in range(5)])
+    np.testing.assert_allclose(norm(x).detach(), apart.detach(), 1e-6)
+
+
+def test_batch_norm_wants_axes_and_more_than_one_value():
+    with pytest.raises(ValueError, match="expected 2D or 3D input .got 4D"):
+        nn.BatchNorm1d(2)(minigrad.ones(1, 2, 1, 1))
+    with pytest.raises(ValueError, match="expected 4D input .got 2D"):
+        nn.BatchNorm2d(2)(minigrad.ones(1, 2))
+    with pytest.raises(ValueError, match="more than 1 value per channel"):
+        nn.BatchNorm1d(2)(minigrad.ones(1, 2))
+
+
+# Dropout
+
+
+def test_dropout_drops_a_share_and_scales_the_rest():
+    minigrad.manual_seed(0)
+    x = minigrad.ones(200, 200, requires_grad=True)
+    out = nn.Dropout(0.25)(x)
+    values, counts = np.unique(out.detach().numpy(), return_counts=True)
+    np.testing.assert_allclose(values, [0, 4 / 3], 1e-6)
+    assert counts[0] / 40_000 == pytest.approx(0.25, abs=0.01)
+    assert out.mean().item() == pytest.approx(1, abs=0.01)
+    out.sum().backward()
+    assert x.grad.tolist() == out.tolist()
+
+
+def test_dropout_draws_anew_and_repeats_from_the_same_seed():
+    layer, x = nn.Dropout(), minigrad.ones(50)
+    minigrad.manual_seed(3)
+    first, second = layer(x).tolist(), layer(x).tolist()
+    minigrad.manual_seed(3)
+    assert layer(x).tolist() == first != second
+
+
+def test_dropout_rests_in_use_and_may_drop_all():
+    x = minigrad.randn(20)
+    assert nn.Dropout(0.9).eval()(x).tolist() == x.tolist()
+    assert nn.Dropout(1.0)(x).tolist() == [0.0] * 20
+    assert nn.Dropout(0.0)(x).tolist() == x.tolist()
+
+
+# Wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: nn.Dropout(1.5), ValueError, "between 0 and 1, but got 1.5"),
+        (lambda: nn.Conv2d(3, 4, 3, groups=2), ValueError, "3 and 4.*groups, 2"),
+        (lambda: nn.Linear(3, 4)(minigrad.ones(2, 5)), RuntimeError, "5.*3"),
+        (lambda: nn.Embedding(3, 2)(minigrad.tensor([3])), IndexError, "to 3.*to 2"),
+        (lambda: nn.LayerNorm(3)(minigrad.ones(2)), RuntimeError, r"\[\*, 3\].*\(2,\)"),
+        (lambda: nn.LeakyReLU(slope=0.1), TypeError, "negative_slope.*slope=0.1"),
+        (lambda: nn.MaxPool2d(), TypeError, "kernel_size, stride, padding"),
+        (lambda: nn.Tanh(1), TypeError, r"not \(1\)"),
+        (
+            lambda: nn.ReLU(minigrad.ones(2)),
+            TypeError,
+            r"not \(Tensor\).*later: ReLU\(\.\.\.\)\(input\)",
+        ),
+        (
+            lambda: nn.CrossEntropyLoss(minigrad.ones(2, 3), minigrad.tensor([0, 1])),
+            TypeError,
+            r"not \(Tensor, Tensor\).*CrossEntropyLoss\(\.\.\.\)\(input, target\)",
+        ),
+        (
+            lambda: nn.L1Loss(reduction="avg")(minigrad.ones(1), minigrad.ones(1)),
+            ValueError,
+            "'avg'.*none, sum",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_named(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+# Initial values
+
+
+@pytest.mark.parametrize("shape", [(40, 30), (20, 6, 3, 3)])
+@pytest.mark.parametrize(
+    ("call", "std"),
+    [
+        ("xavier_uniform_(w)", lambda i, o: math.sqrt(2 / (i + o))),
+        ("xavier_normal_(w, gain=2)", lambda i, o: 2 * math.sqrt(2 / (i + o))),
+        ("kaiming_uniform_(w)", lambda i, o: math.sqrt(2 / i)),
+        ("kaiming_uniform_(w, nonlinearity='relu')", lambda i, o: math.sqrt(2 / i)),
+        ("kaiming_uniform_(w, a=2)", lambda i, o: math.sqrt(2 / 5 / i)),
+        ("kaiming_normal_(w, mode='fan_out')", lambda i, o: math.sqrt(2 / o)),
+        (
+            "kaiming_normal_(w, nonlinearity='tanh')",
+            lambda i, o: 5 / 3 / math.sqrt(i),
+        ),
+        ("normal_(w, 0.0, 3.0)", lambda i, o: 3.0),
+        ("uniform_(w, -1, 1)", lambda i, o: 1 / math.sqrt(3)),
+    ],
+)
+def test_initial_values_spread_as_said(call, std, shape):
+    minigrad.manual_seed(1)
+    weight = nn.Parameter(minigrad.zeros(shape))
+    result = eval(call, vars(nn.init) | {"w": weight})
+    assert result is weight and weight.is_leaf and weight.requires_grad
+    expected = std(*nn.init.fans(weight))
+    found = weight.detach().numpy()
+    assert found.std() == pytest.approx(expected, rel=0.08)
+    assert abs(found.mean()) < 0.12 * expected
+    if "uniform" in call:
+        bound = expected * math.sqrt(3)
+        assert 0.97 * bound < np.abs(found).max() <= bound * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (4, 3, 2, 5)])
+def test_fans_and_gains_are_pytorchs(torch, shape):
+    theirs = torch.nn.init
+    expected = theirs._calculate_fan_in_and_fan_out(torch.empty(shape))
+    assert nn.init.fans(minigrad.empty(shape)) == expected
+    for name in [*nn.init.GAINS, "leaky_relu"]:
+        found = nn.init.calculate_gain(name)
+        assert found == pytest.approx(theirs.calculate_gain(name))
+    found = nn.init.calculate_gain("leaky_relu", 0.3)
+    assert found == pytest.approx(theirs.calculate_gain("leaky_relu", 0.3))
+
+
+@pytest.mark.parametrize(
+    ("layer", "fan_in"),
+    [("nn.Linear(25, 40)", 25), ("nn.Conv2d(4, 30, 3, groups=2)", 18)],
+)
+def test_layers_start_within_one_over_the_root_of_fan_in(torch, layer, fan_in):
+    bound = 1 / math.sqrt(fan_in)
+    for library in (nn, torch.nn):
+        made = eval(layer, {"nn": library})
+        for values in (made.weight.detach().numpy(), made.bias.detach().numpy()):
+            assert 0.8 * bound < np.abs(values).max() <= bound * (1 + 1e-6)
+
+
+def test_constants_and_the_unit_matrix():
+    weight = nn.Parameter(minigrad.empty(2, 3))
+    assert nn.init.constant_(weight, 2.5).tolist() == [[2.5] * 3] * 2
+    assert nn.init.ones_(weight).tolist() == [[1.0] * 3] * 2
+    assert nn.init.zeros_(weight).tolist() == [[0.0] * 3] * 2
+    assert nn.init.eye_(weight).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("kaiming_uniform_(w, mode='fan_avg')", "fan_avg not supported.*fan_out"),
+        ("kaiming_normal_(w, nonlinearity='rulu')", "'rulu'.*relu"),
+        ("xavier_uniform_(w[0])", "fewer than 2 dimensions"),
+        ("eye_(w[0])", r"2 dimensions are supported, not \(3,\)"),
+    ],
+)
+def test_wrong_ways_to_start_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        eval(call, vars(nn.init) | {"w": minigrad.ones(2, 3)})
+
+
+# All gradients at once
+
+
+@pytest.mark.parametrize("max_norm", [0.1, 1e6])
+@pytest.mark.parametrize("norm_type", [2.0, 1.0, 3.0, math.inf])
+@BOTH_FLOATS
+def test_clipping_is_pytorchs(torch, max_norm, norm_type, dtype, tolerance):
+    ours, theirs = both("nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))", torch, dtype)
+    x = np.random.default_rng(0).normal(size=(5, 3)).astype(dtype)
+    passed(ours, minigrad, [x]), passed(theirs, torch, [x])
+    ours[1].bias.grad = theirs[1].bias.grad = None
+    clips = [lib.utils.clip_grad_norm_ for lib in (nn, torch.nn)]
+    total = clips[0](ours.parameters(), max_norm, norm_type)
+    expected = clips[1](theirs.parameters(), max_norm, norm_type)
+    assert_alike([total.numpy()], [expected.numpy()], tolerance)
+    grads = [
+        [p.grad.numpy() for p in m.parameters() if p.grad is not None]
+        for m in (ours, theirs)
+    ]
+    assert_alike(*grads, tolerance)
+
+
+def test_clipping_one_tensor_or_none():
+    w = minigrad.tensor([1.0, 1.0], requires_grad=True)
+    assert nn.utils.clip_grad_norm_(w, 1.0).item() == 0
+    (w * minigrad.tensor([3.0, 4.0])).sum().backward()
+    assert nn.utils.clip_grad_norm_(w, 1.0).item() == 5
+    assert w.grad.tolist() == pytest.approx([0.6, 0.8])
+
+
+@pytest.mark.parametrize("model", [nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1))])
+def test_clipping_takes_parameters_and_no_model(model):
+    with pytest.raises(TypeError, match=r"such as model.parameters\(\), not a "):
+        nn.utils.clip_grad_norm_(model, 1.0)
+
+
+def test_clipping_is_noticed_by_what_needs_the_gradient():
+    w = minigrad.tensor([3.0, 4.0], requires_grad=True)
+    w.grad = minigrad.tensor([3.0, 4.0])
+    square = (w * w.grad).sum()
+    nn.utils.clip_grad_norm_([w], 1.0)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        square.backward()
+
+
+def test_parameters_become_one_vector():
+    model = nn.Linear(2, 2)
+    vector = nn.utils.parameters_to_vector(model.parameters())
+    expected = [*model.weight.flatten().tolist(), *model.bias.tolist()]
+    assert vector.tolist() == expected
