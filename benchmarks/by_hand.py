@@ -72,7 +72,7 @@ def conv_forward(x, w, b):
 
 
 def conv_backward(g, columns, w, shape):
-    """Return the gradients of the input (None without a shape), the weight, the bias."""
+    """Return the gradients of input (None without a shape), weight and bias."""
     rows = g.reshape(len(w), -1)
     gw, gb = (rows @ columns.T).reshape(w.shape), rows.sum(axis=1)
     if shape is None:

@@ -138,7 +138,7 @@ def rivals(name):
 
 
 def measure(name):
-    """Return the seconds of a step for each rival: the medians of interleaved rounds."""
+    """Return the seconds of a step for each rival: medians of interleaved rounds."""
     steps, seconds = rivals(name), {}
     gradients = {rival: step() for rival, step in steps.items()}
     for rival, found in gradients.items():

@@ -81,7 +81,7 @@ F.max_pool2d(torch.ones(1, 1, 5, 5), 7) | too small
 F.max_pool2d(torch.ones(5), 2) | (5,)
 F.linear(torch.ones(2, 3, dtype=torch.float64), torch.ones(4, 3)) | dtype
 F.linear([1.0], torch.ones(4, 1)) | list
-F.conv2d(torch.ones(1, 1, 5, 5), torch.ones(1, 1, 3, 3), stride=2, padding="same") | same
+F.conv2d(torch.ones(1, 1, 5, 5), torch.ones(1, 1, 3, 3), None, 2, "same") | same
 """
 REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]
 KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
