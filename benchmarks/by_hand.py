@@ -91,9 +91,11 @@ def pool_forward(x):
     h, w = x.shape[1] // 2 * 2, x.shape[2] // 2 * 2
     parts = [x[:, i:h:2, j:w:2] for i in (0, 1) for j in (0, 1)]
     out = np.maximum(np.maximum(parts[0], parts[1]), np.maximum(parts[2], parts[3]))
-    where = np.full(out.shape, 3, np.int8)
-    for i in (2, 1, 0):
-        where[parts[i] == out] = i
+    missing = parts[0] != out
+    where = missing.astype(np.int8)
+    for part in parts[1:3]:
+        missing &= part != out
+        where += missing.view(np.int8)
     return out, where
 
 
@@ -102,7 +104,7 @@ def pool_backward(g, where, shape):
     out = np.zeros(shape, g.dtype)
     h, w = shape[1] // 2 * 2, shape[2] // 2 * 2
     for k, (i, j) in enumerate([(0, 0), (0, 1), (1, 0), (1, 1)]):
-        out[:, i:h:2, j:w:2] = g * (where == k)
+        np.multiply(g, where == k, out=out[:, i:h:2, j:w:2])
     return out
 
 

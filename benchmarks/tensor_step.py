@@ -17,11 +17,16 @@ import gc  # noqa: E402
 import statistics  # noqa: E402
 import time  # noqa: E402
 
+import autograd.numpy as anp  # noqa: E402
 import by_hand  # noqa: E402
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
+from autograd import value_and_grad  # noqa: E402
 
 import minigrad  # noqa: E402
+
+np.int = int  # DeZero was written for an older NumPy
+import dezero  # noqa: E402
 
 torch.set_num_threads(1)
 RATE = 1e-3
@@ -73,6 +78,40 @@ def transformer(lib, p, x, classes, heads=4):
     h = F.relu(F.linear(F.layer_norm(x, (d,), n2w, n2b), w1, b1))
     y = x + F.linear(h, w2, b2)
     return F.mse_loss(y, lib.zeros_like(y))
+
+
+def hips_mlp(p, x, classes):
+    for i in range(0, len(p) - 2, 2):
+        x = anp.maximum(x @ p[i].T + p[i + 1], 0)
+    scores = x @ p[-2].T + p[-1]
+    top = scores - scores.max(axis=1, keepdims=True)
+    right = top[anp.arange(len(classes)), classes]
+    return anp.mean(anp.log(anp.exp(top).sum(axis=1)) - right)
+
+
+def hips_chain(p, x, classes):
+    y = a = p[0]
+    for _ in range(1000):
+        y = anp.sin(anp.tanh(y * x + a) * 0.9)
+    return anp.sum(y)
+
+
+def dezero_mlp(p, x, classes):
+    F = dezero.functions
+    for i in range(0, len(p) - 2, 2):
+        x = F.relu(F.linear(x, p[i].T, p[i + 1]))
+    return F.softmax_cross_entropy(F.linear(x, p[-2].T, p[-1]), classes)
+
+
+def dezero_chain(p, x, classes):
+    y, a = p[0], p[0]
+    for _ in range(1000):
+        y = dezero.functions.sin(dezero.functions.tanh(y * x + a) * 0.9)
+    return dezero.functions.sum(y)
+
+
+HIPS = {mlp: hips_mlp, chain: hips_chain}  # neither of the two has convolutions that
+DEZERO = {mlp: dezero_mlp, chain: dezero_chain}  # would be a match, nor attention
 
 
 def layers(*sizes):
@@ -133,8 +172,36 @@ def rivals(name):
 
         return step
 
+    def by_hips():
+        p = [a.copy() for a in start]
+        slopes = value_and_grad(HIPS[network])
+
+        def step():
+            _, gradients = slopes(p, x, classes)
+            for a, g in zip(p, gradients):
+                a -= RATE * g
+            return gradients
+
+        return step
+
+    def by_dezero():
+        p = [dezero.Parameter(a.copy()) for a in start]
+
+        def step():
+            for a in p:
+                a.cleargrad()
+            DEZERO[network](p, x, classes).backward()
+            for a in p:
+                a.data -= RATE * a.grad.data
+            return [a.grad.data for a in p]
+
+        return step
+
     made = {"minigrad": by_library(minigrad), "by hand": by_numpy()}
-    return made | {"PyTorch": by_library(torch)}
+    made["PyTorch"] = by_library(torch)
+    if network in HIPS:
+        made |= {"HIPS autograd": by_hips(), "DeZero": by_dezero()}
+    return made
 
 
 def measure(name):
@@ -162,10 +229,12 @@ def report(name):
     times = measure(name)
     hand, theirs = (times["minigrad"] / times[r] for r in ("by hand", "PyTorch"))
     most_hand, most_theirs = BOUNDS[name]
+    others = [r for r in times if r not in ("minigrad", "by hand", "PyTorch")]
+    rest = ", ".join(f"{times['minigrad'] / times[r]:.2f} of {r}'s" for r in others)
     print(
         f"{name:12} {times['minigrad'] * 1e3:9.3f} ms   "
         f"{hand:5.2f} of by hand (at most {most_hand})   "
-        f"{theirs:5.2f} of PyTorch (at most {most_theirs})",
+        f"{theirs:5.2f} of PyTorch (at most {most_theirs})   {rest}",
         flush=True,
     )
     return hand <= most_hand and theirs <= most_theirs

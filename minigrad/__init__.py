@@ -32,8 +32,10 @@ from minigrad.creation import (
 )
 from minigrad.dtypes import bool_ as bool
 from minigrad.dtypes import float32, float64, int64
+from minigrad.memory import keep_freed_memory
 from minigrad.serialization import load, save
 from minigrad.tensor import Tensor
 
 float, double, long = float32, float64, int64
 globals().update(methods.named(methods.BOTH) | methods.named(methods.FUNCTIONS))
+keep_freed_memory()

@@ -4,6 +4,8 @@ In memory the batch comes last, behind strides that say otherwise: then every sh
 the kernel is a copy of long rows, and a convolution is one matrix product.
 """
 
+import functools
+import itertools
 import math
 
 import numpy as np
@@ -40,16 +42,17 @@ def framed(x, padding):
     return out
 
 
+@functools.lru_cache(maxsize=1000)
 def shifts(kernel, size, stride, dilation):
-    """Yield each place of the kernel, and the slices of its inputs in (C, H, W, N)."""
-    for i in range(kernel[0]):
-        for j in range(kernel[1]):
-            starts = i * dilation[0], j * dilation[1]
-            spans = [
-                slice(start, start + step * (length - 1) + 1, step)
-                for start, step, length in zip(starts, stride, size)
-            ]
-            yield (i, j), (slice(None), *spans)
+    """List each place of the kernel, and the slices of its inputs in (C, H, W, N)."""
+    found = []
+    for place in itertools.product(*map(range, kernel)):
+        spans = [
+            slice(k * d, k * d + s * (n - 1) + 1, s)
+            for k, d, s, n in zip(place, dilation, stride, size)
+        ]
+        found.append((place, (slice(None), *spans)))
+    return found
 
 
 def out_size(shape, kernel, stride, padding, dilation):
@@ -81,7 +84,12 @@ def convolve(a, weight, bias, stride, padding, dilation):
 
 def convolve_back(a, weight, size, stride, padding, dilation):
     """Return the gradient of an input of `size` (H, W); `a` is the output's."""
-    (n, o, *spans), (_, c, *kernel) = a.shape, weight.shape
+    (n, o), spans, c, kernel = (
+        a.shape[:2],
+        a.shape[2:],
+        weight.shape[1],
+        weight.shape[2:],
+    )
     rows = batch_last(a).reshape(o, -1)
     columns = (weight.reshape(o, -1).T @ rows).reshape(c, *kernel, *spans, n)
     (h, w), (ph, pw) = size, padding
@@ -195,29 +203,33 @@ def largest(a, kernel, stride):
     """Return the largest number in each window, and which place it has (the first)."""
     size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
     parts = [a[window] for window in windows(kernel, size, stride)]
-    out = parts[0]
-    for part in parts[1:]:
-        out = np.maximum(out, part)
-    where = np.zeros_like(out, np.int16)
-    for i in range(len(parts) - 1, 0, -1):
-        where[parts[i] == out] = i
-    where[parts[0] == out] = 0
+    out = functools.reduce(np.maximum, parts)
+    missing = parts[0] != out
+    # the number of places before the first largest
+    where = missing.astype(np.int8 if len(parts) < 128 else np.int64)
+    for part in parts[1:-1]:
+        missing &= part != out
+        where += missing.view(np.int8)
     return out, {"where": where}
 
 
-def blank(size, like):
-    """Return zeros of height and width `size`, in memory as `like`."""
-    n, c = like.shape[:2]
-    if like.strides[0] <= like.itemsize:  # the batch comes last
-        return batch_first(np.zeros((c, *size, n), like.dtype))
-    return np.zeros((n, c, *size), like.dtype)
+def blank(size, a, like):
+    """Return zeros (N, C, *size) and `a`, laid out in memory as `like` is."""
+    n, c = a.shape[:2]
+    if like.strides[0] > like.itemsize:
+        return np.zeros((n, c, *size), a.dtype), a
+    return batch_first(np.zeros((c, *size, n), a.dtype)), batch_first(batch_last(a))
 
 
 def to_largest(a, where, size, kernel, stride):
     """Return zeros of height and width `size`, with `a` put where the largest were."""
-    out = blank(size, a)
+    out, a = blank(size, a, where)
+    apart = all(s >= k for s, k in zip(stride, kernel))
     for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
-        out[window] += a * (where == i)
+        if apart:
+            np.multiply(a, where == i, out=out[window])
+        else:  # windows overlap, and one place may be the largest in several
+            out[window] += a * (where == i)
     return out
 
 
@@ -254,7 +266,7 @@ def total(a, kernel, stride):
 
 def to_all(a, size, kernel, stride):
     """Return zeros of height and width `size`, with `a` added to all of its window."""
-    out = blank(size, a)
+    out, a = blank(size, a, a)
     for window in windows(kernel, a.shape[2:], stride):
         out[window] += a
     return out
