@@ -24,7 +24,7 @@ class Node:
     """One operation that was recorded; `tensor.grad_fn` shows it."""
 
     __slots__ = ["op", "formulas", "targets", "saved", "shape", "frees"]
-    __slots__ += ["number", "hooks", "__weakref__"]
+    __slots__ += ["number", "hooks", "storage", "__weakref__"]
 
     def __init__(self, op, formulas, targets, saved, shape):
         self.op, self.formulas, self.targets = op, formulas, targets
@@ -61,6 +61,17 @@ class Node:
                 f"modified by an inplace operation: {self.name()} had saved it. Write "
                 "to a clone(), or after backward."
             )
+
+    def check_views(self) -> None:
+        """Raise RuntimeError if an argument was a view that a write had made stale."""
+        for view in self.targets:
+            written = versions.rewritten.get(getattr(view, "storage", None), 0)
+            if written and view.number < written < self.number:
+                raise RuntimeError(
+                    f"{self.name()} used a view, made by {view.name()}, of a tensor "
+                    "that had been modified by an inplace operation since. Take the "
+                    "view after the write."
+                )
 
 
 class AccumulateGrad:
@@ -115,6 +126,8 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
     """Add to the gradient of each target of `node` its share of `g`."""
     if node.saved is None or node.number < versions.latest:
         node.check()
+    if versions.rewritten:
+        node.check_views()
     formulas, saved = node.formulas, node.saved
     if lift:
         formulas, saved = node.op.lifted(node, lift)

@@ -56,6 +56,7 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     out = to_dtype(out, x.dtype)
     write(x.array, out.array)
     if recorded:
+        versions.rewrote(x.array)
         x.edge = out.edge
         x.edge.saved = tuple(
             tuple(x.array if value is out.array else value for value in values or ())

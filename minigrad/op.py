@@ -18,6 +18,7 @@ from minigrad.arguments import (
 from minigrad.dtypes import as_array, promoted, settle, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
+from minigrad.versions import storage
 
 MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
 
@@ -181,7 +182,10 @@ def general(op: Op) -> Callable:
         targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
         if not any(targets) or not recording.get():
             return Tensor(out)
-        return Tensor(out, record(op, arrays, out, extras, targets))
+        node = record(op, arrays, out, extras, targets)
+        if out.base is not None:
+            node.storage = id(storage(out))
+        return Tensor(out, node)
 
     return method
 

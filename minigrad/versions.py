@@ -14,6 +14,7 @@ import numpy as np
 
 numbers = itertools.count(1)
 latest = 0  # number of the newest write: nodes made after it need no check
+rewritten: dict[int, int] = {}  # storages that a recorded write went to: when, last
 _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
 
 
@@ -24,6 +25,12 @@ def storage(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def forget_storage(key: int) -> None:
+    """Drop what is known of a storage that is gone."""
+    _writes.pop(key, None)
+    rewritten.pop(key, None)
+
+
 def wrote(array: np.ndarray) -> None:
     """Note that the storage of `array` is being written to, now."""
     global latest
@@ -32,10 +39,16 @@ def wrote(array: np.ndarray) -> None:
     entry = _writes.get(id(owner))
     if entry is None:
         key = id(owner)
-        forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
+        forget = weakref.ref(owner, lambda _: forget_storage(key))
         _writes[key] = [forget, 1, latest]
     else:
         entry[1:] = entry[1] + 1, latest
+
+
+def rewrote(array: np.ndarray) -> None:
+    """Note that a write to the storage of `array` was recorded: its views are stale."""
+    key = id(storage(array))
+    rewritten[key] = _writes[key][2]
 
 
 def version(array: np.ndarray) -> int:

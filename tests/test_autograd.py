@@ -286,6 +286,19 @@ def test_leaves_and_views_are_not_written_over_while_recorded(x):
     assert x.tolist() == [7, 3] and x.requires_grad
 
 
+def test_a_view_that_a_recorded_write_made_stale_is_caught(x):
+    base = x * 1
+    early, late = base[0], base[1]
+    before = early * 2
+    base.mul_(3)
+    (before + base[0]).backward(retain_graph=True)
+    assert x.grad.tolist() == [5, 0]
+    with pytest.raises(RuntimeError, match="SelectBackward0.*modified by an inplace"):
+        (late * 2).backward()
+    del base, early, late, before
+    (x * 1)[0].backward()
+
+
 # The engine under load
 
 
