@@ -1,6 +1,6 @@
 """minigrad: torch.autograd, small enough to read in a weekend."""
 
-from minigrad import autograd, data, linalg, methods, nn, optim
+from minigrad import autograd, data, hooks, linalg, methods, nn, optim
 from minigrad.autograd import (
     enable_grad,
     is_grad_enabled,
