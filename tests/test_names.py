@@ -22,10 +22,12 @@ PLACES = {
     "nn.functional": """relu leaky_relu elu gelu silu softplus linear pad softmax
         log_softmax conv2d max_pool2d avg_pool2d adaptive_avg_pool2d batch_norm
         layer_norm embedding dropout cross_entropy nll_loss mse_loss l1_loss
-        binary_cross_entropy binary_cross_entropy_with_logits scaled_dot_product_attention
+        binary_cross_entropy binary_cross_entropy_with_logits
+        scaled_dot_product_attention
         one_hot sigmoid tanh""",
     "nn": """Module Parameter Sequential ModuleList Linear Conv2d BatchNorm1d
-        BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d AvgPool2d AdaptiveAvgPool2d
+        BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d AvgPool2d
+        AdaptiveAvgPool2d
         ReLU LeakyReLU ELU GELU SiLU Softplus Sigmoid Tanh Softmax LogSoftmax MSELoss
         L1Loss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss Identity""",
     "nn.init": """uniform_ normal_ constant_ zeros_ ones_ xavier_uniform_ xavier_normal_
