@@ -236,7 +236,7 @@ def gradcheck(
     if any(x.dtype != np.float64 for x in checked):
         raise ValueError("gradcheck needs float64 inputs: float32 is too coarse for it")
     for x in checked:
-        x.array = np.ascontiguousarray(x.array)
+        x.array = np.asarray(x.array, order="C")
     outputs = [o for o in many(func(*inputs)) if o.requires_grad]
     for k, x in enumerate(checked):
         numerical = numerical_jacobian(func, inputs, x, eps) if x.numel() else []

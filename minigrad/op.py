@@ -136,7 +136,7 @@ def binary(op: Op) -> Callable:
             a, b = both_tensors(op, a, b)
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
-            return method(*alike(a, b))
+            return op.method(*alike(a, b))
         try:
             out = op.forward(x, y)
         except ValueError as error:

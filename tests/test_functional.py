@@ -6,6 +6,7 @@ import pytest
 import minigrad
 from minigrad import autograd
 from minigrad.autograd import Function, gradcheck, gradgradcheck
+from minigrad.nn import functional as F
 from minigrad.numeric import GradcheckError
 
 
@@ -197,6 +198,49 @@ def test_second_derivatives_agree_with_pytorch():
         results.append(values)
     for mine, theirs in zip(*results):
         np.testing.assert_allclose(mine, theirs)
+
+
+def rows(*shape):
+    return minigrad.randn(shape, dtype=minigrad.float64, requires_grad=True)
+
+
+CHECKED = {
+    "attention": lambda: (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        (rows(2, 3, 2), rows(2, 3, 2), rows(2, 3, 2)),
+    ),
+    "convolution": lambda: (
+        lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=1),
+        (rows(2, 2, 4, 4), rows(3, 2, 3, 3), rows(3)),
+    ),
+    "batch norm": lambda: (
+        lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+        (rows(4, 2), rows(2), rows(2)),
+    ),
+    "layer norm": lambda: (
+        lambda x, w, b: F.layer_norm(x, (3,), w, b),
+        (rows(2, 3), rows(3), rows(3)),
+    ),
+    "einsum": lambda: (
+        lambda a, b, c: minigrad.einsum("ij,jk,k->i", a, b, c),
+        (rows(2, 3), rows(3, 2), rows(2)),
+    ),
+    "cross-entropy": lambda: (
+        lambda x: F.cross_entropy(x, minigrad.tensor([0, 2, 1])),
+        (rows(3, 3),),
+    ),
+    "prod": lambda: (lambda x: x.prod(1), (rows(2, 4),)),
+    "gelu": lambda: (F.gelu, (rows(2, 3),)),
+    "max pool": lambda: (lambda x: F.max_pool2d(x, 2, 1), (rows(1, 1, 3, 4),)),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_fused_operations_have_right_second_derivatives(name):
+    minigrad.manual_seed(1)
+    function, inputs = CHECKED[name]()
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
 
 
 def test_gradcheck_tells_right_from_wrong():

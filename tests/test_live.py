@@ -5,7 +5,7 @@ import pytest
 
 import minigrad
 from classroom import live
-from minigrad import Tensor, ops, value
+from minigrad import Tensor, ops, reductions, value
 from minigrad.value import Value
 
 
@@ -141,6 +141,22 @@ def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
     x.grad = None
     x.tanh().backward()
     assert x.grad.item() == pytest.approx(1 - np.tanh(0.5) ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["mul", "tanh", "sum", "relu"])
+def test_all_kinds_of_rules_can_take_each_others_place(name):
+    assert getattr(ops, name, reductions.sum).method.__code__.co_freevars == ("op",)
+
+
+def test_a_rule_with_a_parameter_more_takes_the_place_of_an_operators():
+    run_page(
+        "# minigrad/ops.py\n"
+        "mul = Op('Mul', lambda a, b, twice=2: a * b * twice,\n"
+        "         a=lambda g, b: g * b, b=lambda g, a: g * a)\n"
+    )
+    assert slopes(lambda x, y: x * y) == (3.0, 2.0)
+    live.restore()
+    assert (minigrad.ones(1) * 3.0).item() == 3.0
 
 
 def test_a_kept_rule_survives_the_failure_of_a_later_one():
