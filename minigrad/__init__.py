@@ -1,4 +1,18 @@
-"""minigrad: torch.autograd, small enough to read in a weekend."""
+"""minigrad: torch.autograd, small enough to read in a weekend.
+
+Read it in this order:
+
+    value, numeric, neuron     one number at a time, and how to check a gradient
+    engine, versions           the graph of nodes, and the walk back through it
+    tensor, arraylike          Tensor: an array that knows where it came from
+    op, arguments              Op: an operation with a formula for each argument
+    ops, products, reductions, shapes, indexing       the rules
+    methods, creation, dtypes, printing, inplace      the rest of a Tensor's surface
+    grad_mode, hooks, anomaly, function, autograd     the rest of autograd
+    nn/, optim, data, serialization                   learning machines
+    draw*, render, plot                               pictures
+    memory                                            one setting, for speed
+"""
 
 from minigrad import autograd, data, hooks, linalg, methods, nn, optim
 from minigrad.autograd import (

@@ -130,9 +130,7 @@ def binary(op: Op) -> Callable:
     """Bind an operation on two tensors, elementwise, of any shapes that broadcast."""
 
     def method(a, b):
-        if type(a) is Tensor and type(b) in NUMBERS:
-            b = constants.get((b, a.array.dtype), b)
-        if type(a) is not Tensor or type(b) is not Tensor:
+        if type(b) is not Tensor or type(a) is not Tensor:
             a, b = both_tensors(op, a, b)
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
@@ -229,9 +227,11 @@ constants: dict[tuple, Tensor] = {}  # of Python numbers that were met before
 def both_tensors(op: Op, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Return two operands as tensors; a Python number takes the other one's dtype."""
     if isinstance(a, Tensor):
-        if isinstance(b, Tensor):
-            return a, b
-        return a, constant(op, b, a.array.dtype)
+        if type(b) in NUMBERS:
+            b = constants.get((b, a.array.dtype), b)
+        if not isinstance(b, Tensor):
+            b = constant(op, b, a.array.dtype)
+        return a, b
     if isinstance(b, Tensor):
         return constant(op, a, b.array.dtype), b
     raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
