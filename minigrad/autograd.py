@@ -95,9 +95,7 @@ def like_given(given: Any, results: Sequence) -> Any:
     return tuple(results) if isinstance(given, list | tuple) else results[0]
 
 
-def vjp(
-    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False
-) -> tuple:
+def vjp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple:
     """Return func(*inputs), and v times its Jacobian: one walk back.
 
     v has the shape of the output, and may be left out if that is one number.
@@ -105,19 +103,13 @@ def vjp(
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
-    found = grad(many(outputs), leaves, v, create_graph=create_graph, allow_unused=True)
+    found = grad(many(outputs), leaves, v, None, create_graph, allow_unused=True)
     found = [zeros_like(x) if g is None else g for g, x in zip(found, leaves)]
-    result = (
-        outputs
-        if create_graph
-        else like_given(outputs, [o.detach() for o in many(outputs)])
-    )
+    result = outputs if create_graph else detached(outputs)
     return result, like_given(inputs, found)
 
 
-def jvp(
-    func: Callable, inputs: Any, v: Any = None, create_graph: bool = False
-) -> tuple:
+def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple:
     """Return func(*inputs), and its Jacobian times v, by walking back twice.
 
     u·J is linear in u, and the derivative of (u·J)·v for u is J·v.
@@ -128,24 +120,26 @@ def jvp(
         outputs = func(*leaves)
         u = [zeros_like(o).requires_grad_() for o in many(outputs)]
         rows = grad(many(outputs), leaves, u, create_graph=True, allow_unused=True)
-        v = many(v) if v is not None else [ones_like(x) for x in leaves]
-        pairs = [(r, w) for r, w in zip(rows, v) if r is not None and r.requires_grad]
-        found = [None] * len(u)
-        if pairs:
-            found = grad(
-                [r for r, _ in pairs],
-                u,
-                [w for _, w in pairs],
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-    found = [zeros_like(o) if g is None else g for g, o in zip(found, many(outputs))]
-    result = (
-        outputs
-        if create_graph
-        else like_given(outputs, [o.detach() for o in many(outputs)])
-    )
+    v = many(v) if v is not None else [ones_like(x) for x in leaves]
+    found = weighed(rows, v, u, create_graph)
+    result = outputs if create_graph else detached(outputs)
     return result, like_given(outputs, found)
+
+
+def weighed(outputs, weights, inputs, create_graph: bool) -> list[Tensor]:
+    """Return the gradient of the outputs, weighed, for each input; zeros where none."""
+    pairs = [(o, w) for o, w in zip(outputs, weights) if o is not None]
+    pairs = [(o, w) for o, w in pairs if o.requires_grad]
+    found = [None] * len(inputs)
+    if pairs:
+        outputs, weights = zip(*pairs)
+        found = grad(outputs, inputs, weights, None, create_graph, allow_unused=True)
+    return [zeros_like(x) if g is None else g for g, x in zip(found, inputs)]
+
+
+def detached(outputs: Any) -> Any:
+    """Return one output or several without their history."""
+    return like_given(outputs, [output.detach() for output in many(outputs)])
 
 
 def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
@@ -189,22 +183,14 @@ def hvp(func: Callable, inputs: Any, v: Any, create_graph: bool = False) -> tupl
         leaves = tracked(inputs, create_graph)
         output = func(*leaves)
         first = grad(output, leaves, create_graph=True, allow_unused=True)
-        pairs = [
-            (g, w) for g, w in zip(first, many(v)) if g is not None and g.requires_grad
-        ]
-    found = [None] * len(leaves)
-    if pairs:
-        gs, ws = zip(*pairs)
-        found = grad(gs, leaves, ws, create_graph=create_graph, allow_unused=True)
-    found = [zeros_like(x) if g is None else g for g, x in zip(found, leaves)]
+    found = weighed(first, many(v), leaves, create_graph)
     return output if create_graph else output.detach(), like_given(inputs, found)
 
 
-def numerical_jacobian(func: Callable, inputs: Sequence[Tensor], x: Tensor, eps: float):
-    """Return the Jacobians for x by central differences, one array for each output."""
-    columns = []
+def numerical_jacobians(func, inputs, x: Tensor, eps: float) -> list[np.ndarray]:
+    """Return the Jacobian of each output for x by central differences."""
+    columns, flat = [], x.array.reshape(-1)
     with no_grad():
-        flat = x.array.reshape(-1)
         for i in range(flat.size):
             middle = flat[i]
             flat[i] = middle + eps
@@ -216,13 +202,18 @@ def numerical_jacobian(func: Callable, inputs: Sequence[Tensor], x: Tensor, eps:
     return [np.stack(each, -1).reshape(each[0].size, -1) for each in zip(*columns)]
 
 
+def analytical_jacobian(output: Tensor, x: Tensor) -> np.ndarray:
+    """Return the Jacobian of an output for x by walking back from each number."""
+    table = np.zeros((output.numel(), x.numel()), x.dtype)
+    for row, element in zip(table, output.reshape(-1).unbind()):
+        (g,) = grad(element, x, retain_graph=True, allow_unused=True)
+        if g is not None:
+            row[:] = g.array.reshape(-1)
+    return table
+
+
 def gradcheck(
-    func: Callable,
-    inputs: Tensor | Sequence[Tensor],
-    eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
-    raise_exception: bool = True,
+    func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
 ) -> bool:
     """Hold the gradients of func at float64 inputs against central differences.
 
@@ -230,6 +221,20 @@ def gradcheck(
     asked not to, returns False) with both Jacobians if they differ.
     """
     inputs = many(inputs)
+    checked = to_be_checked(inputs)
+    outputs = many(func(*inputs))
+    for k, x in enumerate(x for x in checked if x.numel()):
+        for o, numerical in enumerate(numerical_jacobians(func, inputs, x, eps)):
+            if outputs[o].requires_grad:
+                table = analytical_jacobian(outputs[o], x)
+                if not np.allclose(table, numerical, rtol, atol, equal_nan=True):
+                    message = f"Jacobian mismatch for output {o} and input {k}"
+                    return disagreed(message, numerical, table, raise_exception)
+    return True
+
+
+def to_be_checked(inputs: Sequence) -> list[Tensor]:
+    """Return the inputs that require grad; raise ValueError for any unfit ones."""
     checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck expects at least one input with requires_grad=True")
@@ -237,48 +242,31 @@ def gradcheck(
         raise ValueError("gradcheck needs float64 inputs: float32 is too coarse for it")
     for x in checked:
         x.array = np.asarray(x.array, order="C")
-    outputs = [o for o in many(func(*inputs)) if o.requires_grad]
-    for k, x in enumerate(checked):
-        numerical = numerical_jacobian(func, inputs, x, eps) if x.numel() else []
-        for o, (output, expected) in enumerate(zip(outputs, numerical)):
-            rows = [
-                grad(element, x, retain_graph=True, allow_unused=True)[0]
-                for element in output.reshape(-1).unbind()
-            ]
-            rows = [np.zeros(x.shape) if row is None else row.array for row in rows]
-            analytical = np.stack(rows).reshape(expected.shape) if rows else expected
-            if not np.allclose(analytical, expected, rtol, atol, equal_nan=True):
-                if not raise_exception:
-                    return False
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {o} with respect to input {k},\n"
-                    f"numerical:\n{expected}\nanalytical:\n{analytical}"
-                )
-    return True
+    return checked
 
 
-def gradgradcheck(
-    func: Callable, inputs: Any, grad_outputs: Any = None, **options
-) -> bool:
+def disagreed(message: str, numerical, analytical, raise_exception: bool) -> bool:
+    """Return False, or raise GradcheckError with both Jacobians."""
+    if raise_exception:
+        raise GradcheckError(
+            f"{message},\nnumerical:\n{numerical}\nanalytical:\n{analytical}"
+        )
+    return False
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, **options) -> bool:
     """Check the second derivatives: gradcheck of the gradient, for random weights."""
-    inputs = many(inputs)
-    outputs = many(func(*inputs))
-    weights = (
-        many(grad_outputs)
-        if grad_outputs is not None
-        else tuple(randn_like(o, requires_grad=True) for o in outputs)
-    )
-    checked = [
-        i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad
-    ]
+    inputs, n = many(inputs), len(many(inputs))
+    weights = many(grad_outputs)
+    if grad_outputs is None:
+        weights = [randn_like(o, requires_grad=True) for o in many(func(*inputs))]
+    recorded = [getattr(x, "requires_grad", False) for x in inputs]
 
     def first(*everything):
-        mine, weights = everything[: len(inputs)], everything[len(inputs) :]
-        wanted = [mine[i] for i in checked]
+        wanted = [x for x, needed in zip(everything, recorded) if needed]
         with enable_grad():
-            found = grad(
-                many(func(*mine)), wanted, weights, create_graph=True, allow_unused=True
-            )
+            outputs = many(func(*everything[:n]))
+            found = grad(outputs, wanted, everything[n:], None, True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
     return gradcheck(first, (*inputs, *weights), **options)

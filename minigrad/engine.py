@@ -5,7 +5,6 @@ each argument of its operation a target (the Node that made the argument, or the
 AccumulateGrad of a leaf), a formula, and the arrays that this formula wants.
 """
 
-import functools
 import weakref
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -97,42 +96,29 @@ class AccumulateGrad:
         return self.leaf()
 
 
-def run_backward(
-    roots: Mapping, inputs=(), retain_graph=False, lift: Callable | None = None
-) -> dict:
-    """Carry each root node's gradient back; return what reached the ends, by node.
+def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> dict:
+    """Carry each root's gradient back; return what reached the ends, by node.
 
-    The ends are the leaves, or the nodes in `inputs`: then only what leads to them is
-    visited. With `lift` (it makes a Tensor of an array and the node that it came from)
-    gradients are Tensors, and what the formulas compute with them is recorded.
+    The ends are the leaves, or else `inputs`: then only what leads there is visited.
     """
     wanted, ends = leading_to(inputs, roots), {}
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
     heap = sorted(waiting)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
-        if node.hooks:
-            g = functools.reduce(lambda g, hook: hook(g), node.hooks, g)
+        for hook in node.hooks or ():
+            g = hook(g)
         if not node.targets if wanted is None else node in inputs:
             ends[node] = g
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, lift)
-            if not retain_graph and node.frees:  # only sizes are kept for ever
-                node.saved = None
+            node.saved = node.saved if retain_graph or not node.frees else None
     return ends
 
 
 def pass_on(node, g, waiting, heap, wanted, lift) -> None:
     """Add to the gradient of each target of `node` its share of `g`."""
-    if node.saved is None or node.number < versions.latest:
-        node.check()
-    if versions.rewritten:
-        node.check_views()
-    formulas, saved = node.formulas, node.saved
-    if lift:
-        formulas, saved = node.op.lifted(node, lift)
-    if anomaly.on:
-        formulas = anomaly.watched(node, formulas)
+    formulas, saved = ready(node, lift)
     for target, formula, values in zip(node.targets, formulas, saved):
         if target is not None and (wanted is None or target in wanted):
             share = formula(g, *values)
@@ -147,6 +133,24 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
                 entry[1] += share
             else:
                 entry[1:] = entry[1] + share, lift is None
+
+
+def ready(node: Node, lift: Callable | None) -> tuple:
+    """Return the formulas of `node` and what they want, if that is still as it was.
+
+    `lift` makes a Tensor of an array and the node that it came from. With it, gradients
+    are Tensors, too, and what the formulas compute is recorded in its turn.
+    """
+    if node.saved is None or node.number < versions.latest:
+        node.check()
+    if versions.rewritten:
+        node.check_views()
+    formulas, saved = node.formulas, node.saved
+    if lift:
+        formulas, saved = node.op.lifted(node, lift)
+    if anomaly.on:
+        formulas = anomaly.watched(node, formulas)
+    return formulas, saved
 
 
 def leading_to(inputs, roots: Mapping) -> set | None:

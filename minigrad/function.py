@@ -115,30 +115,33 @@ class Custom:
         """Run backward on Tensors; return its gradients in the kind that g has."""
         parts = g.parts if isinstance(g, Parts) else {0: g}
         as_arrays = not isinstance(next(iter(parts.values())), Tensor)
-        self.ctx.saved_tensors = tuple(
-            Tensor(s) if isinstance(s, np.ndarray) else s for s in saved
-        )
+        self.ctx.saved_tensors = tuple(map(as_tensor, saved))
         gradients = [
-            parts.get(i, np.zeros(*output)) for i, output in enumerate(self.outputs)
+            as_tensor(parts.get(i, np.zeros(*output)))
+            for i, output in enumerate(self.outputs)
         ]
-        gradients = [x if isinstance(x, Tensor) else Tensor(x) for x in gradients]
         shares = self.function.backward(self.ctx, *gradients)
         self.ctx.saved_tensors = ()
         shares = list(shares) if isinstance(shares, tuple | list) else [shares]
+        self.check(shares)
+        for i, share in enumerate(shares):
+            if share is None and self.ctx.needs_input_grad[i]:
+                shares[i] = Tensor(np.zeros(self.shapes[i], gradients[0].dtype))
+        return [s.array if as_arrays and s is not None else s for s in shares]
+
+    def check(self, shares: list) -> None:
+        """Raise if these are not one gradient, or None, for each argument."""
         if len(shares) != len(self.shapes):
             raise RuntimeError(
                 f"function {self.name} returned an incorrect number of gradients "
                 f"(expected {len(self.shapes)}, got {len(shares)})"
             )
         for i, share in enumerate(shares):
-            if share is None and self.ctx.needs_input_grad[i]:
-                shares[i] = Tensor(np.zeros(self.shapes[i], gradients[0].dtype))
-            elif share is not None and not isinstance(share, Tensor):
+            if share is not None and not isinstance(share, Tensor):
                 raise TypeError(
                     f"function {self.name}: gradient {i} must be a Tensor or None, "
                     f"not {kind(share)}"
                 )
-        return [s.array if as_arrays and s is not None else s for s in shares]
 
     def lifted(self, node: Node, make: Callable) -> tuple:
         """Return formulas, and saved values as Tensors that lead on."""
@@ -159,6 +162,11 @@ class Custom:
             [link(array, source) for array, source in zip(values, self.sources)]
             for values in node.saved
         ]
+
+
+def as_tensor(value: Any) -> Any:
+    """Return an array as a Tensor, and anything else as it is."""
+    return Tensor(value) if isinstance(value, np.ndarray) else value
 
 
 class Parts:

@@ -44,6 +44,18 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     before = Tensor(x.array.copy() if recorded else x.array, x.edge)
     versions.wrote(x.array)  # before the new node: it may save what is written now
     out = op(before, *(before if arg is x else arg for arg in args))
+    check_fits(out, x)
+    out = to_dtype(out, x.dtype)
+    write(x.array, out.array)
+    if recorded:
+        versions.rewrote(x.array)
+        x.edge = out.edge
+        x.edge.saved = in_place_of(out.array, x.array, x.edge.saved)
+    return x
+
+
+def check_fits(out: Tensor, x: Tensor) -> None:
+    """Raise RuntimeError unless `out` can be written over x."""
     if out.shape != x.shape:
         raise RuntimeError(
             f"output with shape {x.shape} doesn't match the broadcast shape {out.shape}"
@@ -53,16 +65,16 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
             f"result type {out.dtype} can't be cast to the desired output type "
             f"{x.dtype}"
         )
-    out = to_dtype(out, x.dtype)
-    write(x.array, out.array)
-    if recorded:
-        versions.rewrote(x.array)
-        x.edge = out.edge
-        x.edge.saved = tuple(
-            tuple(x.array if value is out.array else value for value in values or ())
-            for values in x.edge.saved
-        )
-    return x
+
+
+def in_place_of(old: ndarray, new: ndarray, saved: tuple) -> tuple:
+    """Return what a node saved with `new` for `old`."""
+    return tuple(
+        values  # of a fused operation, all that it was called with
+        if isinstance(values, dict)
+        else tuple(new if value is old else value for value in values or ())
+        for values in saved
+    )
 
 
 def check_may_change(x: Tensor) -> None:

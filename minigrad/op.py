@@ -127,7 +127,7 @@ def unary(op: Op) -> Callable:
 
 
 def binary(op: Op) -> Callable:
-    """Bind an operation on two tensors, elementwise, of any shapes that broadcast."""
+    """Bind an elementwise operation on two tensors, whose shapes broadcast."""
 
     def method(a, b):
         if type(b) is not Tensor or type(a) is not Tensor:
@@ -135,19 +135,13 @@ def binary(op: Op) -> Callable:
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
             return op.method(*alike(a, b))
-        try:
-            out = op.forward(x, y)
-        except ValueError as error:
-            raise mismatch(op, x, y) from error
-        shape = out.shape
-        if not shape:
-            out = np.asarray(out)
+        out, _ = compute(op, (x, y))
         if (to_a or to_b) is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
         save_a, save_b = op.picks
         values = x, y, out
         saved = to_a and save_a(values), to_b and save_b(values)
-        return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, shape))
+        return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, out.shape))
 
     return method
 
@@ -159,46 +153,46 @@ def general(op: Op) -> Callable:
         values = in_order(op, args, kwargs)
         arrays = [v.array if isinstance(v, Tensor) else v for v in values]
         sources = values[: len(op.formulas)]
-        if isinstance(arrays[0], list):
-            sources = arrays[0]
+        if isinstance(values[0], list):
+            sources = values[0]
             arrays[0] = [v.array if isinstance(v, Tensor) else v for v in sources]
-        try:
-            out, extras = op.forward(*arrays), ()
-        except ValueError as error:
-            raise refusal(op, arrays, error) from error
-        if type(out) is tuple:
-            out, extras = out
-        elif op.extras:
-            raise TypeError(
-                f"a formula of {op.name} names {op.extras[0]!r}, which is neither an "
-                f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
-            )
+        out, extras = compute(op, arrays)
         if arrays[0] is values[0] and not any(isinstance(v, Tensor) for v in values):
             return out
-        if type(out) is not ndarray:
-            out = as_array(out)
         targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
         if not any(targets) or not recording.get():
             return Tensor(out)
-        node = record(op, arrays, out, extras, targets)
-        if out.base is not None:
-            node.storage = id(storage(out))
-        return Tensor(out, node)
+        return Tensor(out, record(op, arrays, out, extras, targets))
 
     return method
 
 
-def record(op: Op, arrays: list, out: ndarray, extras: Any, targets: list) -> Node:
+def compute(op: Op, arrays: Any) -> tuple[ndarray, dict]:
+    """Return the result as an array, and the extras; say clearly why if that fails."""
+    try:
+        out, extras = op.forward(*arrays), {}
+    except ValueError as error:
+        raise refusal(op, arrays, error) from error
+    if type(out) is tuple:
+        out, extras = out
+    elif op.extras:
+        raise TypeError(
+            f"a formula of {op.name} names {op.extras[0]!r}, which is neither an "
+            f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
+        )
+    # NumPy makes scalars of arrays without dimensions
+    return out if type(out) is ndarray else as_array(out), extras
+
+
+def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
-    known, formulas = [*arrays, out], op.formulas
-    if op.extras:
-        known += [extras[name] for name in op.extras]
+    known = [*arrays, out, *(extras[name] for name in op.extras)]
+    formulas, saved = op.formulas, []
     if isinstance(arrays[0], list):
         saved = [op.picks[0]([*known, x.shape]) for x in arrays[0]]
         formulas = [partial(formulas[0], i=i) for i in range(len(saved))]
     else:
-        if op.shaped:
-            known += [getattr(x, "shape", ()) for x in arrays[: len(targets)]]
+        known += [getattr(x, "shape", ()) for x in arrays[: len(targets)]]
         saved = [pick(known) if to else () for pick, to in zip(op.picks, targets)]
     if op.plain:
         saved.append(dict(zip(op.parameters, arrays)))
@@ -206,6 +200,8 @@ def record(op: Op, arrays: list, out: ndarray, extras: Any, targets: list) -> No
         op = op.overloaded
     node = Node(op, formulas, targets, saved, out.shape)
     node.frees = op.frees or (op.choosy and has_array(saved))
+    if out.base is not None:  # a view: a write to its memory may make it stale
+        node.storage = id(storage(out))
     return node
 
 
@@ -270,6 +266,8 @@ def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
 
 def refusal(op: Op, arrays: list, error: ValueError) -> Exception:
     """Return NumPy's error as PyTorch would raise it, with the shapes."""
+    if list(op.parameters) == ["a", "b"]:
+        return mismatch(op, *arrays)
     shapes = [str(x.shape) for x in arrays if isinstance(x, ndarray)]
     kind = IndexError if isinstance(error, IndexError) else RuntimeError
     return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")

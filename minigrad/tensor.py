@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -152,22 +152,16 @@ def kind(value: Any) -> str:
     return type(value).__name__
 
 
-def walk_back(
-    outputs: Sequence[Tensor],
-    grad_outputs: Sequence[Tensor | None],
-    inputs: Iterable[Tensor] = (),
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-) -> dict:
+def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=False):
     """Carry gradients from `outputs` back; return what reached the ends, by node."""
-    roots, retain = {}, create_graph if retain_graph is None else retain_graph
-    for output, g in zip(outputs, grad_outputs, strict=True):
+    roots, edges = {}, {tensor.edge for tensor in inputs}
+    if None in edges:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    for output, g in zip(outputs, gradients, strict=True):
         g = first_gradient(output, g)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
-    edges = {tensor.edge for tensor in inputs}
-    if None in edges:
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    retain = create_graph if retain_graph is None else retain_graph
     before = recording.set(create_graph)
     try:
         return run_backward(roots, edges, retain, Tensor if create_graph else None)
@@ -193,16 +187,21 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
     if output.edge is None:
         raise RuntimeError(
             "element 0 of tensors does not require grad and does not have a grad_fn: "
-            "nothing that it was computed from has requires_grad=True, or it was "
-            "computed under no_grad"
+            "all that it comes from has requires_grad=False, or it was made in no_grad"
+        )
+    if gradient is None and output.array.size != 1:
+        raise RuntimeError(
+            "grad can be implicitly created only for scalar outputs; this one has "
+            f"shape {output.shape}. Give backward() a gradient of that shape."
         )
     if gradient is None:
-        if output.array.size != 1:
-            raise RuntimeError(
-                "grad can be implicitly created only for scalar outputs; this one has "
-                f"shape {output.shape}. Give backward() a gradient of that shape."
-            )
         return Tensor(np.ones(output.array.shape, output.array.dtype))
+    check_gradient(output, gradient)
+    return gradient
+
+
+def check_gradient(output: Tensor, gradient: Tensor) -> None:
+    """Raise unless `gradient` can be one of `output`."""
     if not isinstance(gradient, Tensor):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {kind(gradient)}"
@@ -212,7 +211,6 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
             f"Mismatch in shape: grad_output has a shape of {gradient.shape} and "
             f"output has a shape of {output.shape}"
         )
-    return gradient
 
 
 def own(g: Tensor | ndarray, leaf: Tensor, unshared: bool) -> Tensor | ndarray:
