@@ -63,21 +63,25 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradient of the outputs' sum for each input; no `grad` changes.
+    """Return the gradient of the outputs' sum, weighed by grad_outputs, for each input.
 
-    `grad_outputs`, one for each output, weigh the sum. An input that the outputs do
-    not depend on is an error, or with allow_unused its gradient is None.
+    No `grad` changes. An input that is not used is an error, or with allow_unused None.
     """
     outputs, inputs = many(outputs), many(inputs)
-    weights = many(grad_outputs) if grad_outputs is not None else [None] * len(outputs)
+    weights = many(grad_outputs if grad_outputs is not None else [None] * len(outputs))
     ends = walk_back(outputs, weights, inputs, retain_graph, create_graph)
     found = [ends.get(tensor.edge) for tensor in inputs]
+    check_all_used(found, allow_unused)
+    return tuple(g if isinstance(g, Tensor | None) else Tensor(g) for g in found)
+
+
+def check_all_used(found: list, allow_unused: bool) -> None:
+    """Raise RuntimeError if an input has no gradient, and that was not allowed."""
     if not allow_unused and any(g is None for g in found):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the "
             "graph. Set allow_unused=True if this is the desired behavior."
         )
-    return tuple(g if g is None or isinstance(g, Tensor) else Tensor(g) for g in found)
 
 
 def tracked(inputs: Any, create_graph: bool) -> tuple[Tensor, ...]:
@@ -151,19 +155,25 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
-    tables = []
-    for output in many(outputs):
-        rows = [
-            grad(element, leaves, None, True, create_graph, allow_unused=True)
-            for element in output.reshape(-1).unbind()
-        ]
-        columns = []
-        for i, leaf in enumerate(leaves):
-            cells = [zeros_like(leaf) if row[i] is None else row[i] for row in rows]
-            table = stack(cells) if cells else zeros_like(leaf)
-            columns.append(table.reshape(*output.shape, *leaf.shape))
-        tables.append(like_given(inputs, columns))
+    tables = [
+        like_given(inputs, table_of(output, leaves, create_graph))
+        for output in many(outputs)
+    ]
     return like_given(outputs, tables)
+
+
+def table_of(output: Tensor, leaves: Sequence[Tensor], create_graph: bool) -> list:
+    """Return the Jacobians of one output, for each leaf."""
+    rows = [
+        grad(element, leaves, None, True, create_graph, allow_unused=True)
+        for element in output.reshape(-1).unbind()
+    ]
+    tables = []
+    for i, leaf in enumerate(leaves):
+        cells = [zeros_like(leaf) if row[i] is None else row[i] for row in rows]
+        table = stack(cells) if cells else zeros_like(leaf)
+        tables.append(table.reshape(*output.shape, *leaf.shape))
+    return tables
 
 
 def hessian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
