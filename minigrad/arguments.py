@@ -1,5 +1,6 @@
 """What an operation is called with: names, defaults, tensors among other things."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,3 +47,9 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
         if value is MISSING:
             raise TypeError(f"{op.name} is missing its argument {name!r}")
     return list(values.values())
+
+
+def sizes(args: tuple) -> tuple[int, ...]:
+    """Return the sizes of x.view(2, 3), which may come as one tuple."""
+    one = len(args) == 1 and isinstance(args[0], list | tuple)
+    return tuple(map(operator.index, args[0] if one else args))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.arguments import sizes
 from minigrad.dtypes import as_array, as_dtype, default, int64
 from minigrad.tensor import Tensor
 
@@ -60,13 +61,6 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     return Tensor(as_array(array))
-
-
-def sizes(args: tuple) -> tuple:
-    """Return the sizes of zeros(2, 3), which may come as one tuple."""
-    return (
-        tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else args
-    )
 
 
 def zeros(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:

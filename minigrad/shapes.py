@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from minigrad.arguments import sizes
 from minigrad.dtypes import promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
@@ -16,12 +17,6 @@ def expand_dims(a, dim):
     for d in sorted(d % ndim for d in dims):
         a = unsqueezed(a, d)
     return a
-
-
-def several(sizes):
-    """Return the sizes of x.view(2, 3), which may come as one tuple."""
-    one = len(sizes) == 1 and isinstance(sizes[0], list | tuple)
-    return tuple(int(n) for n in (sizes[0] if one else sizes))
 
 
 # Views: the same numbers under another shape
@@ -64,12 +59,12 @@ def ones_among(a, dim):
 def reshape(input, *shape):
     """Return the numbers in another shape, on the same memory where that can be."""
     op = viewed if input.array.flags.c_contiguous else reshaped
-    return op(input, several(shape))
+    return op(input, sizes(shape))
 
 
 def view(input, *shape):
     """Return the same memory in another shape; RuntimeError where it cannot be."""
-    out = viewed(input, several(shape))
+    out = viewed(input, sizes(shape))
     if not np.shares_memory(out.array, input.array) and out.numel():
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride: "
@@ -93,7 +88,7 @@ def transpose(input, dim0, dim1):
 
 def permute(input, *dims):
     """Return the tensor with its axes in another order."""
-    return permuted(input, several(dims))
+    return permuted(input, sizes(dims))
 
 
 def t(input):
@@ -115,11 +110,11 @@ def unsqueeze(input, dim):
     return unsqueezed(input, dim)
 
 
-def expand(input, *sizes):
+def expand(input, *shape):
     """Return the tensor stretched, without copying; -1 keeps the length of an axis."""
-    sizes = several(sizes)
-    old = (1,) * (len(sizes) - input.ndim) + input.shape
-    return expanded(input, tuple(o if n == -1 else n for o, n in zip(old, sizes)))
+    wanted = sizes(shape)
+    old = (1,) * (len(wanted) - input.ndim) + input.shape
+    return expanded(input, tuple(o if n == -1 else n for o, n in zip(old, wanted)))
 
 
 def broadcast_to(input, shape):
@@ -188,9 +183,9 @@ def stack(tensors, dim=0):
     return stacked(of_one_dtype(tensors), dim)
 
 
-def repeat(input, *sizes):
+def repeat(input, *times):
     """Return as many copies of the tensor along each axis, side by side."""
-    return tiled(input, several(sizes))
+    return tiled(input, sizes(times))
 
 
 tiled = Op(

@@ -3,6 +3,8 @@
 import copy
 import itertools
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -180,11 +182,9 @@ def test_methods_that_end_in_an_underscore_write_over_the_tensor():
 
 
 def test_importing_minigrad_is_cheap_and_draws_nothing_in():
-    import subprocess
-    import sys
-
     code = "import sys, minigrad; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     loaded = set(done.stdout.split())
     heavy = {"graphviz", "matplotlib", "sklearn", "safetensors", "tqdm", "IPython"}
     assert "minigrad.nn" in loaded and not heavy & loaded, done.stderr
+    assert not [name for name in loaded if name.startswith("minigrad.draw")]

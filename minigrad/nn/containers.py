@@ -5,7 +5,20 @@ from collections.abc import Iterable
 from minigrad.nn.module import Module
 
 
-class Sequential(Module):
+class Container(Module):
+    """What a row and a list of modules have in common."""
+
+    def __setitem__(self, index, module):
+        self.add_module(list(self._modules)[index], module)
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+
+class Sequential(Container):
     """Layers in a row, each applied to what the one before made."""
 
     def __init__(self, *layers: Module):
@@ -28,22 +41,13 @@ class Sequential(Module):
             return Sequential(dict(list(self._modules.items())[index]))
         return list(self._modules.values())[index]
 
-    def __setitem__(self, index, layer):
-        self.add_module(list(self._modules)[index], layer)
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
     def append(self, layer: Module) -> "Sequential":
         """Add a layer at the end."""
         self.add_module(str(len(self)), layer)
         return self
 
 
-class ModuleList(Module):
+class ModuleList(Container):
     """A list of modules, which is a part of a module."""
 
     def __init__(self, modules: Iterable[Module] = ()):
@@ -64,12 +68,3 @@ class ModuleList(Module):
     def __getitem__(self, index):
         found = list(self._modules.values())[index]
         return ModuleList(found) if isinstance(index, slice) else found
-
-    def __setitem__(self, index, module):
-        self.add_module(list(self._modules)[index], module)
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
