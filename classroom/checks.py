@@ -7,9 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from classroom import live
+from minigrad.tensor import Tensor
 
 BLANK = "fill this in"
+ARRAYS = (Tensor, np.ndarray, np.generic)
 
 
 class WrongAnswer(AssertionError):
@@ -55,10 +59,13 @@ def expect(
     """Raise WrongAnswer unless `got` is `expected`, numbers to 1 part in a million.
 
     `what` says what was computed ("mul(2, 3), slope of b"); `numeric` is what finite
-    differences give for it; `why` is a sentence that helps when it is wrong.
+    differences give for it; `why` is a sentence that helps when it is wrong. Of arrays
+    and Tensors the shapes are compared, and the first element that is wrong is named.
     """
     if _same(got, expected):
         return
+    if isinstance(expected, (Tensor, np.ndarray)):
+        what, got, expected, numeric = _where(what, got, expected, numeric)
     lines = [
         what,
         f"    your answer: {_show(got)}",
@@ -97,10 +104,44 @@ def _what_was_raised(error: Exception) -> str:
     return text
 
 
+def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
+    """Return what is wrong with an array: its kind, its shape, or one element of it."""
+    if not isinstance(got, ARRAYS):
+        return what, got, _array(expected), None
+    got, expected = _array(got), _array(expected)
+    if got.shape != expected.shape:
+        return f"{what}: the shape", got.shape, expected.shape, None
+    place = tuple(map(int, np.argwhere(~_agree(got, expected))[0]))
+    if numeric is not None:
+        numeric = np.broadcast_to(_array(numeric), expected.shape)[place].item()
+    at = f"{what}, element [{', '.join(map(str, place))}]" if place else what
+    return at, got[place].item(), expected[place].item(), numeric
+
+
+def _array(value: Any) -> np.ndarray:
+    return np.asarray(value.array if isinstance(value, Tensor) else value)
+
+
+def _agree(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Tell for each element whether it is right, as far as its dtype can know."""
+    coarse = any(x.dtype in (np.float32, np.float16) for x in (got, expected))
+    rtol, atol = (1e-4, 1e-6) if coarse else (1e-6, 1e-9)
+    return np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
+
+
 def _same(got: Any, expected: Any) -> bool:
+    if isinstance(expected, np.generic):
+        expected = expected.item()
+    if isinstance(expected, ARRAYS):
+        if not isinstance(got, ARRAYS):
+            return False
+        got, expected = _array(got), _array(expected)
+        return got.shape == expected.shape and bool(_agree(got, expected).all())
     if isinstance(expected, bool) or expected is None or isinstance(expected, str):
         return type(got) is type(expected) and got == expected
     if isinstance(expected, (int, float)):
+        if isinstance(got, ARRAYS) and not got.shape:
+            got = got.item()
         return _is_number(got) and _close(got, expected)
     if isinstance(expected, (list, tuple)):
         return (
@@ -130,6 +171,10 @@ def _close(a: float, b: float) -> bool:
 def _show(x: Any) -> str:
     if isinstance(x, float):
         return f"{x:.6g}"
+    if isinstance(x, ARRAYS):
+        kind = "Tensor" if isinstance(x, Tensor) else "array"
+        x = _array(x)
+        return f"{kind} {_show(x.tolist())}" if x.size <= 12 else f"{kind} {x.shape}"
     if isinstance(x, list):
         return "[" + ", ".join(map(_show, x)) + "]"
     if isinstance(x, tuple):

@@ -1,6 +1,9 @@
 """Derivatives by nudging: slow and not quite exact, but a check on all the others."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 
 class GradcheckError(AssertionError):
@@ -35,6 +38,27 @@ def numerical_gradient(
         return central_difference(lambda x: f(*xs[:i], x, *xs[i + 1 :]), xs[i], h)
 
     return [partial(i) for i in range(len(xs))]
+
+
+def array_gradients(f: Callable, arrays: Sequence, upstream: Any = 1.0) -> list:
+    """Estimate the gradient of (f(*arrays) * upstream).sum() for each of the arrays.
+
+    Every number of every array is nudged by itself: a list of arrays, of their shapes.
+    """
+    xs = [np.array(array, dtype=float) for array in arrays]
+
+    def partial(x, place):
+        def value(number):
+            x[place] = number
+            return (f(*xs) * upstream).sum()
+
+        middle = x[place]
+        slope = central_difference(value, middle)
+        x[place] = middle
+        return slope
+
+    each = [[partial(x, place) for place in np.ndindex(x.shape)] for x in xs]
+    return [np.reshape(slopes, x.shape) for slopes, x in zip(each, xs)]
 
 
 def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool:

@@ -161,3 +161,31 @@ def plot_gradients(
     ax.set_xticks(places, names)
     ax.grid(visible=False, axis="x")
     return ax
+
+
+def heatmap(
+    numbers: Any, title: str = "", ax: "Axes | None" = None, row: int | None = None
+) -> "Axes":
+    """Color a matrix by its numbers: blue above 0, orange below, white at 0.
+
+    A vector is one row; a small matrix has its numbers written in; `row` frames one.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    ax = ax or axes()[1]
+    matrix = np.atleast_2d(np.asarray(numbers, dtype=float))
+    top = np.nanmax(np.abs(matrix), initial=0) or 1
+    colors = LinearSegmentedColormap.from_list("", [ORANGE, "white", BLUE])
+    ax.imshow(matrix, cmap=colors, vmin=-top, vmax=top)
+    if matrix.size <= 60:
+        for (i, j), number in np.ndenumerate(matrix):
+            color = "white" if abs(number) > 0.7 * top else "black"
+            ax.text(j, i, f"{number:.3g}", color=color, ha="center", va="center")
+    if row is not None:
+        look = {"fill": False, "lw": 2.5, "clip_on": False, "zorder": 3}
+        ax.add_patch(Rectangle((-0.5, row - 0.5), matrix.shape[1], 1, **look))
+    ax.set(title=title, xticks=[], yticks=[])
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    return ax

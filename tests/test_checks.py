@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from classroom import live
 from classroom.checks import NotFilledIn, WrongAnswer, check, expect
+from minigrad import tensor
 from minigrad.value import Value
 
 
@@ -113,3 +115,31 @@ def test_an_interrupt_is_passed_on_and_the_page_taken_back():
     with pytest.raises(KeyboardInterrupt), check("1.1"):
         raise KeyboardInterrupt
     assert Value.__neg__ is own
+
+
+def test_arrays_and_tensors_are_compared_number_by_number():
+    expect("an array", tensor([1.0, math.nan]), np.array([1.0, math.nan]))
+    expect("float32", tensor([1 / 3]), np.array([1 / 3]))
+    expect("a number", tensor(3.0), 3.0)
+    expect("a scalar", 3.0, np.float64(3))
+
+
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        (np.zeros((2, 3)), "the shape\n    your answer: (2, 3)\n    expected:    (2,)"),
+        (None, "your answer: None\n    expected:    array [1, 2]"),
+        (2.0, "your answer: 2\n    expected:    array [1, 2]"),
+        (tensor([1.0, 3.0]), "it, element [1]\n    your answer: 3\n    expected:    2"),
+        (np.array([1.0, math.nan]), "element [1]\n    your answer: nan"),
+    ],
+)
+def test_a_wrong_array_is_told_where(got, says):
+    with pytest.raises(WrongAnswer) as caught:
+        expect("it", got, np.array([1.0, 2.0]))
+    assert says in str(caught.value)
+
+
+def test_finite_differences_are_told_of_the_element_that_is_wrong():
+    with pytest.raises(WrongAnswer, match="finite differences give 8"):
+        expect("it", np.ones((1, 2)), np.array([[1.0, 2.0]]), numeric=[[7.0, 8.0]])

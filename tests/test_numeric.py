@@ -3,10 +3,12 @@
 import inspect
 import math
 
+import numpy as np
 import pytest
 
 from minigrad.numeric import (
     GradcheckError,
+    array_gradients,
     central_difference,
     check_gradient,
     forward_difference,
@@ -85,3 +87,12 @@ def test_the_step_and_the_tolerances_are_pytorchs():
     assert check_gradient(lambda x: x * x, lambda x: [slope + 0.99 * allowed], [3.0])
     with pytest.raises(GradcheckError):
         check_gradient(lambda x: x * x, lambda x: [slope + 1.01 * allowed], [3.0])
+
+
+def test_arrays_are_nudged_number_by_number():
+    a, b = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, -1.0])
+    upstream = np.array([2.0, 5.0])
+    to_a, to_b = array_gradients(np.matmul, [a, b], upstream)
+    assert to_a == pytest.approx(np.outer(upstream, b))
+    assert to_b == pytest.approx(a.T @ upstream)
+    assert a.tolist() == [[1.0, 2.0], [3.0, 4.0]], "the arrays that were given stay"

@@ -75,6 +75,17 @@ def test_gradients_stand_beside_finite_differences():
     assert len(plot.plot_gradients(["w"], [1.5]).patches) == 1
 
 
+def test_a_heat_map_shows_the_sign_and_frames_a_row():
+    ax = plot.heatmap([[2.0, -2.0], [0.0, 1.0]], "J", row=1)
+    image = ax.images[0]
+    shades = [colors.to_hex(image.cmap(image.norm(x))) for x in (2.0, 0.0, -2.0)]
+    assert shades == [plot.BLUE.lower(), "#ffffff", plot.ORANGE.lower()]
+    assert [text.get_text() for text in ax.texts] == ["2", "-2", "0", "1"]
+    (row,) = ax.patches
+    assert (row.get_xy(), row.get_width()) == ((-0.5, 0.5), 2)
+    assert not plot.heatmap(np.zeros((30, 30))).texts
+
+
 def test_loss_curve_is_quiet_outside_a_notebook(capsys):
     curve = plot.LossCurve()
     curve.append(1.0)
