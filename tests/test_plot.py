@@ -78,8 +78,8 @@ def test_gradients_stand_beside_finite_differences():
 def test_a_heat_map_shows_the_sign_and_frames_a_row():
     ax = plot.heatmap([[2.0, -2.0], [0.0, 1.0]], "J", row=1)
     image = ax.images[0]
-    shades = [colors.to_hex(image.cmap(image.norm(x))) for x in (2.0, 0.0, -2.0)]
-    assert shades == [plot.BLUE.lower(), "#ffffff", plot.ORANGE.lower()]
+    shades = [colors.to_hex(image.cmap(image.norm(x))) for x in (2.0, -2.0)]
+    assert shades == [plot.BLUE.lower(), plot.ORANGE.lower()]
     assert [text.get_text() for text in ax.texts] == ["2", "-2", "0", "1"]
     (row,) = ax.patches
     assert (row.get_xy(), row.get_width()) == ((-0.5, 0.5), 2)
