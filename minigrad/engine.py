@@ -118,7 +118,10 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
 
 def pass_on(node, g, waiting, heap, wanted, lift) -> None:
     """Add to the gradient of each target of `node` its share of `g`."""
-    formulas, saved = ready(node, lift)
+    formulas, saved = node.formulas, node.saved
+    unusual = lift or anomaly.on or versions.rewritten
+    if unusual or saved is None or node.number < versions.latest:
+        formulas, saved = ready(node, lift)
     for target, formula, values in zip(node.targets, formulas, saved):
         if target is not None and (wanted is None or target in wanted):
             share = formula(g, *values)
@@ -141,15 +144,13 @@ def ready(node: Node, lift: Callable | None) -> tuple:
     `lift` makes a Tensor of an array and the node that it came from. With it, gradients
     are Tensors, too, and what the formulas compute is recorded in its turn.
     """
-    if node.saved is None or node.number < versions.latest:
-        node.check()
-    if versions.rewritten:
-        node.check_views()
+    node.check()
+    node.check_views()
     formulas, saved = node.formulas, node.saved
     if lift:
         formulas, saved = node.op.lifted(node, lift)
     if anomaly.on:
-        formulas = anomaly.watched(node, formulas)
+        formulas = anomaly.watched(node, list(formulas))
     return formulas, saved
 
 

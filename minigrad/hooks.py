@@ -4,8 +4,9 @@ import copy
 import weakref
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from minigrad.engine import AccumulateGrad, Node
+from minigrad.engine import AccumulateGrad, Node, ready
 from minigrad.tensor import Tensor
 
 
@@ -45,25 +46,32 @@ def hook_after(node: Node, hook: Callable) -> None:
 
     A tuple that it returns replaces the grad_inputs.
     """
-    bare, found = copy.copy(node), {}
+    bare, latest, shares = copy.copy(node), None, []
 
     def formula(i, g, *saved):
-        if not found:
-            lift = Tensor if isinstance(g, Tensor) else None
+        nonlocal latest, shares
+        if g is not latest:  # a new walk: the hook is called once for all arguments
             bare.saved = node.saved
-            formulas, values = (
-                bare.op.lifted(bare, lift) if lift else (bare.formulas, bare.saved)
-            )
-            rules = zip(bare.targets, formulas, values)
-            shares = tuple(f(g, *v) if target else None for target, f, v in rules)
-            wrapped = tuple(s if s is None or lift else Tensor(s) for s in shares)
-            new = hook(wrapped, (g if lift else Tensor(g),)) or wrapped
-            found.update(
-                (k, s if lift else s.array) for k, s in enumerate(new) if s is not None
-            )
-        return found.pop(i)
+            latest, shares = g, shares_after(hook, bare, g)
+        return shares[i]
 
     node.formulas = [partial(formula, i) for i in range(len(node.formulas))]
+
+
+def shares_after(hook: Callable, node: Node, g: Any) -> list:
+    """Return what a node computes of `g` for each argument, as the hook leaves it."""
+    lift = Tensor if isinstance(g, Tensor) else None
+    formulas, saved = ready(node, lift)
+    rules = zip(node.targets, formulas, saved)
+    shares = [rule(g, *values) if to else None for to, rule, values in rules]
+    given = tuple(map(as_tensor, shares))
+    shares = hook(given, (as_tensor(g),)) or given
+    return [s if lift or s is None else s.array for s in shares]
+
+
+def as_tensor(value: Any) -> Tensor | None:
+    """Return an array as a Tensor; a Tensor, or None, as it is."""
+    return value if isinstance(value, Tensor | None) else Tensor(value)
 
 
 class Handle:

@@ -115,13 +115,12 @@ def unary(op: Op) -> Callable:
             return on_arrays(op, a)
         x, to_a = a.array, a.edge
         out = op.forward(x)
-        shape = out.shape
-        if not shape:  # NumPy makes scalars of arrays without dimensions
-            out = np.asarray(out)
+        if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
+            out = as_array(out)
         if to_a is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
         saved = (op.picks[0]((x, out)),)
-        return Tensor(out, Node(op, op.formulas, (to_a,), saved, shape))
+        return Tensor(out, Node(op, op.formulas, (to_a,), saved, out.shape))
 
     return method
 
@@ -135,7 +134,12 @@ def binary(op: Op) -> Callable:
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
             return op.method(*alike(a, b))
-        out, _ = compute(op, (x, y))
+        try:
+            out = op.forward(x, y)
+        except ValueError as error:
+            raise refusal(op, (x, y), error) from error
+        if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
+            out = as_array(out)
         if (to_a or to_b) is None or not op.formulas or not recording.get():
             return Tensor(settle(out, x.dtype))
         save_a, save_b = op.picks
