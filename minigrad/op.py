@@ -20,6 +20,7 @@ from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import storage
 
+# Arguments that a formula may want though they are no tensor's: an index array, say
 MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
 
 
@@ -221,7 +222,7 @@ def on_arrays(op: Op, *arguments: Any) -> Any:
 
 
 NUMBERS = {float, int}
-constants: dict[tuple, Tensor] = {}  # of Python numbers that were met before
+constants: dict[tuple, Tensor] = {}  # of Python numbers met before, beside floats
 
 
 def both_tensors(op: Op, a: Any, b: Any) -> tuple[Tensor, Tensor]:
@@ -246,11 +247,7 @@ def constant(op: Op, value: Any, beside: np.dtype) -> Tensor:
     if not isinstance(value, float | int):
         raise TypeError(f"{op.name}: cannot use a {kind(value)} with a Tensor")
     tensor = Tensor(np.array(value, weak(value, beside)))
-    if (
-        type(value) is not bool
-        and tensor.array.dtype.kind == "f"
-        and value * 0 == 0 != value
-    ):
+    if type(value) is not bool and beside.kind == "f" and value * 0 == 0 != value:
         if len(constants) > 1000:
             constants.clear()
         constants[value, beside] = tensor

@@ -188,3 +188,9 @@ def test_importing_minigrad_is_cheap_and_draws_nothing_in():
     heavy = {"graphviz", "matplotlib", "sklearn", "safetensors", "tqdm", "IPython"}
     assert "minigrad.nn" in loaded and not heavy & loaded, done.stderr
     assert not [name for name in loaded if name.startswith("minigrad.draw")]
+
+
+def test_a_number_that_was_met_as_a_float_stays_an_int_beside_ints():
+    i = minigrad.tensor([3])
+    assert (i * 2.0).dtype == minigrad.float32
+    assert (i * 2).dtype == minigrad.int64
