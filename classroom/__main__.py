@@ -56,6 +56,14 @@ def progress() -> None:
 
 
 @app.command()
+def assemble() -> None:
+    """Put your answers into a copy of the package, test it and train on it."""
+    from classroom.assemble import assemble_command
+
+    raise typer.Exit(assemble_command())
+
+
+@app.command()
 def reset(
     what: Annotated[str, typer.Argument(help="A chapter (4) or an exercise (4.2).")],
 ) -> None:

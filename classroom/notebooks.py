@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
-HEADER = re.compile(r"# minigrad/\w+\.py\s*$")
+HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
 NAMES = re.compile(r"^\s*(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
