@@ -233,19 +233,24 @@ def name_culprits(console: Console, yours: list[Piece], failed: list[str], root:
     """Say which of the pieces, with all others ours, fails what has failed."""
     few = failed[:3]
 
-    def fails(piece: Piece) -> bool:
-        folder = root / ".minigrad" / "alone" / piece.name
-        make_copy(folder, [piece], root)
+    def fails(pieces: list[Piece]) -> bool:
+        folder = (
+            root / ".minigrad" / f"alone-{'-'.join(piece.name for piece in pieces)}"
+        )
+        make_copy(folder, pieces, root)
         bad, _ = run_tests(folder, few, root)
+        shutil.rmtree(folder, ignore_errors=True)
         return bool(bad)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        culprits = [p for p, bad in zip(yours, pool.map(fails, yours)) if bad]
-    shutil.rmtree(root / ".minigrad" / "alone", ignore_errors=True)
+        ours, *alone = pool.map(fails, [[], *([piece] for piece in yours)])
+    culprits = [piece for piece, bad in zip(yours, alone) if bad and not ours]
+    if ours:
+        console.print("  They fail without your pieces, too: it is not your doing.")
+    elif not culprits:
+        console.print("  No piece fails them alone, only several together:")
     for piece in culprits:
         console.print(Text(f"  {piece}: with it, these fail though its check passes:"))
-    if not culprits:
-        console.print("  No piece fails them alone, only several together:")
     for test in few:
         console.print(Text(f"    {test}"))
 

@@ -1,0 +1,139 @@
+"""A learner's answers take the place of the package's definitions, in a copy."""
+
+import shutil
+
+import pytest
+
+from classroom import assemble
+from classroom.assemble import Piece, assemble_command, make_copy, replaced
+from classroom.check import Result
+from classroom.milestones import MILESTONES
+from classroom.notebooks import ROOT, all_chapters, has_header
+
+FILE = """import math
+
+first = Op("First", a=1)
+
+
+@decorated
+def second(x):
+    return x
+
+
+class Third:
+    \"\"\"A class.\"\"\"
+
+    def one(self):
+        return 1
+
+    def two(self):
+        return 2
+
+
+last = 4
+"""
+PIECES = [
+    ("first = Op('First', a=2)", 'first = Op("First", a=1)'),
+    ("def second(x):\n    return -x", "@decorated\ndef second(x):\n    return x"),
+]
+
+
+@pytest.mark.parametrize(("mine", "ours"), PIECES)
+def test_a_definition_takes_the_place_of_ours(mine, ours):
+    assert replaced(FILE, f"# minigrad/f.py\n{mine}", []) == FILE.replace(ours, mine)
+
+
+def test_a_method_takes_the_place_of_ours_and_brings_others_along():
+    page = """# minigrad/f.py
+class Third:
+    ...
+
+    def helper(self):
+        return 0
+
+    def two(self):
+        return self.helper() + 2
+"""
+    text = replaced(FILE, page, [])
+    namespace = {"Op": lambda *_, **__: None, "decorated": lambda f: f}
+    exec(text, namespace)
+    third = namespace["Third"]()
+    assert (third.one(), third.two(), third.helper()) == (1, 2, 0)
+    assert text.count("def two") == 1
+
+
+def test_what_the_file_lacks_stands_in_front():
+    page = "# minigrad/f.py\nimport re\n\ndef half(x):\n    return x / 2\n\n"
+    text = replaced(FILE, page + "def second(x):\n    return half(x)", ["import os"])
+    assert text.index("import os") < text.index("def half") < text.index("def second")
+    assert "import re" in text and "@decorated" not in text
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course in a folder of its own, on the package and the tests of this one."""
+    for name in ("minigrad", "tests", "classroom", "pyproject.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "exercises").mkdir()
+    return tmp_path
+
+
+def pieces_of_the_course():
+    exercises = [e for chapter in all_chapters() for e in chapter.exercises.values()]
+    return sum(has_header(exercise.stub) for exercise in exercises)
+
+
+@pytest.mark.posix
+def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
+    for notebook in (ROOT / "solutions").glob("*.ipynb"):
+        shutil.copy(notebook, course / "exercises")
+    code = assemble_command(course)
+    text = capsys.readouterr().out
+    total = pieces_of_the_course()
+    assert total and f"{total} of {total} pieces are yours." in text
+    assert code == 0 and " 0 failed" in text
+    assert text.count("same as with ours") == len(MILESTONES)
+    assert (course / ".minigrad/assembled/curves.png").stat().st_size > 5000
+
+
+@pytest.mark.posix
+def test_a_wrong_rule_is_named_though_its_check_has_passed(course, capsys, monkeypatch):
+    def pass_all(path, answers, timeout, folder):
+        return {name: Result("passed") for name in answers}
+
+    monkeypatch.setattr(assemble, "run_answers", pass_all)
+    monkeypatch.setattr(assemble, "CORE_TESTS", ["tests/test_value.py"])
+    for slug in ("03_value", "05_diamonds"):
+        shutil.copy(ROOT / f"solutions/{slug}.ipynb", course / "exercises")
+    path = course / "exercises/03_value.ipynb"
+    text = path.read_text(encoding="utf-8")
+    right = "-y / other.data"
+    assert right in text
+    wrong = "-y"
+    path.write_text(text.replace(right, wrong), encoding="utf-8")
+    assert assemble_command(course) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "with it, these fail though its check passes" in told
+    assert "3.1 Minus and divided by: with it" in told
+    assert "5.4 Ten thousand in a row: with it" not in told
+    assert "not as ours" not in told, "the network of chapter 6 does not divide by"
+
+
+@pytest.mark.posix
+def test_with_nothing_filled_in_it_says_so_and_runs(course, capsys, monkeypatch):
+    monkeypatch.setattr(assemble, "CORE_TESTS", ["tests/test_numeric.py"])
+    assert assemble_command(course) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"0 of {pieces_of_the_course()} pieces are yours." in told
+    assert "No answer that is part of the package has passed yet" in told
+    assert "same as with ours" in told
+
+
+def test_the_copy_differs_where_the_piece_is(tmp_path):
+    page = "# minigrad/value.py\ndef topological_order(root):\n    return [root]"
+    make_copy(tmp_path / "a", [Piece("5.4", "Order", (page,))], ROOT)
+    mine = (tmp_path / "a/minigrad/value.py").read_text(encoding="utf-8")
+    ours = (ROOT / "minigrad/value.py").read_text(encoding="utf-8")
+    assert "return [root]" in mine and "return [root]" not in ours
+    same = (tmp_path / "a/minigrad/neuron.py").read_bytes()
+    assert same == (ROOT / "minigrad/neuron.py").read_bytes()
