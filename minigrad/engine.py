@@ -64,13 +64,21 @@ class Node:
     def check_views(self) -> None:
         """Raise RuntimeError if an argument was a view that a write had made stale."""
         for view in self.targets:
-            written = versions.rewritten.get(getattr(view, "storage", None), 0)
-            if written and view.number < written < self.number:
-                raise RuntimeError(
-                    f"{self.name()} used a view, made by {view.name()}, of a tensor "
-                    "that had been modified by an inplace operation since. Take the "
-                    "view after the write."
-                )
+            check_fresh(view, self.number)
+
+
+def check_fresh(view: Any, used: int) -> None:
+    """Raise RuntimeError if a view was stale at the number `used`: a write came first.
+
+    Node numbers and writes share one counter; `view` is the node that made the view.
+    """
+    written = versions.rewritten.get(getattr(view, "storage", None), 0)
+    if written and view.number < written < used:
+        raise RuntimeError(
+            f"a view, made by {view.name()}, was used although the tensor that it is "
+            "a view of had been modified by an inplace operation since. Take the view "
+            "after the write."
+        )
 
 
 class AccumulateGrad:
@@ -122,16 +130,14 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
     unusual = lift or anomaly.on or versions.rewritten
     if unusual or saved is None or node.number < versions.latest:
         formulas, saved = ready(node, lift)
-    for target, formula, values in zip(node.targets, formulas, saved):
-        if target is not None and (wanted is None or target in wanted):
+    for to, formula, values in zip(node.targets, formulas, saved):
+        if to is not None and (wanted is None or to in wanted):
             share = formula(g, *values)
-            if share.shape != target.shape:
-                share = sum_to(share, target.shape, node)
-            key = -target.number
-            entry = waiting.get(key)
+            share = share if share.shape == to.shape else sum_to(share, to.shape, node)
+            entry = waiting.get(-to.number)
             if entry is None:
-                waiting[key] = [target, share, False]
-                heappush(heap, key)
+                waiting[-to.number] = [to, share, False]
+                heappush(heap, -to.number)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:

@@ -298,16 +298,14 @@ def called(name: str, tensor: Tensor) -> Tensor:
 
 def link(node: Node, name: str, value: Any, make: Callable) -> Any:
     """Return a saved value as a Tensor that leads to where it came from."""
-    op = node.op
     if name == "y":
         return make(value, node)
-    if name not in op.arguments or not isinstance(value, ndarray | list):
+    if name not in node.op.arguments:
         return value
     if isinstance(value, list):
-        pairs = zip(value, node.targets)
-        return [make(each, target) if target else each for each, target in pairs]
-    target = node.targets[op.arguments.index(name)]
-    return make(value, target) if target else value
+        return list(map(make, value, node.targets))
+    target = node.targets[node.op.arguments.index(name)]
+    return make(value, target) if isinstance(value, ndarray) else value
 
 
 def through_plain(node: Node, make: Callable) -> tuple:

@@ -1,5 +1,6 @@
 """Tensor: an array that knows what made it, under the names that PyTorch uses."""
 
+import math
 import sys
 import weakref
 from collections.abc import Sequence
@@ -11,7 +12,13 @@ from numpy import ndarray
 from minigrad import versions
 from minigrad.arraylike import ArrayLike
 from minigrad.dtypes import as_array
-from minigrad.engine import AccumulateGrad, Node, recording, run_backward
+from minigrad.engine import (
+    AccumulateGrad,
+    Node,
+    check_fresh,
+    recording,
+    run_backward,
+)
 
 np.seterr(all="ignore")  # log(0) is -inf and 0 / 0 nan, without a word, as in PyTorch
 
@@ -38,19 +45,8 @@ class Tensor(ArrayLike):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if self.grad_fn is not None:
-            if value:
-                return
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables; this one "
-                f"was computed by {self.grad_fn.name()}. Use detach() to cut it off."
-            )
-        if value and self.array.dtype.kind != "f":
-            raise RuntimeError(
-                f"only Tensors of floating point dtype can require gradients, and this "
-                f"one is {self.dtype}. Make it float() first."
-            )
         if value != self.requires_grad:
+            check_may_switch(self)
             self.edge = AccumulateGrad(self) if value else None
 
     @property
@@ -147,6 +143,20 @@ class Tensor(ArrayLike):
         return any(hook.__name__ == "keep" for hook in hooks)
 
 
+def check_may_switch(tensor: Tensor) -> None:
+    """Raise RuntimeError unless `requires_grad` of this tensor may be changed."""
+    if tensor.grad_fn is not None:
+        raise RuntimeError(
+            "you can only change requires_grad flags of leaf variables; this one "
+            f"was computed by {tensor.grad_fn.name()}. Use detach() to cut it off."
+        )
+    if tensor.array.dtype.kind != "f":
+        raise RuntimeError(
+            f"only Tensors of floating point dtype can require gradients, and this "
+            f"one is {tensor.dtype}. Make it float() first."
+        )
+
+
 def kind(value: Any) -> str:
     """Return what to call the type of a value in a message."""
     return type(value).__name__
@@ -159,6 +169,7 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
         g = first_gradient(output, g)
+        check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
     retain = create_graph if retain_graph is None else retain_graph

@@ -31,18 +31,23 @@ def forget_storage(key: int) -> None:
     rewritten.pop(key, None)
 
 
-def wrote(array: np.ndarray) -> None:
-    """Note that the storage of `array` is being written to, now."""
+def now() -> int:
+    """Return the number of a write that happens now: the newest one."""
     global latest
     latest = next(numbers)
-    owner = storage(array)
-    entry = _writes.get(id(owner))
+    return latest
+
+
+def wrote(array: np.ndarray) -> None:
+    """Note that the storage of `array` is being written to, now."""
+    owner, when = storage(array), now()
+    key = id(owner)
+    entry = _writes.get(key)
     if entry is None:
-        key = id(owner)
         forget = weakref.ref(owner, lambda _: forget_storage(key))
-        _writes[key] = [forget, 1, latest]
+        _writes[key] = [forget, 1, when]
     else:
-        entry[1:] = entry[1] + 1, latest
+        entry[1:] = entry[1] + 1, when
 
 
 def rewrote(array: np.ndarray) -> None:

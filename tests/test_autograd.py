@@ -408,3 +408,20 @@ def test_anomaly_mode_names_the_line_that_a_nan_comes_from():
     assert "SqrtBackward0" in str(caught.value) and "# this line" in str(caught.value)
     (x.sqrt() * 0).sum().backward()
     assert math.isnan(x.grad.item())
+
+
+def test_a_constant_matrix_may_stand_in_what_is_differentiated_twice():
+    a, x = minigrad.rand(3, 2), minigrad.ones(2)
+    found = minigrad.autograd.hessian(lambda x: ((a @ x) ** 2).sum(), x)
+    assert found.array == pytest.approx(2 * a.array.T @ a.array, rel=1e-5)
+
+
+def test_backward_from_a_stale_view_is_refused():
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    y = 2 * x
+    first = y[0]
+    y.mul_(10)
+    with pytest.raises(RuntimeError, match="Take the view after the write"):
+        first.backward()
+    y[1].backward()
+    assert x.grad.tolist() == [0, 20]
