@@ -30,7 +30,7 @@ KEPT = 6_000  # characters of any one text that are reported
 # Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
 # `write` back when it is patched.
 BOUNDS = f"""
-def _bound():
+def _bound(max=max):
     from ipykernel.iostream import OutStream
     flush, sent = OutStream._flush_buffers, [None, 0]
     def bounded(stream):

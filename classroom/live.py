@@ -7,6 +7,7 @@ notebook switches that on.
 """
 
 import ast
+import builtins
 import importlib
 import re
 import sys
@@ -57,10 +58,13 @@ def page_of(source: str) -> str | None:
 
 
 def lend(source: str, namespace: dict[str, Any]) -> None:
-    """Let a page that is about to run in `namespace` see the names of its file."""
+    """Let a page that is about to run in `namespace` see the names of its file.
+
+    Those of Python's own functions, such as `sum`, stay Python's in a notebook.
+    """
     module = importlib.import_module(page_of(source))
     for name, value in vars(module).items():
-        if not name.startswith("__"):
+        if not name.startswith("__") and not hasattr(builtins, name):
             namespace.setdefault(name, value)
 
 
@@ -74,6 +78,9 @@ def install(source: str, namespace: dict[str, Any]) -> None:
             _replace_methods(module, statement.name, namespace)
         elif isinstance(statement, ast.Assign):
             _share_variables(module, statement, namespace)
+    for name in vars(module):
+        if not name.startswith("__") and hasattr(builtins, name):
+            namespace.pop(name, None)
 
 
 def _replace_function(module: ModuleType, name: str, namespace: dict) -> None:

@@ -18,7 +18,7 @@ STYLE = [sys.executable, "-m", "ruff", "check"]
 FORMAT = [sys.executable, "-m", "ruff", "format", "--check"]
 BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
 TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
-SPREAD = ["-n", "auto", "--dist", "loadfile"]  # a file's slow fixtures are made once
+SPREAD = ["-n", "auto", "--dist", "worksteal"]  # neighbours share slow fixtures
 NBVAL = [
     *("-p", "nbval.plugin", "-p", "xdist.plugin"),
     *("-p", "no:cacheprovider", "-q", "--nbval", "--nbval-current-env"),

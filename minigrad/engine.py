@@ -185,5 +185,5 @@ def sum_to(share: Any, shape: tuple, node: Node) -> Any:
             f"{node.name()} returned an invalid gradient: got shape {share.shape}, "
             f"but expected a shape compatible with {shape}"
         )
-    axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old < size)
+    axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old != size)
     return share.sum(axis=axes, keepdims=True).reshape(shape)

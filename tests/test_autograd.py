@@ -425,3 +425,9 @@ def test_backward_from_a_stale_view_is_refused():
         first.backward()
     y[1].backward()
     assert x.grad.tolist() == [0, 20]
+
+
+def test_an_empty_batch_gives_zeros():
+    x = minigrad.ones(1, 3, requires_grad=True)
+    (x * minigrad.ones(0, 3)).sum().backward()
+    assert x.grad.tolist() == [[0, 0, 0]]

@@ -169,3 +169,11 @@ def test_a_kept_rule_survives_the_failure_of_a_later_one():
     run_page(RULE.replace(" * 10", ""))
     live.keep()
     assert slopes(lambda x, y: x * y)[0] == 3.0
+
+
+def test_pythons_own_functions_stay_pythons_own():
+    page = "# minigrad/reductions.py\nsum = Op('Sum', reduction(np.add), a=spread)"
+    namespace = run_page(page, {})
+    assert "sum" not in namespace and "max" not in namespace
+    assert live.is_live(reductions.sum)
+    assert namespace["spread"] is reductions.spread
