@@ -1,6 +1,7 @@
 """minigrad.autograd: gradients as values, and what can be computed with them."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from minigrad.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
-from minigrad.numeric import GradcheckError
+from minigrad.numeric import GradcheckError, central_difference
 from minigrad.op import alias
-from minigrad.shapes import stack
+from minigrad.shapes import cat, stack
 from minigrad.tensor import Tensor, collect, walk_back
 
 __all__ = [
@@ -86,12 +87,10 @@ def check_all_used(found: list, allow_unused: bool) -> None:
 
 def tracked(inputs: Any, create_graph: bool) -> tuple[Tensor, ...]:
     """Return inputs that are recorded: themselves, or leaves on the same memory."""
-    if create_graph:
-        return tuple(
-            alias.method(x) if x.requires_grad else x.detach().requires_grad_()
-            for x in many(inputs)
-        )
-    return tuple(x.detach().requires_grad_() for x in many(inputs))
+    return tuple(
+        alias(x) if create_graph and x.requires_grad else x.detach().requires_grad_()
+        for x in many(inputs)
+    )
 
 
 def like_given(given: Any, results: Sequence) -> Any:
@@ -123,7 +122,7 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
         u = [zeros_like(o).requires_grad_() for o in many(outputs)]
-        rows = grad(many(outputs), leaves, u, create_graph=True, allow_unused=True)
+        rows = weighed(many(outputs), u, leaves, create_graph=True)
     v = many(v) if v is not None else [ones_like(x) for x in leaves]
     found = weighed(rows, v, u, create_graph)
     result = outputs if create_graph else detached(outputs)
@@ -132,8 +131,7 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
 
 def weighed(outputs, weights, inputs, create_graph: bool) -> list[Tensor]:
     """Return the gradient of the outputs, weighed, for each input; zeros where none."""
-    pairs = [(o, w) for o, w in zip(outputs, weights) if o is not None]
-    pairs = [(o, w) for o, w in pairs if o.requires_grad]
+    pairs = [(o, w) for o, w in zip(outputs, weights) if o.requires_grad]
     found = [None] * len(inputs)
     if pairs:
         outputs, weights = zip(*pairs)
@@ -163,25 +161,23 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
 
 
 def table_of(output: Tensor, leaves: Sequence[Tensor], create_graph: bool) -> list:
-    """Return the Jacobians of one output, for each leaf."""
-    rows = [
-        grad(element, leaves, None, True, create_graph, allow_unused=True)
-        for element in output.reshape(-1).unbind()
-    ]
-    tables = []
-    for i, leaf in enumerate(leaves):
-        cells = [zeros_like(leaf) if row[i] is None else row[i] for row in rows]
-        table = stack(cells) if cells else zeros_like(leaf)
-        tables.append(table.reshape(*output.shape, *leaf.shape))
-    return tables
+    """Return the Jacobians of one output, for each leaf: a walk back for each row."""
+    rows = [[] for _ in leaves]
+    for i in range(output.numel()):
+        v = zeros_like(output)
+        v.array.flat[i] = 1
+        found = grad(output, leaves, v, True, create_graph, allow_unused=True)
+        for row, g, leaf in zip(rows, found, leaves):
+            row.append(zeros_like(leaf) if g is None else g)
+    tables = zip(rows, leaves)
+    return [stack(row).reshape(*output.shape, *leaf.shape) for row, leaf in tables]
 
 
 def hessian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
     """Return the second derivatives of a function of one value: its Hessian."""
 
     def slopes(*leaves):
-        first = grad(func(*leaves), leaves, create_graph=True, allow_unused=True)
-        first = [zeros_like(x) if g is None else g for g, x in zip(first, leaves)]
+        first = weighed([func(*leaves)], [None], leaves, create_graph=True)
         return like_given(inputs, first)
 
     return jacobian(slopes, inputs, create_graph)
@@ -192,34 +188,9 @@ def hvp(func: Callable, inputs: Any, v: Any, create_graph: bool = False) -> tupl
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         output = func(*leaves)
-        first = grad(output, leaves, create_graph=True, allow_unused=True)
+        first = weighed([output], [None], leaves, create_graph=True)
     found = weighed(first, many(v), leaves, create_graph)
     return output if create_graph else output.detach(), like_given(inputs, found)
-
-
-def numerical_jacobians(func, inputs, x: Tensor, eps: float) -> list[np.ndarray]:
-    """Return the Jacobian of each output for x by central differences."""
-    columns, flat = [], x.array.reshape(-1)
-    with no_grad():
-        for i in range(flat.size):
-            middle = flat[i]
-            flat[i] = middle + eps
-            above = [o.array.copy() for o in many(func(*inputs))]
-            flat[i] = middle - eps
-            below = [o.array.copy() for o in many(func(*inputs))]
-            flat[i] = middle
-            columns.append([(a - b) / (2 * eps) for a, b in zip(above, below)])
-    return [np.stack(each, -1).reshape(each[0].size, -1) for each in zip(*columns)]
-
-
-def analytical_jacobian(output: Tensor, x: Tensor) -> np.ndarray:
-    """Return the Jacobian of an output for x by walking back from each number."""
-    table = np.zeros((output.numel(), x.numel()), x.dtype)
-    for row, element in zip(table, output.reshape(-1).unbind()):
-        (g,) = grad(element, x, retain_graph=True, allow_unused=True)
-        if g is not None:
-            row[:] = g.array.reshape(-1)
-    return table
 
 
 def gradcheck(
@@ -230,92 +201,95 @@ def gradcheck(
     The defaults are those of torch.autograd.gradcheck. Raises GradcheckError (or, if
     asked not to, returns False) with both Jacobians if they differ.
     """
-    inputs = many(inputs)
-    checked = to_be_checked(inputs)
-    outputs = many(func(*inputs))
-    for k, x in enumerate(x for x in checked if x.numel()):
-        for o, numerical in enumerate(numerical_jacobians(func, inputs, x, eps)):
-            if outputs[o].requires_grad:
-                table = analytical_jacobian(outputs[o], x)
-                if not np.allclose(table, numerical, rtol, atol, equal_nan=True):
-                    message = f"Jacobian mismatch for output {o} and input {k}"
-                    return disagreed(message, numerical, table, raise_exception)
+    for k, x in enumerate(to_be_checked(inputs)):
+        nudged = by_nudging(func, inputs, x, eps)
+        (table,) = table_of(all_outputs(func, inputs), [x], create_graph=False)
+        walked = table.array.reshape(nudged.shape)
+        if not np.allclose(walked, nudged, rtol, atol, equal_nan=True):
+            message = f"\nnumerical:\n{nudged}\nanalytical:\n{walked}"
+            if raise_exception:
+                raise GradcheckError(f"Jacobian mismatch for input {k},{message}")
+            return False
     return True
 
 
-def to_be_checked(inputs: Sequence) -> list[Tensor]:
-    """Return the inputs that require grad; raise ValueError for any unfit ones."""
-    checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
+    """Return the Jacobian of all outputs for x: a column for each number nudged."""
+    columns = []
+
+    def outputs_at(i, number):
+        x.array.flat[i] = number
+        return all_outputs(func, inputs).array
+
+    with no_grad():
+        for i, middle in enumerate(x.array.flatten()):
+            columns.append(central_difference(partial(outputs_at, i), middle, eps))
+            x.array.flat[i] = middle
+    return np.array(columns).T
+
+
+def all_outputs(func: Callable, inputs: Any) -> Tensor:
+    """Return the numbers of all outputs of func(*inputs) in one row."""
+    return cat([output.reshape(-1) for output in many(func(*many(inputs)))])
+
+
+def to_be_checked(inputs: Any) -> list[Tensor]:
+    """Return the inputs that require grad; raise ValueError if these are unfit."""
+    checked = [x for x in many(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck expects at least one input with requires_grad=True")
     if any(x.dtype != np.float64 for x in checked):
         raise ValueError("gradcheck needs float64 inputs: float32 is too coarse for it")
-    for x in checked:
-        x.array = np.asarray(x.array, order="C")
     return checked
-
-
-def disagreed(message: str, numerical, analytical, raise_exception: bool) -> bool:
-    """Return False, or raise GradcheckError with both Jacobians."""
-    if raise_exception:
-        raise GradcheckError(
-            f"{message},\nnumerical:\n{numerical}\nanalytical:\n{analytical}"
-        )
-    return False
 
 
 def gradgradcheck(func, inputs, grad_outputs=None, **options) -> bool:
     """Check the second derivatives: gradcheck of the gradient, for random weights."""
-    inputs, n = many(inputs), len(many(inputs))
-    weights = many(grad_outputs)
+    inputs, weights = many(inputs), many(grad_outputs)
     if grad_outputs is None:
         weights = [randn_like(o, requires_grad=True) for o in many(func(*inputs))]
-    recorded = [getattr(x, "requires_grad", False) for x in inputs]
+    checked = to_be_checked(inputs)
 
-    def first(*everything):
-        wanted = [x for x, needed in zip(everything, recorded) if needed]
+    def slopes(*_):  # gradcheck nudges inputs and weights where they are
         with enable_grad():
-            outputs = many(func(*everything[:n]))
-            found = grad(outputs, wanted, everything[n:], None, True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
+            return weighed(many(func(*inputs)), weights, checked, create_graph=True)
 
-    return gradcheck(first, (*inputs, *weights), **options)
+    return gradcheck(slopes, (*inputs, *weights), **options)
 
 
 class Checkpoint(Function):
     """Runs a function without recording; backward runs it once more, recorded."""
 
     @staticmethod
-    def forward(ctx, function, *args):
-        ctx.function, ctx.args = (
-            function,
-            [x for x in args if not isinstance(x, Tensor)],
-        )
-        ctx.places = [isinstance(x, Tensor) for x in args]
-        ctx.save_for_backward(*(x for x in args if isinstance(x, Tensor)))
-        return function(*args)
+    def forward(ctx, function, *tensors):
+        ctx.function = function
+        ctx.save_for_backward(*tensors)
+        return function(*tensors)
 
     @staticmethod
     def backward(ctx, *grad_outputs):
         if is_grad_enabled():
             raise RuntimeError("checkpoint does not support create_graph=True")
-        saved, others = iter(ctx.saved_tensors), iter(ctx.args)
-        args = [next(saved) if is_tensor else next(others) for is_tensor in ctx.places]
-        leaves = [
-            x.detach().requires_grad_(needed) if isinstance(x, Tensor) else x
-            for x, needed in zip(args, ctx.needs_input_grad[1:])
-        ]
+        pairs = zip(ctx.saved_tensors, ctx.needs_input_grad[1:])
+        leaves = [x.detach().requires_grad_(needed) for x, needed in pairs]
         with enable_grad():
             outputs = many(ctx.function(*leaves))
         backward(outputs, grad_outputs)
-        return None, *(x.grad if isinstance(x, Tensor) else None for x in leaves)
+        return None, *(leaf.grad for leaf in leaves)
 
 
 def checkpoint(function: Callable, *args: Any) -> Any:
     """Return function(*args), keeping nothing for backward but the arguments.
 
-    Backward computes the inside again: more time for less memory. At least one
-    argument has to require grad. Source: T. Chen et al., "Training Deep Nets with
-    Sublinear Memory Cost", 2016.
+    Backward computes the inside again: more time for less memory. Source: T. Chen et
+    al., "Training Deep Nets with Sublinear Memory Cost", 2016.
     """
-    return Checkpoint.apply(function, *args)
+    others = [(i, x) for i, x in enumerate(args) if not isinstance(x, Tensor)]
+
+    def inside(*tensors):
+        every = list(tensors)
+        for i, other in others:
+            every.insert(i, other)
+        return function(*every)
+
+    return Checkpoint.apply(inside, *(x for x in args if isinstance(x, Tensor)))

@@ -9,7 +9,8 @@
 A blue box is a leaf, a dashed grey one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope; after `backward`,
 dashed orange arrows run back, each with `local · upstream = product`. Arrows between
-Tensors carry nothing, since their slopes are matrices. Of a network, grey is what no
+Tensors carry nothing, since their slopes are matrices. Scissors stand between a
+constant and the variable that `detach()` cut it off from. Of a network, grey is what no
 gradient comes to, and frozen parameters.
 """
 
@@ -21,7 +22,7 @@ from types import FrameType
 from typing import Any
 
 from minigrad import draw_tensor  # noqa: F401, so that draw knows Tensors
-from minigrad.draw_graph import Node, describe_node, graph_of, number
+from minigrad.draw_graph import Node, cuts_among, describe_node, graph_of, number
 from minigrad.draw_links import dot_of_nodes, dot_of_tensors, has_tensors
 from minigrad.draw_looks import (
     ARROW,
@@ -222,7 +223,7 @@ def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
     elif isinstance(root, Module) or inputs:
         raise TypeError("draw shows what a module does with an input: draw(model, x)")
     else:
-        nodes = graph_of(root, variables)
+        nodes = graph_of(root, variables, cuts_among(variables))
     if has_tensors(nodes):
         return TensorDrawing(nodes)
     passed = [node for node in nodes if node.edges] if nodes[-1].grad else None

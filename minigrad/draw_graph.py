@@ -58,6 +58,7 @@ class Node:
         first, *rest = self.rows(self.grad)
         if self.kind == "constant":
             rest = ["constant"] * self.is_named
+            rest += [f"cut off from {parent.label}" for parent, _ in self.edges]
         elif self.kind == "result":
             made = f"{self.op}({', '.join(parent.label for parent, _ in self.edges)})"
             name = first.removesuffix(f" = {self.value}")
@@ -122,6 +123,28 @@ def number(x: float) -> str:
     return f"{x + 0.0:.4g}"  # -0.0 + 0.0 is 0.0
 
 
+def cuts_among(variables: Mapping[str, Any]) -> Callable:
+    """Return a `describe` that links a constant to the variable it was cut off from.
+
+    That is a recorded value in the same memory, as `x` is for `x.detach()`.
+    """
+    items = [x for variable in variables.values() for _, x in members(variable)]
+    recorded = {
+        id(memory(x)): x
+        for x in reversed(items)
+        if memory(x) is not x and describe(x).kind != "constant"
+    }
+
+    def described(value: Any) -> Node:
+        node = describe(value)
+        origin = recorded.get(id(memory(value)))
+        if node.kind == "constant" and origin is not None:
+            node.edges = [(origin, None)]
+        return node
+
+    return described
+
+
 def size(root: Any, describe: Callable) -> int:
     """Count the values that `root` depends on, itself too, as far as COUNTABLE."""
     seen, to_visit = {id(identity(root)): root}, [root]
@@ -140,8 +163,9 @@ def walk(root: Any, describe: Callable) -> dict[int, Node]:
     while to_visit:
         value, node = to_visit.pop()
         key = id(identity(value))
-        if node:  # by now its parents are found
-            node.edges = [(found[id(identity(p))], slope) for p, slope in node.edges]
+        if node:  # by now its parents are found, but for a cut that leads in a circle
+            keyed = [(id(identity(parent)), slope) for parent, slope in node.edges]
+            node.edges = [(found[k], slope) for k, slope in keyed if k in found]
             node.place = len(found)
             found[key] = node
         elif key not in seen:

@@ -13,12 +13,15 @@ from minigrad.draw_looks import (
     ARROW,
     BACK,
     BOX,
+    CUT,
     GRAPH,
     GREY,
     GREYED,
     KINDS,
     OPERATION,
     ROUND,
+    SCISSORS,
+    WORDS,
     escape,
     width,
 )
@@ -40,6 +43,8 @@ def dot_of_tensors(nodes: list[Node]) -> str:
             grey = GREYED if node.idle or node.learns is False else {}
             add_box(graph, f"op{node.place}", fields_of(node), OPERATION | grey, folded)
             add_links(graph, node, passed)
+        elif node.edges:
+            add_cut(graph, node)
     return graph.source
 
 
@@ -63,10 +68,15 @@ def passed_on(nodes: list[Node]) -> set[Node]:
     """Return the results that passed a gradient on, as far as one can see.
 
     A result need not keep its gradient, but something that it was made from has one.
+    What only a cut leads to has passed nothing.
     """
-    passed: set[Node] = set()
+    reached, passed = {nodes[-1]}, set()
+    for node in reversed(nodes):
+        if node in reached and node.kind == "result":
+            reached |= {parent for parent, _ in node.edges}
     for node in nodes:
-        if any(parent.grad or parent in passed for parent, _ in node.edges):
+        got = any(parent.grad or parent in passed for parent, _ in node.edges)
+        if got and node in reached and node.kind == "result":
             passed.add(node)
     return passed
 
@@ -138,6 +148,15 @@ def add_links(graph: Any, node: Node, passed: set[Node]) -> None:
         graph.edge(op, value, **{"color": GREY} if node.idle else {})
         if node in passed:
             graph.edge(op, grad, **BACK)
+
+
+def add_cut(graph: Any, node: Node) -> None:
+    """Add the line to what a constant was cut off from, with the scissors on it."""
+    (origin, _), *_ = node.edges
+    box, scissors = f"n{node.place}", f"cut{node.place}"
+    graph.node(scissors, SCISSORS, **WORDS | {"fontsize": "16"})
+    graph.edge(sides(graph, origin)[0], scissors, **CUT)
+    graph.edge(scissors, f"{box}:v", **CUT)
 
 
 def sides(graph: Any, node: Node, apart: bool = True) -> tuple[str, str]:

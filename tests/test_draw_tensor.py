@@ -11,7 +11,7 @@ import minigrad
 from minigrad import nn, render
 from minigrad.draw import draw, draw_backward, draw_nodes
 from minigrad.draw_graph import Node, describe, identity
-from minigrad.draw_looks import width
+from minigrad.draw_looks import SCISSORS, width
 
 ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
@@ -146,6 +146,24 @@ def test_constants_are_named_shown_or_forgotten():
     assert "table (7, 2), constant" in lines(draw(x * table))
     assert lines(draw(x * minigrad.ones(9, 2)))[-1].endswith("Mul(x, (9, 2))")
     assert lines(draw(x * x.detach()))[-1].endswith("Mul(x, view of x) = [1, 4]")
+
+
+def test_scissors_show_what_a_constant_was_cut_off_from():
+    x = leaf(3.0)
+    square = x * x
+    fixed = square.detach()
+    y = x * fixed
+    y.backward(retain_graph=True)
+    assert lines(draw(y)) == [
+        "x = 3, grad 9",
+        "square = Mul(x, x) = 9",
+        "fixed = 9, constant, cut off from square",
+        "y = Mul(x, fixed) = 27",
+    ]
+    assert words(draw(y)).count(SCISSORS) == 1
+    assert arrows(draw(y), ORANGE) == 2  # to y and around the scissors, not across
+    assert lines(draw(fixed))[-1] == "fixed = 9, constant, cut off from square"
+    assert SCISSORS not in words(draw(y, x=x))  # nobody knows the square
 
 
 def test_each_use_of_a_number_is_a_box_but_a_named_one_is_shared():

@@ -10,6 +10,7 @@ from classroom.chapters import ROOT, chapters
 from classroom.live import page_of
 
 QUOTED_WHOLE = ["value.py", "numeric.py", "neuron.py"]
+QUOTED_WHOLE += ["engine.py", "tensor.py", "function.py", "autograd.py"]
 LONGEST_CELL = 20
 
 
@@ -34,6 +35,7 @@ def definitions(source):
                     found[f"{statement.name}.{label(part)}"] = ast.dump(part)
         elif not isinstance(statement, (ast.Import, ast.ImportFrom)):
             found[label(statement)] = ast.dump(statement)
+    found.pop("__all__", None)  # a list of what was imported
     return found
 
 
@@ -50,7 +52,9 @@ def label(statement):
         return statement.name
     if isinstance(statement, ast.Assign):
         return ", ".join(map(ast.unparse, statement.targets))
-    return "docstring" if isinstance(statement, ast.Expr) else ast.unparse(statement)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return "docstring"
+    return ast.unparse(statement)
 
 
 PAGES = list(pages())
