@@ -49,7 +49,9 @@ def is_ellipsis(statement):
 
 def label(statement):
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        return statement.name
+        decorators = [ast.unparse(each) for each in statement.decorator_list]
+        setter = ".setter" if f"{statement.name}.setter" in decorators else ""
+        return statement.name + setter
     if isinstance(statement, ast.Assign):
         return ", ".join(map(ast.unparse, statement.targets))
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):

@@ -1,0 +1,10 @@
+"""minigrad.models: whole networks, under the names that torchvision gives them."""
+
+from minigrad.models.resnet import (
+    ResNet,
+    resnet18,
+    resnet34,
+    resnet50,
+    resnet101,
+    resnet152,
+)

@@ -1,0 +1,133 @@
+"""Residual networks have torchvision's names, and compute what PyTorch computes."""
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.models import ResNet, resnet18, resnet50
+from minigrad.models.resnet import BasicBlock, Bottleneck
+
+
+def test_names_and_sizes_are_torchvisions():
+    model = resnet18()
+    state = model.state_dict()
+    assert sum(p.numel() for p in model.parameters()) == 11_689_512
+    assert len(state) == 122
+    assert state["conv1.weight"].shape == (64, 3, 7, 7)
+    assert state["layer2.0.downsample.0.weight"].shape == (128, 64, 1, 1)
+    assert state["layer4.1.bn2.running_var"].shape == (512,)
+    assert state["fc.weight"].shape == (1000, 512)
+    assert "layer1.0.downsample.0.weight" not in state
+
+
+def test_the_bottleneck_family_has_torchvisions_sizes():
+    model = resnet50()
+    assert sum(p.numel() for p in model.parameters()) == 25_557_032
+    assert model.state_dict()["layer1.0.downsample.0.weight"].shape == (256, 64, 1, 1)
+    assert len(model.state_dict()) == 320
+
+
+def test_weights_load_from_a_file(tmp_path):
+    model = resnet18()
+    minigrad.save(model.state_dict(), tmp_path / "weights.safetensors")
+    other = resnet18(weights=tmp_path / "weights.safetensors")
+    for name, tensor in model.state_dict().items():
+        assert np.array_equal(other.state_dict()[name].array, tensor.array), name
+
+
+def torch_resnet(torch, bottleneck, layers, widths):
+    """The same network, written for PyTorch."""
+    nn = torch.nn
+
+    def conv(i, o, size, stride=1):
+        return nn.Conv2d(i, o, size, stride, size // 2, bias=False)
+
+    class Block(nn.Module):
+        def __init__(self, i, w, stride):
+            super().__init__()
+            o = w * 4 if bottleneck else w
+            plan = [(i, w, 3, stride), (w, w, 3, 1)]
+            if bottleneck:
+                plan = [(i, w, 1, 1), (w, w, 3, stride), (w, o, 1, 1)]
+            self.depth = len(plan)
+            for k, (a, b, size, step) in enumerate(plan, 1):
+                setattr(self, f"conv{k}", conv(a, b, size, step))
+                setattr(self, f"bn{k}", nn.BatchNorm2d(b))
+            self.downsample = None
+            if stride > 1 or i != o:
+                self.downsample = nn.Sequential(
+                    conv(i, o, 1, stride), nn.BatchNorm2d(o)
+                )
+
+        def forward(self, x):
+            y = x
+            for k in range(1, self.depth + 1):
+                y = getattr(self, f"bn{k}")(getattr(self, f"conv{k}")(y))
+                y = y.relu() if k < self.depth else y
+            return (y + (self.downsample(x) if self.downsample else x)).relu()
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1, self.bn1 = conv(3, widths[0], 7, 2), nn.BatchNorm2d(widths[0])
+            i = widths[0]
+            for n, (count, w) in enumerate(zip(layers, widths)):
+                blocks = []
+                for k in range(count):
+                    blocks.append(Block(i, w, 2 if n and not k else 1))
+                    i = w * 4 if bottleneck else w
+                setattr(self, f"layer{n + 1}", nn.Sequential(*blocks))
+            self.fc = nn.Linear(i, 7)
+
+        def forward(self, x):
+            x = nn.functional.max_pool2d(self.bn1(self.conv1(x)).relu(), 3, 2, 1)
+            for n in range(len(layers)):
+                x = getattr(self, f"layer{n + 1}")(x)
+            return self.fc(x.mean((2, 3)))
+
+    return Net().double()
+
+
+@pytest.mark.parametrize("train", [True, False])
+@pytest.mark.parametrize("block", [BasicBlock, Bottleneck])
+def test_logits_and_gradients_are_pytorchs(block, train):
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    layers, widths = (1, 2, 1, 1), (8, 12, 16, 20)
+    theirs = torch_resnet(torch, block is Bottleneck, layers, widths)
+    for name, buffer in theirs.named_buffers():
+        if "running" in name:
+            buffer.uniform_(0.5, 1.5)
+    ours = ResNet(block, layers, num_classes=7, widths=widths).double()
+    ours.load_state_dict(
+        {
+            n: minigrad.from_numpy(t.numpy().copy())
+            for n, t in theirs.state_dict().items()
+        }
+    )
+    ours.train(train), theirs.train(train)
+    x = torch.randn(3, 3, 64, 64, dtype=torch.float64)
+    classes = torch.tensor([1, 6, 0])
+    scores = theirs(x)
+    torch.nn.functional.cross_entropy(scores, classes).backward()
+    got = ours(minigrad.from_numpy(x.numpy()))
+    target = minigrad.from_numpy(classes.numpy())
+    minigrad.nn.functional.cross_entropy(got, target).backward()
+    np.testing.assert_allclose(got.detach().numpy(), scores.detach().numpy(), 1e-8)
+    for (name, p), q in zip(ours.named_parameters(), theirs.parameters(), strict=True):
+        np.testing.assert_allclose(
+            p.grad.numpy(), q.grad.numpy(), 1e-7, 1e-10, err_msg=name
+        )
+    for (name, b), c in zip(ours.named_buffers(), theirs.buffers(), strict=True):
+        np.testing.assert_allclose(b.numpy(), c.numpy(), 1e-10, err_msg=name)
+
+
+def test_a_network_for_small_images():
+    model = ResNet(BasicBlock, (1, 1), 5, widths=(4, 8), channels=1, small=True)
+    assert model(minigrad.rand(2, 1, 8, 8)).shape == (2, 5)
+    assert model.layer2(model.layer1(model.conv1(minigrad.rand(2, 1, 8, 8)))).shape == (
+        2,
+        8,
+        4,
+        4,
+    )
