@@ -1,0 +1,244 @@
+"""Training in the manner of Keras: fit(), its progress bar, history and checkpoints."""
+
+import copy
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad import creation
+from minigrad.grad_mode import no_grad
+from minigrad.nn import Module
+from minigrad.optim import Optimizer
+from minigrad.plot import axes
+from minigrad.tensor import Tensor
+
+
+@dataclass
+class History:
+    """What `fit` saw: the mean loss of each epoch, in training and on other data."""
+
+    loss: list[float] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs are complete."""
+        return len(self.loss)
+
+    @property
+    def best(self) -> int:
+        """The epoch, from 0, with the lowest loss: of validation if there was any."""
+        return int(np.argmin(np.nan_to_num(self.validation or self.loss, nan=np.inf)))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Plot both losses over the epochs, with a mark at the best one."""
+        ax = ax or axes("epoch", "loss")[1]
+        epochs = range(1, self.epochs + 1)
+        ax.plot(epochs, self.loss, label="training")
+        if self.validation:
+            ax.plot(epochs, self.validation, "--", label="validation")
+        ax.plot(self.best + 1, (self.validation or self.loss)[self.best], "ko")
+        ax.legend(frameon=False)
+        return ax
+
+
+def fit(
+    model: Module,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    optimizer: Optimizer,
+    data: Iterable,
+    epochs: int,
+    validation: Iterable | None = None,
+    patience: int | None = None,
+    checkpoint: str | PathLike | None = None,
+) -> History:
+    """Train for some epochs: loss(model(x), y) for every batch (x, y) of `data`.
+
+    With `validation`, batches that are not learnt from, the model has in the end the
+    weights of its best epoch, and `patience` ends training after so many epochs
+    without a better one. With `checkpoint`, a path, all is saved there after each
+    epoch, and a second call goes on after the last epoch that was complete, to the
+    same numbers as if nothing had been between. Ctrl-C leaves the best weights.
+    """
+    if patience is not None and validation is None:
+        raise ValueError("patience waits for a better validation loss: give validation")
+    run = Run(model, optimizer, data, Path(checkpoint) if checkpoint else None)
+    run.resume()
+    history = run.history
+    try:
+        while history.epochs < epochs and not run.waited(patience):
+            label = f"epoch {history.epochs + 1} of {epochs}"
+            trained = train(model, loss, optimizer, data, label)
+            tested = None if validation is None else evaluate(model, loss, validation)
+            run.finish_epoch(trained, tested)
+    except KeyboardInterrupt:
+        history.interrupted = True
+        print(f"Stopped in epoch {history.epochs + 1} of {epochs}.", end=" ")
+        print("The model has the weights of its best epoch.")
+    if validation is not None or history.interrupted:
+        run.take_best()
+    return history
+
+
+def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
+    """Learn from every batch once; return the mean of their losses."""
+    model.train()
+    total = Mean()
+    with progress_bar(data, label) as bar:
+        for x, y in bar:
+            value = loss(model(x), y)
+            optimizer.zero_grad()
+            value.backward()
+            optimizer.step()
+            total.add(value.item(), len(x))
+            bar.set_postfix_str(f"loss {total.mean:.4f}", refresh=False)
+    return total.mean
+
+
+@no_grad()
+def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
+    """Return the mean loss over batches that are not learnt from, in eval mode."""
+    was_training = model.training
+    model.eval()
+    total = Mean()
+    for x, y in data:
+        total.add(loss(model(x), y).item(), len(x))
+    model.train(was_training)
+    return total.mean
+
+
+class Mean:
+    """A mean that grows, of batches of different sizes."""
+
+    def __init__(self):
+        self.sum, self.count = 0.0, 0
+
+    def add(self, value: float, count: int) -> None:
+        """Add the mean of `count` more numbers."""
+        self.sum, self.count = self.sum + value * count, self.count + count
+
+    @property
+    def mean(self) -> float:
+        return self.sum / self.count if self.count else float("nan")
+
+
+def progress_bar(data: Iterable, label: str) -> Any:
+    """Return `data` with a progress bar, which shows in a terminal only."""
+    from tqdm import tqdm
+
+    return tqdm(data, desc=label, leave=False, disable=None)
+
+
+class Run:
+    """What has to be saved after an epoch to go on from there."""
+
+    def __init__(self, model, optimizer, data, path: Path | None):
+        self.model, self.optimizer, self.path = model, optimizer, path
+        self.loader = getattr(data, "_generator", None)
+        self.history, self.best_weights = History(), None
+
+    def waited(self, patience: int | None) -> bool:
+        """Return whether the best epoch was too long ago."""
+        history = self.history
+        return bool(
+            patience is not None
+            and history.epochs
+            and history.epochs - 1 - history.best >= patience
+        )
+
+    def finish_epoch(self, trained: float, tested: float | None) -> None:
+        """Note the losses of an epoch, and save all."""
+        self.history.loss.append(trained)
+        if tested is not None:
+            self.history.validation.append(tested)
+        if self.history.best == self.history.epochs - 1:
+            self.best_weights = copies(self.model.state_dict())
+        if self.path:
+            self.save()
+
+    def take_best(self) -> None:
+        """Give the model the weights of its best epoch."""
+        if self.best_weights:
+            self.model.load_state_dict(self.best_weights)
+
+    def generators(self) -> list:
+        """Return the sources of random numbers: all of minigrad's, and the loader's."""
+        return [creation.generator(), *([self.loader] if self.loader else [])]
+
+    def save(self) -> None:
+        """Write the file anew; the older one stays until the new one is complete."""
+        from safetensors.numpy import save_file
+
+        optimizer = copy.deepcopy(self.optimizer.state_dict())
+        arrays = {f"model.{k}": v for k, v in arrays_of(self.model).items()}
+        arrays |= {f"best.{k}": v.array for k, v in self.best_weights.items()}
+        for i, state in optimizer["state"].items():
+            for key in [k for k, v in state.items() if isinstance(v, np.ndarray)]:
+                arrays[f"optimizer.{i}.{key}"] = state.pop(key)
+        about = {
+            "history": asdict(self.history),
+            "optimizer": optimizer,
+            "random": [each.bit_generator.state for each in self.generators()],
+        }
+        unfinished = self.path.with_name(self.path.name + ".unfinished")
+        arrays = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
+        save_file(arrays, unfinished, {"fit": json.dumps(about)})
+        os.replace(unfinished, self.path)
+
+    def resume(self) -> None:
+        """Take over what an earlier call has saved, if it has."""
+        if not self.path or not self.path.exists():
+            return
+        about, arrays = read(self.path)
+        self.model.load_state_dict(part_of(arrays, "model."))
+        self.best_weights = part_of(arrays, "best.")
+        optimizer = about["optimizer"]
+        state = {int(i): kept for i, kept in optimizer["state"].items()}
+        for name, tensor in part_of(arrays, "optimizer.").items():
+            i, key = name.split(".")
+            state[int(i)][key] = tensor.array
+        self.optimizer.load_state_dict(optimizer | {"state": state})
+        for generator, kept in zip(self.generators(), about["random"]):
+            generator.bit_generator.state = kept
+        self.history = History(**about["history"])
+
+
+def read(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return what a checkpoint tells, and its arrays; ValueError if it is none."""
+    from safetensors import SafetensorError, safe_open
+    from safetensors.numpy import load_file
+
+    try:
+        with safe_open(path, "np") as file:
+            about = json.loads((file.metadata() or {})["fit"])
+        return about, load_file(path)
+    except (SafetensorError, KeyError, ValueError) as error:
+        raise ValueError(
+            f"{path} is no checkpoint of fit(): give another path, or delete the file"
+        ) from error
+
+
+def arrays_of(model: Module) -> dict[str, np.ndarray]:
+    """Return all that a model has learnt, as arrays."""
+    return {name: tensor.array for name, tensor in model.state_dict().items()}
+
+
+def copies(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return a state_dict with memory of its own."""
+    return {name: Tensor(tensor.array.copy()) for name, tensor in state.items()}
+
+
+def part_of(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Tensor]:
+    """Return what a file holds under a prefix, without it."""
+    return {
+        name.removeprefix(prefix): Tensor(array)
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

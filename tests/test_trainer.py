@@ -1,0 +1,146 @@
+"""fit() trains, keeps the best, stops early, and goes on where it was interrupted."""
+
+import math
+
+import matplotlib
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import nn, optim
+from minigrad.data import DataLoader, TensorDataset, make_moons
+from minigrad.trainer import History, evaluate, fit
+
+loss = nn.CrossEntropyLoss()
+
+
+def everything(seed=0, make=optim.Adam):
+    """A model with dropout, an optimizer, data for training and for validation."""
+    minigrad.manual_seed(seed)
+    model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Dropout(0.2), nn.Linear(8, 2))
+    data = DataLoader(make_moons(60), 16, shuffle=True, seed=1)
+    validation = DataLoader(make_moons(40, seed=2), 40)
+    return model, make(model.parameters(), lr=0.05), data, validation
+
+
+def weights(model):
+    return {name: tensor.array.copy() for name, tensor in model.state_dict().items()}
+
+
+def same(one, other):
+    return all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_it_learns_and_tells_how():
+    model, optimizer, data, validation = everything()
+    history = fit(model, loss, optimizer, data, 15, validation)
+    assert history.epochs == len(history.validation) == 15
+    assert history.loss[-1] < 0.6 * history.loss[0]
+    found = evaluate(model, loss, validation)
+    assert found == pytest.approx(min(history.validation)), "it has its best weights"
+    assert not history.interrupted
+
+
+def test_without_validation_the_last_weights_stay():
+    model, optimizer, data, _ = everything()
+    history = fit(model, loss, optimizer, data, 3)
+    assert history.validation == [] and history.epochs == 3
+
+
+def test_the_mean_weighs_batches_by_their_size():
+    model = nn.Linear(1, 1)
+    x = minigrad.arange(3.0).reshape(3, 1)
+    batches = DataLoader(TensorDataset(x, x), 2)
+    whole = nn.functional.mse_loss(model(x), x).item()
+    assert evaluate(model, nn.MSELoss(), batches) == pytest.approx(whole)
+
+
+class Interrupted:
+    """Data that a learner interrupts at a batch, once."""
+
+    def __init__(self, data, batch):
+        self.data, self.batch = data, batch
+        self._generator = data._generator
+
+    def __iter__(self):
+        for batch in self.data:
+            self.batch -= 1
+            if self.batch == 0:
+                raise KeyboardInterrupt
+            yield batch
+
+
+@pytest.mark.parametrize("make", [optim.Adam, optim.SGD])
+def test_after_an_interrupt_a_second_call_gives_the_same_numbers(
+    tmp_path, capsys, make
+):
+    model, optimizer, data, validation = everything(make=make)
+    whole = fit(model, loss, optimizer, data, 6, validation)
+    expected = weights(model)
+
+    model, optimizer, data, validation = everything(make=make)
+    path = tmp_path / "run.safetensors"
+    broken = Interrupted(data, 14)  # in the fourth epoch of four batches each
+    history = fit(model, loss, optimizer, broken, 6, validation, checkpoint=path)
+    assert history.interrupted and history.epochs == 3
+    assert "Stopped in epoch 4 of 6." in capsys.readouterr().out
+    best = min(history.validation)
+    assert evaluate(model, loss, validation) == pytest.approx(best)
+
+    model, optimizer, data, validation = everything(seed=5, make=make)  # a new process
+    history = fit(model, loss, optimizer, data, 6, validation, checkpoint=path)
+    assert (history.loss, history.validation) == (whole.loss, whole.validation)
+    assert same(weights(model), expected)
+    again = fit(model, loss, optimizer, data, 6, validation, checkpoint=path)
+    assert again.loss == whole.loss, "there is nothing left to do"
+
+
+def test_it_stops_when_nothing_gets_better():
+    model, optimizer, data, validation = everything()
+    for group in optimizer.param_groups:
+        group["lr"] = 0.0
+    history = fit(model, loss, optimizer, data, 50, validation, patience=3)
+    assert history.epochs == 4 and history.best == 0
+
+
+def test_patience_needs_validation():
+    model, optimizer, data, _ = everything()
+    with pytest.raises(ValueError, match="give validation"):
+        fit(model, loss, optimizer, data, 3, patience=2)
+
+
+def test_a_file_that_is_no_checkpoint_is_refused_and_stays(tmp_path):
+    model, optimizer, data, _ = everything()
+    for content in (b"hello", b""):
+        path = tmp_path / "notes.txt"
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="is no checkpoint of fit"):
+            fit(model, loss, optimizer, data, 3, checkpoint=path)
+        assert path.read_bytes() == content
+    minigrad.save(model.state_dict(), tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="is no checkpoint of fit"):
+        fit(model, loss, optimizer, data, 3, checkpoint=tmp_path / "model.safetensors")
+
+
+def test_the_checkpoint_of_another_model_is_refused(tmp_path):
+    model, optimizer, data, _ = everything()
+    path = tmp_path / "run.safetensors"
+    fit(model, loss, optimizer, data, 1, checkpoint=path)
+    other = nn.Linear(2, 2)
+    with pytest.raises(RuntimeError, match="Missing key"):
+        fit(other, loss, optim.SGD(other.parameters()), data, 2, checkpoint=path)
+
+
+def test_history_draws_both_losses():
+    matplotlib.use("agg")
+    ax = History([3.0, 2.0, math.nan], [3.0, 2.5, 2.6]).plot()
+    training, validation, best = ax.lines
+    assert list(training.get_xdata()) == [1, 2, 3]
+    assert list(validation.get_ydata()) == [3.0, 2.5, 2.6]
+    assert (best.get_xdata()[0], best.get_ydata()[0]) == (2, 2.5)
+
+
+def test_output_that_is_kept_has_no_bar(capsys):
+    model, optimizer, data, validation = everything()
+    fit(model, loss, optimizer, data, 2, validation)
+    assert capsys.readouterr() == ("", "")
