@@ -115,16 +115,16 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
 def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple:
     """Return func(*inputs), and its Jacobian times v, by walking back twice.
 
-    u·J is linear in u, and the derivative of (u·J)·v for u is J·v.
+    w·J is linear in its weights w, and the derivative of (w·J)·v for w is J·v.
     Source: J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
     """
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
-        u = [zeros_like(o).requires_grad_() for o in many(outputs)]
-        rows = weighed(many(outputs), u, leaves, create_graph=True)
+        weights = [zeros_like(o).requires_grad_() for o in many(outputs)]
+        rows = weighed(many(outputs), weights, leaves, create_graph=True)
     v = many(v) if v is not None else [ones_like(x) for x in leaves]
-    found = weighed(rows, v, u, create_graph)
+    found = weighed(rows, v, weights, create_graph)
     result = outputs if create_graph else detached(outputs)
     return result, like_given(outputs, found)
 

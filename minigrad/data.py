@@ -161,3 +161,17 @@ def make_moons(n: int = 200, noise: float = 0.1, seed: int = 0) -> TensorDataset
     return TensorDataset(
         Tensor(points.astype(np.float32)), Tensor(classes.astype(np.int64))
     )
+
+
+SIGNS = "0123456789+="
+
+
+def load_additions() -> TensorDataset:
+    """Return all sums of two numbers below 100, as 9 tokens each: (10000, 9).
+
+    12 + 34 is "12+34=640": the sum's lowest digit comes first, as one adds on paper.
+    A token is the place of its sign in `SIGNS`.
+    """
+    pairs = [(a, b) for a in range(100) for b in range(100)]
+    texts = [f"{a:02}+{b:02}=" + f"{a + b:03}"[::-1] for a, b in pairs]
+    return TensorDataset(Tensor(np.array([list(map(SIGNS.index, t)) for t in texts])))

@@ -1,7 +1,7 @@
 """Function: an operation whose backward you write yourself."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.engine import Node, recording
 from minigrad.grad_mode import no_grad
+from minigrad.hooks import as_tensor
 from minigrad.op import Op
 from minigrad.tensor import Tensor
 
@@ -29,29 +30,35 @@ class Context:
         self.saved_tensors = tensors
 
 
-class Function:
-    """An operation with two static methods, forward(ctx, ...) and backward(ctx, ...).
+def unwritten(ctx: Context, *args: Any) -> None:
+    """Stand where a Function lacks its forward or its backward."""
+    raise NotImplementedError("You must write forward(ctx, ...) and backward(ctx, ...)")
 
-    backward gets the gradient of each output and returns one for each argument of
-    forward, None where there is none. Call the operation as `Name.apply(...)`.
+
+class Function:
+    """An operation of your own, in two static methods; call it by `Name.apply(...)`.
+
+    forward(ctx, *args) returns a result or a tuple; backward(ctx, *gradients) gets one
+    gradient for each of these, and returns one for each of args, or None.
     """
+
+    forward = backward = staticmethod(unwritten)
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run forward unrecorded, and record all of it as one node."""
-        targets = tuple(x.edge if isinstance(x, Tensor) else None for x in args)
-        ctx = Context(tuple(target is not None for target in targets))
+        ctx = Context(tuple(getattr(x, "requires_grad", False) for x in args))
         with no_grad():
             result = cls.forward(ctx, *args)
-        if not any(targets) or not recording.get():
+        if not any(ctx.needs_input_grad) or not recording.get():
             return result
         outputs = result if isinstance(result, tuple) else (result,)
-        made = Custom(cls, ctx, args, outputs).record(targets, outputs)
+        made = Custom(cls, ctx, args, outputs).record(args, outputs)
         return made if isinstance(result, tuple) else made[0]
 
 
 class Custom:
-    """One call of a Function: to its node, the Op and the formulas in one."""
+    """One call of a Function: what its node has for an op, and for formulas."""
 
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
         self.name, self.frees = f"{function.__name__}Backward", bool(ctx.saved_tensors)
@@ -64,8 +71,9 @@ class Custom:
     def __len__(self) -> int:
         return len(self.inputs)
 
-    def record(self, targets: tuple, outputs: tuple) -> tuple:
-        """Return the outputs as results of one node, which leads to the targets."""
+    def record(self, args: tuple, outputs: tuple) -> tuple:
+        """Return the outputs as results of one node, which leads to the arguments."""
+        targets = tuple(getattr(x, "edge", None) for x in args)
         saved = tuple(getattr(x, "array", None) for x in self.ctx.saved_tensors)
         self.ctx.saved_tensors = ()  # from now on the node has them
         saved = tuple(saved if target else () for target in targets)
@@ -80,27 +88,21 @@ class Custom:
     def __iter__(self) -> Iterator[Callable]:
         """Yield a formula for each argument; in one walk all share one backward."""
         shares: list[Tensor] = []
+
+        def share(g, *saved, i):
+            if not shares:
+                ctx = copy.copy(self.ctx)
+                ctx.saved_tensors = tuple(map(as_tensor, saved))
+                parts = g if isinstance(g, Parts) else {0: g}
+                given = filled(map(parts.get, range(len(self.outputs))), self.outputs)
+                shares.extend(self.checked(self.function.backward(ctx, *given)))
+            return shares[i] if recording.get() else shares[i].array
+
         for i in range(len(self)):
-            yield partial(self.share, i, shares)
-
-    def share(self, i: int, shares: list, g: Any, *saved: Any) -> Any:
-        """Return the gradient of argument i; the first to ask runs backward."""
-        if not shares:
-            ctx = copy.copy(self.ctx)
-            ctx.saved_tensors = tuple(map(as_tensor, saved))
-            shares += self.checked(self.function.backward(ctx, *self.gradients(g)))
-        return shares[i] if recording.get() else shares[i].array
-
-    def gradients(self, g: Any) -> list[Tensor]:
-        """Return the gradient of each output; zeros for those that got none."""
-        parts = g if isinstance(g, Parts) else {0: g}
-        return [
-            as_tensor(parts[i] if i in parts else zeros())
-            for i, zeros in enumerate(self.outputs)
-        ]
+            yield partial(share, i=i)
 
     def checked(self, shares: Any) -> list[Tensor]:
-        """Return one gradient for each argument, zeros for None; raise otherwise."""
+        """Return one gradient for each argument; raise if that is not what came."""
         shares = shares if isinstance(shares, tuple | list) else (shares,)
         if len(shares) != len(self):
             raise RuntimeError(
@@ -109,8 +111,7 @@ class Custom:
             )
         if not all(isinstance(share, Tensor | None) for share in shares):
             raise TypeError(f"{self.name}: a gradient has to be a Tensor or None")
-        pairs = zip(shares, self.inputs)
-        return [as_tensor(zeros()) if s is None else s for s, zeros in pairs]
+        return filled(shares, self.inputs)
 
     def lifted(self, node: Node, make: Callable) -> tuple:
         """Return formulas, and saved values as Tensors that lead on."""
@@ -133,9 +134,9 @@ def zeros_for(x: Any) -> Callable:
     return partial(np.zeros, getattr(x, "shape", ()), getattr(x, "dtype", float))
 
 
-def as_tensor(value: Any) -> Any:
-    """Return an array as a Tensor, and anything else as it is."""
-    return Tensor(value) if isinstance(value, np.ndarray) else value
+def filled(gradients: Iterable, zeros: list[Callable]) -> list[Tensor]:
+    """Return gradients as Tensors, with zeros for each None."""
+    return [as_tensor(new() if g is None else g) for g, new in zip(gradients, zeros)]
 
 
 class Parts(dict):

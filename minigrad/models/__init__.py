@@ -1,5 +1,6 @@
 """minigrad.models: whole networks, under the names that torchvision gives them."""
 
+from minigrad.models.gpt import GPT
 from minigrad.models.resnet import (
     ResNet,
     resnet18,

@@ -1,0 +1,134 @@
+"""A small GPT: who looks at whom, layer by layer, and what comes next.
+
+Source: A. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019,
+which norms before each part; A. Vaswani et al., "Attention Is All You Need", 2017.
+"""
+
+import math
+
+import numpy as np
+
+from minigrad import creation
+from minigrad.grad_mode import no_grad
+from minigrad.nn import (
+    GELU,
+    Embedding,
+    LayerNorm,
+    Linear,
+    Module,
+    ModuleList,
+    Sequential,
+    init,
+)
+from minigrad.nn import functional as F
+from minigrad.shapes import cat
+from minigrad.tensor import Tensor
+
+
+class CausalSelfAttention(Module):
+    """Every place asks all places before it, and itself: (N, T, width) to the same.
+
+    `heads` questions are asked side by side, each on width / heads numbers.
+    """
+
+    def __init__(self, width: int, heads: int):
+        super().__init__()
+        if width % heads:
+            raise ValueError(f"width {width} cannot be parted among {heads} heads")
+        self.heads = heads
+        self.qkv = Linear(width, 3 * width)
+        self.out = Linear(width, width)
+
+    def forward(self, x):
+        n, t, width = x.shape
+        q, k, v = self.parts(x)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(mixed.transpose(1, 2).reshape(n, t, width))
+
+    def parts(self, x):
+        """Return queries, keys and values, each (N, heads, T, width / heads)."""
+        n, t, width = x.shape
+        parts = self.qkv(x).reshape(n, t, 3, self.heads, width // self.heads)
+        return parts.permute(2, 0, 3, 1, 4).unbind(0)
+
+    def map(self, x):
+        """Return how much each place looks at each: (N, heads, T, T), rows sum to 1."""
+        q, k, _ = self.parts(x)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        later = np.triu(np.ones(scores.shape[-2:], bool), 1)
+        return scores.masked_fill(Tensor(later), -math.inf).softmax(-1)
+
+
+class Block(Module):
+    """Attention, then a small network for each place; x comes through beside both."""
+
+    def __init__(self, width: int, heads: int):
+        super().__init__()
+        self.norm1, self.norm2 = LayerNorm(width), LayerNorm(width)
+        self.attention = CausalSelfAttention(width, heads)
+        self.mlp = Sequential(
+            Linear(width, 4 * width), GELU("tanh"), Linear(4 * width, width)
+        )
+
+    def forward(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class GPT(Module):
+    """Scores for the next token at every place: tokens (N, T) to (N, T, tokens).
+
+    The scores are products with the embedding of each token: its weights serve twice
+    (O. Press, L. Wolf, "Using the Output Embedding to Improve Language Models", 2017).
+    """
+
+    def __init__(
+        self,
+        tokens: int,
+        length: int,
+        width: int = 64,
+        layers: int = 2,
+        heads: int = 4,
+    ):
+        super().__init__()
+        self.length = length
+        self.token_embedding = Embedding(tokens, width)
+        self.position_embedding = Embedding(length, width)
+        self.blocks = ModuleList([Block(width, heads) for _ in range(layers)])
+        self.norm = LayerNorm(width)
+        for module in self.modules():
+            if isinstance(module, Linear | Embedding):
+                init.normal_(module.weight, 0.0, 0.02)
+            if isinstance(module, Linear):
+                init.zeros_(module.bias)
+
+    def embed(self, tokens):
+        """Return token and place of each as one vector: (N, T, width)."""
+        t = tokens.shape[1]
+        if t > self.length:
+            raise ValueError(f"{t} tokens are more than this GPT's {self.length}")
+        places = creation.arange(t)
+        return self.token_embedding(tokens) + self.position_embedding(places)
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.token_embedding.weight)
+
+    @no_grad()
+    def generate(self, tokens: Tensor, count: int) -> Tensor:
+        """Return tokens (N, T) and `count` more, each the one with the top score."""
+        for _ in range(count):
+            scores = self(tokens)[:, -1]
+            tokens = cat([tokens, scores.argmax(-1, keepdim=True)], 1)
+        return tokens
+
+    @no_grad()
+    def attention_maps(self, tokens: Tensor) -> list[Tensor]:
+        """Return who looks at whom: for every block (N, heads, T, T)."""
+        x, maps = self.embed(tokens), []
+        for block in self.blocks:
+            maps.append(block.attention.map(block.norm1(x)))
+            x = block(x)
+        return maps
