@@ -124,7 +124,9 @@ def _in_package(module_name: str) -> bool:
 
 def is_live(piece: Any) -> bool:
     """Tell whether a function or method came from a page of this notebook."""
-    return any(replaced.newer is piece for replaced in _on_trial + _kept)
+    newer = [replaced.newer for replaced in _on_trial + _kept]
+    newer += [getattr(each, "__func__", None) for each in newer]  # of static methods
+    return any(each is piece for each in newer)
 
 
 def name_of(piece: Any) -> str:

@@ -2,7 +2,7 @@
 
 import copy
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -46,16 +46,30 @@ def hook_after(node: Node, hook: Callable) -> None:
 
     A tuple that it returns replaces the grad_inputs.
     """
-    bare, latest, shares = copy.copy(node), None, []
+    node.formulas = After(hook, node)
 
-    def formula(i, g, *saved):
-        nonlocal latest, shares
-        if g is not latest:  # a new walk: the hook is called once for all arguments
-            bare.saved = node.saved
-            latest, shares = g, shares_after(hook, bare, g)
-        return shares[i]
 
-    node.formulas = [partial(formula, i) for i in range(len(node.formulas))]
+class After:
+    """The formulas of a node with a hook, which is called once in each walk back."""
+
+    def __init__(self, hook: Callable, node: Node):
+        self.hook, self.bare, self.node = hook, copy.copy(node), weakref.ref(node)
+
+    def __len__(self) -> int:
+        return len(self.bare.formulas)
+
+    def __iter__(self) -> Iterator[Callable]:
+        """Yield a formula for each argument; the first that is used asks the hook."""
+        shares: list = []
+
+        def formula(i, g, *saved):
+            if not shares:
+                self.bare.saved = self.node().saved
+                shares.extend(shares_after(self.hook, self.bare, g))
+                self.bare.saved = None
+            return shares[i]
+
+        return (partial(formula, i) for i in range(len(self)))
 
 
 def shares_after(hook: Callable, node: Node, g: Any) -> list:

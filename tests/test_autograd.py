@@ -431,3 +431,26 @@ def test_an_empty_batch_gives_zeros():
     x = minigrad.ones(1, 3, requires_grad=True)
     (x * minigrad.ones(0, 3)).sum().backward()
     assert x.grad.tolist() == [[0, 0, 0]]
+
+
+def test_a_function_without_backward_says_what_is_missing():
+    class Half(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x / 2
+
+    x = minigrad.ones(2, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="backward"):
+        Half.apply(x).sum().backward()
+
+
+def test_a_hook_on_a_node_sees_every_walk_anew():
+    x, y = minigrad.ones(2, requires_grad=True), minigrad.ones(2, requires_grad=True)
+    product, seen = x * y, []
+    product.grad_fn.register_hook(lambda inputs, outputs: seen.append(inputs[0]))
+    v = minigrad.ones(2)
+    for factor in (1, 2):
+        v.mul_(factor)
+        product.backward(v, retain_graph=True)
+    assert [each.tolist() for each in seen] == [[1, 1], [2, 2]]
+    assert x.grad.tolist() == [3, 3]

@@ -177,3 +177,11 @@ def test_pythons_own_functions_stay_pythons_own():
     assert "sum" not in namespace and "max" not in namespace
     assert live.is_live(reductions.sum)
     assert namespace["spread"] is reductions.spread
+
+
+def test_a_static_method_is_live():
+    page = "# minigrad/autograd.py\nclass Checkpoint:\n    ...\n\n"
+    page += "    @staticmethod\n    def backward(ctx, *grads):\n        return 1"
+    run_page(page)
+    assert live.is_live(minigrad.autograd.Checkpoint.backward)
+    assert not live.is_live(minigrad.autograd.Checkpoint.forward)
