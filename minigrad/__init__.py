@@ -9,7 +9,7 @@ Read it in this order:
     ops, products, reductions, shapes, indexing       the rules
     methods, creation, dtypes, printing, inplace      the rest of a Tensor's surface
     grad_mode, hooks, anomaly, function, autograd     the rest of autograd
-    nn/, optim, data, serialization                   learning machines
+    nn/, models/, optim, data, trainer, serialization learning machines
     draw*, render, plot                               pictures
     memory                                            one setting, for speed
 """
