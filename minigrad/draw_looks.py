@@ -19,7 +19,7 @@ OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GREY}
 GREYED = {"style": "rounded,dashed", "color": GREY, "fontcolor": GREY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-CUT = {"dir": "none", "style": "dotted", "color": GREY, "penwidth": "1.5"}
+CUT = {"dir": "none", "style": "dotted", "color": INK, "penwidth": "1.5", "minlen": "2"}
 SCISSORS = "\N{BLACK SCISSORS}"
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 
