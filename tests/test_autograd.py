@@ -187,7 +187,9 @@ def test_each_thread_and_each_task_has_its_own_switch():
         worker = threading.Thread(target=thread)
         worker.start()
         worker.join()
-    asyncio.run(tasks())
+    worker = threading.Thread(target=lambda: asyncio.run(tasks()))
+    worker.start()  # in a thread, as a browser's loop may be running in this one
+    worker.join()
     assert seen == {"thread": True, "task": True}
 
 
