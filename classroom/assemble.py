@@ -6,6 +6,7 @@ a copy, .minigrad/assembled/. The core tests run on the copy, and networks train
 
 import ast
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -22,7 +23,11 @@ from rich.text import Text
 from classroom.check import Memory, find_tasks, run_answers
 from classroom.live import page_of
 from classroom.notebooks import ROOT, all_chapters, has_header
+from classroom.testing import count
 
+CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
+CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
+OWN = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
 BARS = " ▁▂▃▄▅▆▇█"
 LIMIT = 900  # seconds that the tests, or the training, may take
 
@@ -37,10 +42,6 @@ class Piece:
 
     def __str__(self) -> str:
         return f"{self.name} {self.title}"
-
-
-CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
-CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
 
 
 def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
@@ -78,6 +79,7 @@ def all_pieces(root: Path, timeout: float) -> list[Piece]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(lambda t: passing(t, memory, timeout), tasks):
             passed |= found
+    memory.save()
     return [
         Piece(name, exercise.title, tuple(passed.get(name, ())))
         for chapter in all_chapters(root)
@@ -93,6 +95,7 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
     if not all(known.values()):
         folder = task.path.resolve().parent
         results = run_answers(chapter.path, answers, timeout, folder)
+        memory.remember(chapter, answers, results)
         known = {name: results[name].status for name in answers}
     return {n: cells for n, cells in answers.items() if known[n] == "passed"}
 
@@ -117,9 +120,6 @@ def own(cell: str) -> list[str]:
     except SyntaxError:  # such as a line that begins with %
         return []
     return [ast.unparse(statement) for statement in body if isinstance(statement, OWN)]
-
-
-OWN = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
 
 
 def replaced(text: str, page: str, helpers: list[str]) -> str:
@@ -185,23 +185,15 @@ def run_tests(folder: Path, tests: list[str], root: Path) -> tuple[list[str], in
     """Run tests on the package in `folder`; return the ids that fail, how many pass."""
     report, place = folder / "report.xml", folder.relative_to(root).as_posix()
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += [
-        "-p",
-        "no:xdist",
-        "-o",
-        f"pythonpath={place} .",
-        f"--junit-xml={report}",
-    ]
+    command += ["-p", "no:xdist", "-o", f"pythonpath={place} ."]
+    command += [f"--junit-xml={report}", *tests]
     report.unlink(missing_ok=True)
-    run(command + tests, folder, root)
+    run(command, folder, root)
     if not report.exists():  # it came to an end before pytest could say anything
         return tests, 0
-    cases = list(ElementTree.parse(report).iter("testcase"))
-    bad = [
-        c for c in cases if c.find("failure") is not None or c.find("error") is not None
-    ]
-    skipped = sum(case.find("skipped") is not None for case in cases)
-    return [test_id(case) for case in bad], len(cases) - len(bad) - skipped
+    cases = ElementTree.parse(report).iter("testcase")
+    failed = [c for c in cases if {part.tag for part in c} & {"failure", "error"}]
+    return [test_id(case) for case in failed], count(report)["passed"]
 
 
 def test_id(case: ElementTree.Element) -> str:
@@ -215,11 +207,12 @@ def test_id(case: ElementTree.Element) -> str:
 def run(command: list[str], folder: Path, root: Path) -> bool:
     """Run a command with the package in `folder`; return whether it ended well."""
     path = os.pathsep.join([str(folder), str(root)])
+    settings = {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""}
     try:
         done = subprocess.run(
             command,
             cwd=root,
-            env={**os.environ, "PYTHONPATH": path},
+            env=os.environ | settings,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             timeout=LIMIT,
@@ -234,9 +227,8 @@ def name_culprits(console: Console, yours: list[Piece], failed: list[str], root:
     few = failed[:3]
 
     def fails(pieces: list[Piece]) -> bool:
-        folder = (
-            root / ".minigrad" / f"alone-{'-'.join(piece.name for piece in pieces)}"
-        )
+        name = pieces[0].name if pieces else "ours"
+        folder = root / ".minigrad" / f"alone-{name}"
         make_copy(folder, pieces, root)
         bad, _ = run_tests(folder, few, root)
         shutil.rmtree(folder, ignore_errors=True)
@@ -279,16 +271,19 @@ def curves(folder: Path, root: Path) -> dict[str, list[float]] | None:
     if not run(command, folder, root):
         return None
     found = json.loads(out.read_text(encoding="utf-8"))
-    if Path(found["package"]) != folder.resolve() / "minigrad":
+    if not (folder / "minigrad").samefile(found["package"]):
         raise RuntimeError(f"trained with {found['package']}, not with {folder}")
     return found["curves"]
 
 
 def bars(losses: list[float], width: int = 30) -> str:
     """Return losses as a row of bars, each the first of its share of the steps."""
-    top = max(losses) or 1
+    top = max([loss for loss in losses if math.isfinite(loss)], default=0) or 1
     chosen = losses[:: -(-len(losses) // width)]
-    return "".join(BARS[round(loss / top * (len(BARS) - 1))] for loss in chosen)
+    return "".join(
+        BARS[round(max(loss, 0) / top * (len(BARS) - 1))] if loss <= top else "?"
+        for loss in chosen  # of nan nothing is true, and inf is above the top
+    )
 
 
 def save_plot(mine: dict, reference: dict, path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.engine import Node, recording
 from minigrad.grad_mode import no_grad
-from minigrad.hooks import as_tensor
+from minigrad.hooks import wrapped
 from minigrad.op import Op
 from minigrad.tensor import Tensor
 
@@ -92,7 +92,7 @@ class Custom:
         def share(g, *saved, i):
             if not shares:
                 ctx = copy.copy(self.ctx)
-                ctx.saved_tensors = tuple(map(as_tensor, saved))
+                ctx.saved_tensors = tuple(map(wrapped, saved))
                 parts = g if isinstance(g, Parts) else {0: g}
                 given = filled(map(parts.get, range(len(self.outputs))), self.outputs)
                 shares.extend(self.checked(self.function.backward(ctx, *given)))
@@ -136,7 +136,7 @@ def zeros_for(x: Any) -> Callable:
 
 def filled(gradients: Iterable, zeros: list[Callable]) -> list[Tensor]:
     """Return gradients as Tensors, with zeros for each None."""
-    return [as_tensor(new() if g is None else g) for g, new in zip(gradients, zeros)]
+    return [wrapped(new() if g is None else g) for g, new in zip(gradients, zeros)]
 
 
 class Parts(dict):

@@ -78,12 +78,12 @@ def shares_after(hook: Callable, node: Node, g: Any) -> list:
     formulas, saved = ready(node, lift)
     rules = zip(node.targets, formulas, saved)
     shares = [rule(g, *values) if to else None for to, rule, values in rules]
-    given = tuple(map(as_tensor, shares))
-    shares = hook(given, (as_tensor(g),)) or given
+    given = tuple(map(wrapped, shares))
+    shares = hook(given, (wrapped(g),)) or given
     return [s if lift or s is None else s.array for s in shares]
 
 
-def as_tensor(value: Any) -> Tensor | None:
+def wrapped(value: Any) -> Tensor | None:
     """Return an array as a Tensor; a Tensor, or None, as it is."""
     return value if isinstance(value, Tensor | None) else Tensor(value)
 

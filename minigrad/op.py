@@ -135,7 +135,7 @@ def binary(op: Op) -> Callable:
         x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
             return op.method(*alike(a, b))
-        try:
+        try:  # as in compute(), but without the call
             out = op.forward(x, y)
         except ValueError as error:
             raise refusal(op, (x, y), error) from error

@@ -81,7 +81,8 @@ def fit(
     except KeyboardInterrupt:
         history.interrupted = True
         print(f"Stopped in epoch {history.epochs + 1} of {epochs}.", end=" ")
-        print("The model has the weights of its best epoch.")
+        best = "The model has the weights of its best epoch."
+        print(best if history.epochs else "No epoch was complete.")
     if validation is not None or history.interrupted:
         run.take_best()
     return history
@@ -177,7 +178,7 @@ class Run:
         from safetensors.numpy import save_file
 
         optimizer = copy.deepcopy(self.optimizer.state_dict())
-        arrays = {f"model.{k}": v for k, v in arrays_of(self.model).items()}
+        arrays = {f"model.{k}": v.array for k, v in self.model.state_dict().items()}
         arrays |= {f"best.{k}": v.array for k, v in self.best_weights.items()}
         for i, state in optimizer["state"].items():
             for key in [k for k, v in state.items() if isinstance(v, np.ndarray)]:
@@ -223,11 +224,6 @@ def read(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
         raise ValueError(
             f"{path} is no checkpoint of fit(): give another path, or delete the file"
         ) from error
-
-
-def arrays_of(model: Module) -> dict[str, np.ndarray]:
-    """Return all that a model has learnt, as arrays."""
-    return {name: tensor.array for name, tensor in model.state_dict().items()}
 
 
 def copies(state: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -1,11 +1,12 @@
 """A learner's answers take the place of the package's definitions, in a copy."""
 
+import math
 import shutil
 
 import pytest
 
 from classroom import assemble
-from classroom.assemble import Piece, assemble_command, make_copy, replaced
+from classroom.assemble import Piece, assemble_command, bars, make_copy, replaced
 from classroom.check import Result
 from classroom.milestones import MILESTONES
 from classroom.notebooks import ROOT, all_chapters, has_header
@@ -127,6 +128,12 @@ def test_with_nothing_filled_in_it_says_so_and_runs(course, capsys, monkeypatch)
     assert f"0 of {pieces_of_the_course()} pieces are yours." in told
     assert "No answer that is part of the package has passed yet" in told
     assert "same as with ours" in told
+
+
+def test_a_loss_that_is_lost_is_shown_as_such():
+    assert bars([2.0, 1.0, 0.0]) == "█▄ "
+    assert bars([2.0, math.nan, math.inf, -1.0]) == "█?? "
+    assert bars([math.nan]) == "?"
 
 
 def test_the_copy_differs_where_the_piece_is(tmp_path):

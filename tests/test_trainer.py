@@ -95,6 +95,15 @@ def test_after_an_interrupt_a_second_call_gives_the_same_numbers(
     assert again.loss == whole.loss, "there is nothing left to do"
 
 
+def test_an_interrupt_in_the_first_epoch_claims_no_best_one(capsys):
+    model, optimizer, data, validation = everything()
+    history = fit(model, loss, optimizer, Interrupted(data, 2), 6, validation)
+    assert history.interrupted and history.epochs == 0
+    assert (
+        capsys.readouterr().out == "Stopped in epoch 1 of 6. No epoch was complete.\n"
+    )
+
+
 def test_it_stops_when_nothing_gets_better():
     model, optimizer, data, validation = everything()
     for group in optimizer.param_groups:
