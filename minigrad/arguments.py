@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.dtypes import Array
+
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
 
@@ -33,7 +35,7 @@ def has_array(value: Any) -> bool:
     """Return whether a value that a formula wants is an array, or has one in it."""
     if isinstance(value, list | tuple):
         return any(map(has_array, value))
-    return isinstance(value, np.ndarray)
+    return isinstance(value, Array)
 
 
 def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:

@@ -36,7 +36,7 @@ class ArrayLike:
     @property
     def device(self) -> str:
         """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
-        return "cpu" if isinstance(self.array, ndarray) else "cuda"
+        return "cuda" if type(self.array).__module__.startswith("cupy") else "cpu"
 
     def dim(self) -> int:
         """Return how many axes there are."""

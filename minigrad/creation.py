@@ -137,13 +137,16 @@ def randperm(n: int) -> Tensor:
 
 def like(make):
     """Return the version of a function that takes shape and dtype from a tensor."""
+    numpys = getattr(np, f"{make.__name__}_like", None)  # which stays on the device
 
     def function(
         input: Tensor, dtype: Any = None, requires_grad: bool = False
     ) -> Tensor:
-        return make(
-            input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad
-        )
+        dtype = as_dtype(dtype or input.dtype)
+        if numpys is None:
+            return make(input.shape, dtype=dtype, requires_grad=requires_grad)
+        array = numpys(input.array, dtype, order="C")
+        return made(array, None, requires_grad)
 
     function.__name__ = f"{make.__name__}_like"
     function.__doc__ = make.__doc__.replace("of a shape", "shaped like `input`")

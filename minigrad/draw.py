@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from minigrad import draw_tensor  # noqa: F401, so that draw knows Tensors
+from minigrad import draw_static, draw_tensor  # noqa: F401, so that draw knows them
 from minigrad.draw_graph import Node, cuts_among, describe_node, graph_of, number
 from minigrad.draw_links import dot_of_nodes, dot_of_tensors, has_tensors
 from minigrad.draw_looks import (

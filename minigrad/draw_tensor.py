@@ -33,6 +33,8 @@ def nested(values: Any) -> str:
 
 @describe.register
 def _(tensor: Tensor) -> Node:
+    if not isinstance(tensor.array, ndarray):  # a symbol in a static graph
+        return describe(tensor.array)
     node = Node("", None, "constant", [])
     if tensor.edge is not None:
         node = describe(tensor.edge)
@@ -98,6 +100,8 @@ def saved_arguments(node: engine.Node) -> dict[str, Any]:
 
 @identity.register
 def _(tensor: Tensor) -> Any:
+    if not isinstance(tensor.array, ndarray):
+        return identity(tensor.array)
     return tensor.array if tensor.edge is None else tensor.edge
 
 

@@ -1,5 +1,6 @@
 """Kinds of numbers, and PyTorch's rules for what comes of mixing them."""
 
+from abc import ABC
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,17 @@ int64, bool_ = np.dtype("int64"), np.dtype("bool")
 default = float32  # of Python floats, and of integers that a function makes floats of
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
 WORDS = {bool: bool_, int: int64, float: float32}
+
+
+class Array(ABC):  # noqa: B024, it is there for isinstance
+    """What a Tensor can hold: any type of array that speaks NumPy's protocols.
+
+    NumPy's own is one of them; Array.register(kind) makes another known. It needs
+    __array_ufunc__, __array_function__ and those methods of ndarray that rules call.
+    """
+
+
+Array.register(np.ndarray)
 
 
 def rank(dtype: np.dtype) -> int:
@@ -31,7 +43,10 @@ def as_dtype(dtype: Any) -> np.dtype:
 
 def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """Return `data` as an array; Python's floats become float32, arrays stay as is."""
-    array = np.array(data, copy=copy)
+    if isinstance(data, Array) and not isinstance(data, np.ndarray):
+        array = data.copy() if copy else data
+    else:
+        array = np.array(data, copy=copy)
     if dtype is not None:
         return array.astype(as_dtype(dtype), copy=False)
     if array.dtype == float64 and not hasattr(data, "dtype"):

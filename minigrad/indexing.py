@@ -1,8 +1,8 @@
 """Rules for parts of a tensor: x[...], split, unbind, gather."""
 
 import numpy as np
-from numpy import ndarray
 
+from minigrad.dtypes import Array
 from minigrad.op import Op
 from minigrad.tensor import Tensor
 
@@ -23,9 +23,9 @@ put = Op(
 
 def placed(a, index, size):
     """Return zeros with `a` added at `index`; of places named twice, the sum."""
-    out = np.zeros(size, a.dtype)
+    out = np.zeros_like(a, shape=size, order="C")
     if any(
-        isinstance(i, ndarray) and i.dtype != bool or isinstance(i, list) for i in index
+        isinstance(i, Array) and i.dtype != bool or isinstance(i, list) for i in index
     ):
         np.add.at(out, index, a)
     else:
@@ -40,9 +40,9 @@ def as_index(index):
     for i in index:
         i = i.array if isinstance(i, Tensor) else i
         i = np.asarray(i) if isinstance(i, list) else i
-        if isinstance(i, ndarray) and i.ndim == 0 and i.dtype != bool:
+        if isinstance(i, Array) and i.ndim == 0 and i.dtype != bool:
             i = int(i)
-        if isinstance(i, ndarray) and i.dtype.kind not in "biu":
+        if isinstance(i, Array) and i.dtype.kind not in "biu":
             raise IndexError(
                 "tensors used as indices must be long, int or bool tensors, not "
                 f"{i.dtype}"
@@ -63,7 +63,7 @@ def as_index(index):
 
 def named(i):
     """Return the name of the node that one part of an index leads to."""
-    if isinstance(i, ndarray):
+    if isinstance(i, Array):
         return "Index"
     if i is None:
         return "Unsqueeze"

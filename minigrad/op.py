@@ -15,7 +15,7 @@ from minigrad.arguments import (
     in_order,
     parameters_of,
 )
-from minigrad.dtypes import as_array, promoted, settle, weak
+from minigrad.dtypes import Array, as_array, promoted, settle, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import storage
@@ -213,7 +213,7 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
 def on_arrays(op: Op, *arguments: Any) -> Any:
     """Return the bare result for bare arrays, as formulas want it."""
     for value in arguments:
-        if not isinstance(value, ndarray | np.generic):
+        if not isinstance(value, Array | np.generic):
             raise TypeError(
                 f"{op.name}: argument must be Tensor, not {kind(value)}; "
                 "make it one with minigrad.tensor(...)"
@@ -240,9 +240,9 @@ def both_tensors(op: Op, a: Any, b: Any) -> tuple[Tensor, Tensor]:
 
 def constant(op: Op, value: Any, beside: np.dtype) -> Tensor:
     """Return a number or an array as a tensor without history."""
-    if isinstance(value, ndarray) and value.ndim:
+    if isinstance(value, Array) and value.ndim:
         return Tensor(value)
-    if isinstance(value, np.generic | ndarray):
+    if isinstance(value, np.generic | Array):
         value = value.item()
     if not isinstance(value, float | int):
         raise TypeError(f"{op.name}: cannot use a {kind(value)} with a Tensor")
@@ -269,7 +269,7 @@ def refusal(op: Op, arrays: list, error: ValueError) -> Exception:
     """Return NumPy's error as PyTorch would raise it, with the shapes."""
     if list(op.parameters) == ["a", "b"]:
         return mismatch(op, *arrays)
-    shapes = [str(x.shape) for x in arrays if isinstance(x, ndarray)]
+    shapes = [str(x.shape) for x in arrays if isinstance(x, Array)]
     kind = IndexError if isinstance(error, IndexError) else RuntimeError
     return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
 
@@ -305,7 +305,7 @@ def link(node: Node, name: str, value: Any, make: Callable) -> Any:
     if isinstance(value, list):
         return list(map(make, value, node.targets))
     target = node.targets[node.op.arguments.index(name)]
-    return make(value, target) if isinstance(value, ndarray) else value
+    return make(value, target) if isinstance(value, Array) else value
 
 
 def through_plain(node: Node, make: Callable) -> tuple:
@@ -324,7 +324,9 @@ def through_plain(node: Node, make: Callable) -> tuple:
 
     def share(door, g):
         ends = run_backward({y.edge: g}, {door}, True, make) if y.edge else {}
-        return ends[door] if door in ends else make(np.zeros(door.shape, g.dtype), None)
+        if door in ends:
+            return ends[door]
+        return make(np.zeros_like(g.array, shape=door.shape), None)
 
     return [partial(share, door) for door in doors], [()] * len(doors)
 

@@ -11,6 +11,8 @@ PRECISION, EDGE, MANY, WIDTH = 4, 3, 1000, 80
 def printed(tensor: Any) -> str:
     """Return the tensor as PyTorch would print it."""
     array, suffixes = tensor.array, []
+    if not isinstance(array, np.ndarray):
+        return f"tensor({array!r})"
     if not array.size and array.ndim != 1:
         suffixes.append(f"size={tuple(array.shape)}")
     if array.dtype not in (np.float32, np.bool_) and not (

@@ -206,7 +206,7 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
             f"shape {output.shape}. Give backward() a gradient of that shape."
         )
     if gradient is None:
-        return Tensor(np.ones(output.array.shape, output.array.dtype))
+        return Tensor(np.ones_like(output.array))
     check_gradient(output, gradient)
     return gradient
 
@@ -230,7 +230,7 @@ def own(g: Tensor | ndarray, leaf: Tensor, unshared: bool) -> Tensor | ndarray:
         return g
     if unshared and type(g) is ndarray and g.base is None and g.dtype is leaf.dtype:
         return g
-    return np.array(g, leaf.dtype)
+    return g.astype(leaf.dtype)
 
 
 def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:

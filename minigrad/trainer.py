@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from os import PathLike
@@ -61,31 +62,20 @@ def fit(
 ) -> History:
     """Train for some epochs: loss(model(x), y) for every batch (x, y) of `data`.
 
-    With `validation`, batches that are not learnt from, the model has in the end the
-    weights of its best epoch, and `patience` ends training after so many epochs
-    without a better one. With `checkpoint`, a path, all is saved there after each
-    epoch, and a second call goes on after the last epoch that was complete, to the
-    same numbers as if nothing had been between. Ctrl-C leaves the best weights.
+    With `validation`, batches not learnt from, the model ends with the weights of its
+    best epoch; `patience` ends it after so many epochs without a better one. Ctrl-C
+    leaves the best weights, too. With `checkpoint`, a file that is written after each
+    epoch, a second call goes on as if nothing had been between, to the same numbers.
     """
-    if patience is not None and validation is None:
-        raise ValueError("patience waits for a better validation loss: give validation")
-    run = Run(model, optimizer, data, Path(checkpoint) if checkpoint else None)
-    run.resume()
-    history = run.history
+    run = Run(model, optimizer, data, validation, patience, checkpoint)
     try:
-        while history.epochs < epochs and not run.waited(patience):
-            label = f"epoch {history.epochs + 1} of {epochs}"
-            trained = train(model, loss, optimizer, data, label)
+        while not run.finished(epochs):
+            trained = train(model, loss, optimizer, data, run.label(epochs))
             tested = None if validation is None else evaluate(model, loss, validation)
             run.finish_epoch(trained, tested)
     except KeyboardInterrupt:
-        history.interrupted = True
-        print(f"Stopped in epoch {history.epochs + 1} of {epochs}.", end=" ")
-        best = "The model has the weights of its best epoch."
-        print(best if history.epochs else "No epoch was complete.")
-    if validation is not None or history.interrupted:
-        run.take_best()
-    return history
+        run.interrupt(epochs)
+    return run.end()
 
 
 def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
@@ -131,28 +121,39 @@ class Mean:
 
 
 def progress_bar(data: Iterable, label: str) -> Any:
-    """Return `data` with a progress bar, which shows in a terminal only."""
+    """Return `data` with a progress bar: in a terminal and in Jupyter, else without."""
     from tqdm import tqdm
 
-    return tqdm(data, desc=label, leave=False, disable=None)
+    # Jupyter's server names the session; where nobody looks, as in tests, none does
+    shown = sys.stdout.isatty() or "JPY_SESSION_NAME" in os.environ
+    return tqdm(data, desc=label, leave=False, disable=not shown, file=sys.stdout)
 
 
 class Run:
     """What has to be saved after an epoch to go on from there."""
 
-    def __init__(self, model, optimizer, data, path: Path | None):
-        self.model, self.optimizer, self.path = model, optimizer, path
+    def __init__(self, model, optimizer, data, validation, patience, checkpoint):
+        if patience is not None and validation is None:
+            raise ValueError(
+                "patience waits for a better validation loss: give validation"
+            )
+        self.model, self.optimizer, self.patience = model, optimizer, patience
         self.loader = getattr(data, "_generator", None)
         self.history, self.best_weights = History(), None
+        self.path = Path(checkpoint) if checkpoint else None
+        if self.path and self.path.exists():
+            self.resume()
 
-    def waited(self, patience: int | None) -> bool:
-        """Return whether the best epoch was too long ago."""
+    def finished(self, epochs: int) -> bool:
+        """Return whether all is done, or the best epoch was too long ago."""
         history = self.history
-        return bool(
-            patience is not None
-            and history.epochs
-            and history.epochs - 1 - history.best >= patience
-        )
+        waited = history.epochs - 1 - history.best if history.epochs else -1
+        tired = self.patience is not None and waited >= self.patience
+        return tired or history.epochs >= epochs
+
+    def label(self, epochs: int) -> str:
+        """Say which epoch it is that begins."""
+        return f"epoch {self.history.epochs + 1} of {epochs}"
 
     def finish_epoch(self, trained: float, tested: float | None) -> None:
         """Note the losses of an epoch, and save all."""
@@ -164,10 +165,19 @@ class Run:
         if self.path:
             self.save()
 
-    def take_best(self) -> None:
-        """Give the model the weights of its best epoch."""
-        if self.best_weights:
+    def interrupt(self, epochs: int) -> None:
+        """Say what Ctrl-C leaves."""
+        self.history.interrupted = True
+        best = "The model has the weights of its best epoch."
+        left = best if self.history.epochs else "No epoch was complete."
+        print(f"Stopped in {self.label(epochs)}. {left}")
+
+    def end(self) -> History:
+        """Give the model the weights of its best epoch, or leave it the last ones."""
+        history = self.history
+        if self.best_weights and (history.validation or history.interrupted):
             self.model.load_state_dict(self.best_weights)
+        return history
 
     def generators(self) -> list:
         """Return the sources of random numbers: all of minigrad's, and the loader's."""
@@ -194,9 +204,7 @@ class Run:
         os.replace(unfinished, self.path)
 
     def resume(self) -> None:
-        """Take over what an earlier call has saved, if it has."""
-        if not self.path or not self.path.exists():
-            return
+        """Take over what an earlier call has saved."""
         about, arrays = read(self.path)
         self.model.load_state_dict(part_of(arrays, "model."))
         self.best_weights = part_of(arrays, "best.")

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.dtypes import Array
+
 numbers = itertools.count(1)
 latest = 0  # number of the newest write: nodes made after it need no check
 rewritten: dict[int, int] = {}  # storages that a recorded write went to: when, last
@@ -20,7 +22,7 @@ _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, w
 
 def storage(array: np.ndarray) -> np.ndarray:
     """Return the array whose memory `array` is a view of; itself if it is no view."""
-    while isinstance(array.base, np.ndarray):
+    while isinstance(array.base, Array):
         array = array.base
     return array
 
@@ -67,6 +69,6 @@ def written_after(number: int, saved: Any) -> bool:
         saved = tuple(saved.values())
     if isinstance(saved, tuple | list):
         return any(written_after(number, each) for each in saved)
-    if not isinstance(saved, np.ndarray):
+    if not isinstance(saved, Array):
         return False
     return _writes.get(id(storage(saved)), (None, 0, 0))[2] > number

@@ -153,3 +153,15 @@ def test_output_that_is_kept_has_no_bar(capsys):
     model, optimizer, data, validation = everything()
     fit(model, loss, optimizer, data, 2, validation)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("looking", [False, True])
+def test_a_bar_shows_where_somebody_looks(looking, capsys, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    if looking:
+        monkeypatch.setenv("JPY_SESSION_NAME", "lesson.ipynb")
+    model, optimizer, data, validation = everything()
+    fit(model, loss, optimizer, data, 1, validation)
+    out, err = capsys.readouterr()
+    assert ("epoch 1 of 1" in out) == looking
+    assert err == ""

@@ -1,0 +1,32 @@
+"""What a picture tells of a static graph: its steps, none of which has numbers yet."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.draw_graph import Node, describe, identity
+from minigrad.draw_tensor import shown
+from minigrad.symbols import Step, Symbol
+
+
+@describe.register
+def _(symbol: Symbol) -> Node:
+    return describe(symbol.step)
+
+
+@identity.register
+def _(symbol: Symbol) -> Any:
+    return symbol.step
+
+
+@describe.register
+def _(step: Step) -> Node:
+    if step.call == "constant":
+        array = isinstance(step.value, np.ndarray)
+        return Node(
+            shown(step.value) if array else str(step.value), None, "constant", []
+        )
+    op = {"placeholder": "constant", "variable": ""}.get(step.call, step.call)
+    shape = "" if step.shape is None else str(step.shape)
+    edges = [(argument, None) for argument in step.arguments]
+    return Node(shape, None, op, edges, step.name)
