@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.models import ResNet, resnet18, resnet50
+from minigrad.data import load_digits
+from minigrad.models import DIGITS, ResNet, resnet18, resnet50, resnet_digits
+from minigrad.models.pretrain import first_digits
 from minigrad.models.resnet import BasicBlock, Bottleneck
 
 
@@ -131,3 +133,21 @@ def test_a_network_for_small_images():
         4,
         4,
     )
+
+
+def test_the_weights_that_ship_know_the_digits_0_to_4():
+    model = resnet_digits(DIGITS)
+    model.eval()
+    images, classes = load_digits().tensors
+    few = classes.array < 5
+    with minigrad.no_grad():
+        found = model(images[minigrad.tensor(few)]).argmax(1)
+    assert (found.array == classes.array[few]).mean() > 0.98
+    assert DIGITS.stat().st_size < 500_000
+
+
+def test_only_known_digits_are_learnt_before_and_none_is_tested():
+    learnt, tested = first_digits()
+    assert len(learnt) + len(tested) == 901
+    assert not set(learnt.indices) & set(tested.indices)
+    assert {int(label) for _, label in learnt} == {0, 1, 2, 3, 4}

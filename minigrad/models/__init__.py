@@ -2,10 +2,12 @@
 
 from minigrad.models.gpt import GPT
 from minigrad.models.resnet import (
+    DIGITS,
     ResNet,
     resnet18,
     resnet34,
     resnet50,
     resnet101,
     resnet152,
+    resnet_digits,
 )

@@ -7,6 +7,7 @@ Source: K. He et al., "Deep Residual Learning for Image Recognition", 2015.
 
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import ClassVar
 
 from minigrad.nn import (
@@ -161,3 +162,17 @@ def resnet101(weights: str | PathLike | None = None) -> ResNet:
 def resnet152(weights: str | PathLike | None = None) -> ResNet:
     """Return a network of 152 layers; `weights` is a .safetensors file."""
     return resnet(Bottleneck, (3, 8, 36, 3), weights)
+
+
+DIGITS = Path(__file__).with_name("digits.safetensors")  # written by pretrain.py
+
+
+def resnet_digits(weights: str | PathLike | None = None) -> ResNet:
+    """Return a network of 8 layers for 8 x 8 gray images, and 5 classes.
+
+    `weights` is a .safetensors file; with DIGITS it knows the digits 0 to 4.
+    """
+    model = ResNet(BasicBlock, (1, 1, 1), 5, (16, 32, 64), channels=1, small=True)
+    if weights is not None:
+        model.load_state_dict(load(weights))
+    return model

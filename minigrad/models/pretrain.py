@@ -1,0 +1,57 @@
+"""Trains resnet_digits on the digits 0 to 4, and writes digits.safetensors.
+
+python -m minigrad.models.pretrain
+"""
+
+import numpy as np
+
+from minigrad import creation
+from minigrad.data import DataLoader, Subset, TensorDataset, load_digits, random_split
+from minigrad.grad_mode import no_grad
+from minigrad.models.resnet import DIGITS, resnet_digits
+from minigrad.nn.functional import cross_entropy
+from minigrad.optim import SGD, CosineAnnealingLR
+from minigrad.serialization import save
+from minigrad.tensor import Tensor
+from minigrad.trainer import train
+
+EPOCHS = 20
+
+
+def first_digits() -> list[Subset]:
+    """Return the digits 0 to 4 in two parts: four fifths to learn, one to test."""
+    images, classes = load_digits().tensors
+    few = classes.array < 5
+    digits = TensorDataset(Tensor(images.array[few]), Tensor(classes.array[few]))
+    return random_split(digits, [0.8, 0.2], seed=0)
+
+
+def shifted(images: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a batch, moved by at most one pixel each way: so positions matter less."""
+    shift = creation.generator().integers(-1, 2, 2)
+    return Tensor(np.roll(images.array, tuple(shift), (2, 3))), classes
+
+
+def main() -> None:
+    creation.manual_seed(0)
+    learnt, tested = first_digits()
+    batches = DataLoader(learnt, 64, shuffle=True)
+    model = resnet_digits()
+    sgd = SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4)
+    schedule = CosineAnnealingLR(sgd, EPOCHS)
+    for epoch in range(EPOCHS):
+        moved = [shifted(images, classes) for images, classes in batches]
+        loss = train(model, cross_entropy, sgd, moved, f"epoch {epoch + 1}")
+        schedule.step()
+        print(f"epoch {epoch + 1}: loss {loss:.4f}")
+    model.eval()
+    ((images, classes),) = DataLoader(tested, len(tested))
+    with no_grad():
+        right = model(images).argmax(1) == classes
+    save(model.state_dict(), DIGITS)
+    share, size = right.float().mean().item(), DIGITS.stat().st_size
+    print(f"{share:.1%} of {len(tested)} others are right; wrote {size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
