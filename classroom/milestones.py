@@ -63,7 +63,69 @@ def arrays() -> list[float]:
     return losses
 
 
-MILESTONES = {6: neurons, 13: arrays}  # by the chapter that comes so far
+def digits() -> list[float]:
+    """Train a network of modules, 64-32-10, on handwritten digits, by Adam."""
+    import minigrad
+    from minigrad.data import DataLoader, load_digits
+
+    minigrad.manual_seed(0)
+    nn = minigrad.nn
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    adam = minigrad.optim.Adam(model.parameters(), lr=0.01)
+    batches = DataLoader(load_digits(), batch_size=64, shuffle=True, seed=0)
+    return train(model, nn.functional.cross_entropy, adam, batches)
+
+
+def head() -> list[float]:
+    """Train a new head on a frozen network that knows other digits, by momentum."""
+    import minigrad
+    from minigrad.data import load_digits
+    from minigrad.models import DIGITS, resnet_digits
+
+    minigrad.manual_seed(0)
+    model = resnet_digits(DIGITS).requires_grad_(False)
+    model.fc = minigrad.nn.Linear(64, 5)
+    model.eval()
+    images, classes = load_digits().tensors
+    (new,) = minigrad.where(classes >= 5)
+    batches = [(images[few], classes[few] - 5) for few in new[:400].split(20)]
+    sgd = minigrad.optim.SGD(model.fc.parameters(), lr=1e-2, momentum=0.9)
+    return train(model, minigrad.nn.functional.cross_entropy, sgd, batches)
+
+
+def attention() -> list[float]:
+    """Train a small GPT, of width 16, to add two numbers."""
+    import minigrad
+    from minigrad.data import load_additions
+    from minigrad.models import GPT
+
+    minigrad.manual_seed(0)
+    model = GPT(tokens=12, length=8, width=16, layers=1, heads=2)
+    adam = minigrad.optim.AdamW(model.parameters(), lr=0.01)
+    sums = load_additions().tensors[0][:: 10_000 // 960]
+    batches = [(part[:, :-1], part[:, 1:]) for part in sums.split(32)]
+
+    def loss(scores, tokens):
+        scores = scores.reshape(-1, 12)
+        return minigrad.nn.functional.cross_entropy(scores, tokens.reshape(-1))
+
+    return train(model, loss, adam, batches)
+
+
+def train(model, loss, optimizer, batches) -> list[float]:
+    """Take a step for each batch; return the losses."""
+    losses = []
+    for x, y in batches:
+        value = loss(model(x), y)
+        losses.append(value.item())
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+    return losses
+
+
+# By the chapter that comes so far
+MILESTONES = {6: neurons, 13: arrays, 16: digits, 19: head, 22: attention}
 
 if __name__ == "__main__":
     import minigrad
