@@ -104,9 +104,19 @@ def _replace_methods(module: ModuleType, name: str, namespace: dict) -> None:
     for key, value in vars(newer).items():
         if key not in NOT_METHODS and key not in slots:
             before = vars(older).get(key, MISSING)
+            _move(value, newer, older)
             setattr(older, key, value)
             _on_trial.append(Replaced(older, key, before, value))
     namespace[name] = older
+
+
+def _move(method: Any, newer: type, older: type) -> None:
+    """Let `super()` in a method mean the package's class, to which it moves."""
+    parts = [getattr(method, name, None) for name in ("__func__", "fget", "fset")]
+    for function in [method, *parts]:
+        for cell in getattr(function, "__closure__", None) or ():
+            if cell.cell_contents is newer:
+                cell.cell_contents = older
 
 
 def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict):

@@ -185,3 +185,25 @@ def test_a_static_method_is_live():
     run_page(page)
     assert live.is_live(minigrad.autograd.Checkpoint.backward)
     assert not live.is_live(minigrad.autograd.Checkpoint.forward)
+
+
+LAYER = """\
+# minigrad/nn/layers.py
+class Linear(Module):
+    ...
+    def __init__(self, in_features, out_features, bias=True):
+        super().__init__()
+        self.weight = Parameter(creation.ones(out_features, in_features))
+        self.register_parameter("bias", None)
+    @property
+    def kind(self):
+        return super().__repr__()
+"""
+
+
+def test_super_in_a_method_is_the_packages():
+    run_page(LAYER)
+    layer = minigrad.nn.Linear(2, 1)
+    assert layer(minigrad.ones(1, 2)).tolist() == [[2.0]]
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+    assert layer.kind.startswith("Linear(")
