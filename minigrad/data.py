@@ -135,9 +135,12 @@ class DataLoader:
 
     def batch(self, indices: np.ndarray) -> Any:
         """Return the examples with these numbers as one batch."""
-        if self.collate_fn is None and type(self.dataset) is TensorDataset:
-            return self.dataset[indices]  # all at once
-        examples = [self.dataset[i] for i in indices.tolist()]
+        data = self.dataset
+        while type(data) is Subset:
+            data, indices = data.dataset, np.asarray(data.indices)[indices]
+        if self.collate_fn is None and type(data) is TensorDataset:
+            return data[indices]  # all at once
+        examples = [data[i] for i in indices.tolist()]
         return (self.collate_fn or default_collate)(examples)
 
 

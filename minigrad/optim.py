@@ -211,13 +211,8 @@ class Adam(Optimizer):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean += (1 - betas[0]) * (g - mean)
         square += (1 - betas[1]) * (g * g - square)
-        scale = math.sqrt(1 - betas[1] ** state["step"])
-        p -= (
-            lr
-            / (1 - betas[0] ** state["step"])
-            * mean
-            / (np.sqrt(square) / scale + eps)
-        )
+        seen = [1 - beta ** state["step"] for beta in betas]
+        p -= lr * (mean / seen[0]) / (np.sqrt(square / seen[1]) + eps)
 
 
 class AdamW(Adam):

@@ -46,6 +46,7 @@ class History:
         if self.validation:
             ax.plot(epochs, self.validation, "--", label="validation")
         ax.plot(self.best + 1, (self.validation or self.loss)[self.best], "ko")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)
         return ax
 
@@ -62,7 +63,7 @@ def fit(
 ) -> History:
     """Train for some epochs: loss(model(x), y) for every batch (x, y) of `data`.
 
-    With `validation`, batches not learnt from, the model ends with the weights of its
+    With `validation`, batches not learned from, the model ends with the weights of its
     best epoch; `patience` ends it after so many epochs without a better one. Ctrl-C
     leaves the best weights, too. With `checkpoint`, a file that is written after each
     epoch, a second call goes on as if nothing had been between, to the same numbers.
@@ -95,7 +96,7 @@ def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
 
 @no_grad()
 def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
-    """Return the mean loss over batches that are not learnt from, in eval mode."""
+    """Return the mean loss over batches that are not learned from, in eval mode."""
     was_training = model.training
     model.eval()
     total = Mean()

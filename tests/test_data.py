@@ -109,6 +109,12 @@ def test_a_subset_counts_anew():
 # Batches
 
 
+def test_a_part_of_a_part_gives_its_batches_at_once_or_one_by_one():
+    part = Subset(Subset(pairs(), [9, 7, 5, 3]), [3, -1, 0])
+    one_by_one = DataLoader(part, 2, collate_fn=default_collate)
+    assert order(DataLoader(part, 2)) == order(one_by_one) == [[3, 3], [9]]
+
+
 @pytest.mark.parametrize("data", [Squares(), pairs(), [(i, i**2) for i in range(10)]])
 def test_batches_come_in_order_and_the_last_may_be_smaller(data):
     loader = DataLoader(data, batch_size=4)

@@ -52,39 +52,50 @@ def affine(input, weight, bias):
     return out if input.ndim == 2 else out.reshape(*input.shape[:-1], -1)
 
 
-LINEAR = [
-    Op(
+LINEAR = {
+    (matrix, biased): Op(
         name,
         affine,
         input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
         weight=lambda g, input: rows(g).T @ rows(input),
         bias=lambda g: rows(g).sum(axis=0),
     ).method
-    for name in ["Addmm", "Mm", "View", "UnsafeView"]
-]
+    for matrix, biased, name in [
+        (True, True, "Addmm"),
+        (True, False, "Mm"),
+        (False, True, "View"),
+        (False, False, "UnsafeView"),
+    ]
+}
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
+    check_linear(input, weight)
+    return LINEAR[input.array.ndim == 2, bias is not None](input, weight, bias)
+
+
+def check_linear(input: Tensor, weight: Tensor) -> None:
+    """Raise TypeError or RuntimeError unless input and weight fit together."""
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
         raise TypeError(f"linear: input must be Tensor, not {kind(input)}")
-    variant = 2 * (input.array.ndim != 2) + (bias is None)
     if input.array.dtype != weight.array.dtype:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got "
             f"{input.dtype} and {weight.dtype}"
         )
-    try:
-        return LINEAR[variant](input, weight, bias)
-    except RuntimeError as error:
+    if weight.array.ndim != 2 or input.array.shape[-1:] != weight.array.shape[1:]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
-            f"weight {weight.shape}, which should be (out, {input.shape[-1:]})"
-        ) from error
+            f"weight {weight.shape}, which should be (..., in) and (out, in)"
+        )
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """Return the rows of `weight` that the integers of `input` name."""
+    """Return the rows of `weight` that the integers of `input` name.
+
+    The row `padding_idx`, if given, does not learn.
+    """
     index = input.array
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"embedding: indices must be int64, not {index.dtype}")
@@ -94,9 +105,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             f"rows from 0 to {len(weight) - 1}"
         )
     if padding_idx is not None:
-        mask = np.ones((len(weight), 1), weight.dtype)
-        mask[padding_idx] = 0
-        weight = weight * mask + (weight * (1 - mask)).detach()
+        learns = np.arange(len(weight)) != padding_idx % len(weight)
+        weight = ops.where(Tensor(learns[:, None]), weight, weight.detach())
     return taken["Embedding"](weight, (index,))
 
 
@@ -272,13 +282,11 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
-        attn_mask = Tensor(np.tri(query.shape[-2], key.shape[-2], dtype=bool))
+        attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
     if attn_mask is not None and attn_mask.dtype == bool:
-        hidden = np.where(attn_mask.array, 0, -np.inf).astype(query.dtype)
-        attn_mask = Tensor(hidden)
-    if attn_mask is not None:
+        scores = scores.masked_fill(~attn_mask, -math.inf)
+    elif attn_mask is not None:
         scores = scores + attn_mask
     out = dropout(softmax(scores, -1), dropout_p) @ value
-    return (
-        called("ScaledDotProductFlashAttentionForCpu", out) if query.ndim == 4 else out
-    )
+    name = "ScaledDotProductFlashAttentionForCpu"
+    return called(name, out) if query.ndim == 4 else out

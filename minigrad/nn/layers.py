@@ -92,7 +92,7 @@ class Conv2d(Module):
 
 
 class BatchNorm1d(Module):
-    """Normalises each channel of (N, C) or (N, C, L): over the batch in training."""
+    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training."""
 
     dims = (2, 3)
 
@@ -145,13 +145,13 @@ class BatchNorm1d(Module):
 
 
 class BatchNorm2d(BatchNorm1d):
-    """Normalises each channel of (N, C, H, W): over the batch in training."""
+    """Normalizes each channel of (N, C, H, W): over the batch in training."""
 
     dims = (4,)
 
 
 class LayerNorm(Module):
-    """Normalises each example over its last axes."""
+    """Normalizes each example over its last axes."""
 
     def __init__(
         self,

@@ -22,7 +22,8 @@ def reduced(losses, reduction):
     check_reduction(reduction)
     if reduction == "none":
         return losses
-    return losses.sum() if reduction == "sum" else losses.mean()
+    take = reductions.sum if reduction == "sum" else reductions.mean
+    return take(losses)
 
 
 def same_shape(name, input, target):
@@ -83,7 +84,8 @@ def mse_loss(input, target, reduction="mean"):
     """Return the squared differences, or their mean or sum."""
     check_reduction(reduction)
     if input.shape != target.shape:
-        input, target = (x + 0 * y for x, y in [(input, target), (target, input)])
+        shape = (input - target).shape
+        input, target = input.expand(shape), target.expand(shape)
     return SQUARED(input, target, reduction)
 
 
@@ -129,17 +131,11 @@ UNSIGNED = np.dtype("uint64")
 
 def cross_entropy_of(input, target, reduction):
     """Return the cross-entropy of scores (N, C) and classes (N,), and the softmax."""
-    rows, count = np.arange(len(target)), len(target)
-    top = input - np.maximum.reduce(input, axis=1, keepdims=True)
-    share = np.exp(top)
-    total = np.add.reduce(share, axis=1, keepdims=True)
-    share /= total
-    losses = np.log(total[:, 0]) - top[rows, target]
-    if reduction == "mean":
-        losses = np.add.reduce(losses) / (count or math.nan)
-    return reduced(losses, reduction if reduction != "mean" else "none"), {
-        "share": share
-    }
+    below = input - input.max(axis=1, keepdims=True)
+    power = np.exp(below)
+    total = power.sum(axis=1, keepdims=True)
+    losses = np.log(total[:, 0]) - below[np.arange(len(target)), target]
+    return reduced(losses, reduction), {"share": power / total}
 
 
 def plain_cross_entropy(input, target, reduction):
@@ -150,11 +146,10 @@ def plain_cross_entropy(input, target, reduction):
 
 def less_target(g, target, reduction, share):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
-    g = g / (len(target) or math.nan) if reduction == "mean" else g
-    g = g[:, None] if reduction == "none" else g
-    difference = share * g
-    difference[np.arange(len(target)), target] -= np.squeeze(g)
-    return difference
+    g = each(g, target, reduction)
+    difference = share.copy()
+    difference[np.arange(len(target)), target] -= 1
+    return difference * (g[:, None] if reduction == "none" else g)
 
 
 FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
@@ -243,10 +238,8 @@ def picked_weights(input, target, weight, ignore_index):
 
 
 def total_weight(input, target, weight, ignore_index):
-    """Return what the mean of losses divides by: nan if nothing counts."""
-    return (
-        float(picked_weights(input, target, weight, ignore_index)[0].sum()) or math.nan
-    )
+    """Return what the mean of losses divides by; 0 / 0 is nan if nothing counts."""
+    return Tensor(picked_weights(input, target, weight, ignore_index)[0].sum())
 
 
 def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
@@ -258,5 +251,5 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     losses = gather(input, dim, index).squeeze(dim) * -weights
     name = "NllLoss2D" if input.ndim > 2 else "NllLoss"
     if reduction == "mean":
-        return called(name, losses.sum() / (float(weights.sum()) or math.nan))
+        return called(name, losses.sum() / Tensor(weights.sum()))
     return called(name, reduced(losses, reduction))

@@ -29,7 +29,7 @@ class Module:
     """
 
     def __init__(self):
-        self.__dict__.update(_parameters={}, _buffers={}, _modules={}, training=True)
+        self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
         self.__dict__.update(_before={}, _after={})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -61,12 +61,6 @@ class Module:
     # Attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if "_parameters" not in self.__dict__ and isinstance(value, Parameter | Module):
-            what = "module" if isinstance(value, Module) else "parameters"
-            raise AttributeError(
-                f"cannot assign {what} before Module.__init__() call: the __init__ of "
-                f"{kind(self)} has to begin with super().__init__()"
-            )
         table = self._table_for(name, value)
         for other in self._tables():
             if other is not table:
@@ -79,33 +73,24 @@ class Module:
 
     def _tables(self) -> list[dict]:
         """Return where parameters, parts and buffers are kept."""
-        names = "_parameters", "_modules", "_buffers"
-        return [self.__dict__[name] for name in names if name in self.__dict__]
+        return [self.__dict__.get(table, {}) for table in TABLES]
 
     def _table_for(self, name: str, value: Any) -> dict | None:
         """Return where an attribute is kept; None for ordinary ones."""
-        whats, kinds = (
-            ("parameter", "child module", "buffer"),
-            (Parameter, Module, Tensor),
-        )
-        for what, table, wanted in zip(whats, self._tables(), kinds):
-            if name in table and not (value is None or isinstance(value, wanted)):
-                hint = ". To change its numbers only, write to it under no_grad()"
-                raise TypeError(
-                    f"cannot assign {kind(value)} as {what} {name!r}: it has to be a "
-                    f"{wanted.__name__}, or None{hint * isinstance(value, Tensor)}"
-                )
-            if name in table or wanted is not Tensor and isinstance(value, wanted):
+        for table, wanted in zip(self._tables(), TABLES.values()):
+            if name in table:
+                check_replaces(name, value, wanted)
+                return table
+            if wanted is not Tensor and isinstance(value, wanted):
+                check_begun(self, value)
                 return table
         return None
 
     def __getattr__(self, name: str) -> Any:
-        for table in ("_parameters", "_modules", "_buffers"):
+        for table in TABLES:
             if name in self.__dict__.get(table, ()):
                 return self.__dict__[table][name]
-        begun = "_parameters" in self.__dict__
-        hint = "" if begun else ": its __init__ did not call super().__init__()"
-        raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}{hint}")
+        raise not_there(self, name)
 
     def __delattr__(self, name: str) -> None:
         for table in self._tables():
@@ -263,40 +248,21 @@ class Module:
                 state |= part.state_dict(f"{prefix}{name}.")
         return state
 
-    def load_state_dict(
-        self, state_dict: dict[str, Tensor], strict: bool = True
-    ) -> "Names":
+    def load_state_dict(self, state_dict: dict, strict: bool = True) -> "Names":
         """Copy tensors from a state_dict; return the missing and unexpected names.
 
         With strict, names must agree; shapes always. Else RuntimeError lists them all,
         and nothing is changed.
         """
-        if not isinstance(state_dict, dict):
-            raise TypeError(
-                f"Expected state_dict to be dict-like, got {kind(state_dict)}: "
-                "read a file with load(path) first"
-            )
         own = self.state_dict()
-        both = [name for name in own if name in state_dict]
-        names = Names(
-            [name for name in own if name not in state_dict],
-            [name for name in state_dict if name not in own],
-        )
-        report = [
-            f"{what} key(s) in state_dict: {', '.join(found)}"
-            for what, found in zip(("Missing", "Unexpected"), names)
-            if strict and found
-        ]
-        for name in both:
-            report.extend(mismatch(name, state_dict[name], own[name]))
-        if report:
-            lines = "\n    ".join(report)
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {kind(self)}:\n    {lines}"
-            )
+        names = compared(own, state_dict)
+        wrong = [*misnamed(names if strict else ()), *misfits(own, state_dict)]
+        if wrong:
+            raise RuntimeError("\n    ".join([LOADING.format(kind(self)), *wrong]))
         with no_grad():
-            for name in both:
-                own[name].copy_(state_dict[name])
+            for name in own:
+                if name in state_dict:
+                    own[name].copy_(state_dict[name])
         return names
 
     def extra_repr(self) -> str:
@@ -323,15 +289,66 @@ class Names(NamedTuple):
         return "<All keys matched successfully>" if same else f"Names{tuple(self)}"
 
 
-def mismatch(name: str, given: Any, own: Tensor) -> Iterator[str]:
-    """Yield what is wrong with what a state_dict has for a parameter, if anything."""
-    if not isinstance(given, Tensor):
-        yield f"{name} should be a Tensor, but is a {kind(given)}"
-    elif given.shape != own.shape:
-        yield (
-            f"size mismatch for {name}: {given.shape} in the state_dict, {own.shape} "
-            "in the model"
+def compared(own: dict, given: dict) -> Names:
+    """Return the names that only one of two state_dicts has."""
+    if not isinstance(given, dict):
+        raise TypeError(
+            f"Expected state_dict to be dict-like, got {kind(given)}: read a file with "
+            "load(path) first"
         )
+    missing = [name for name in own if name not in given]
+    return Names(missing, [name for name in given if name not in own])
+
+
+def misnamed(names: tuple) -> Iterator[str]:
+    """Yield what is wrong with the names."""
+    for what, found in zip(("Missing", "Unexpected"), names):
+        if found:
+            yield f"{what} key(s) in state_dict: {', '.join(found)}"
+
+
+def misfits(own: dict, given: dict) -> Iterator[str]:
+    """Yield what is wrong with the values whose names agree."""
+    for name in own:
+        if name in given and not isinstance(given[name], Tensor):
+            yield f"{name} should be a Tensor, but is a {kind(given[name])}"
+        elif name in given and given[name].shape != own[name].shape:
+            yield (
+                f"size mismatch for {name}: {given[name].shape} in the state_dict, "
+                f"{own[name].shape} in the model"
+            )
+
+
+def check_replaces(name: str, value: Any, wanted: type) -> None:
+    """Raise TypeError unless `value` may stand where a `wanted` was kept."""
+    if value is not None and not isinstance(value, wanted):
+        hint = ". To change its numbers only, write to it under no_grad()"
+        raise TypeError(
+            f"cannot assign {kind(value)} as {WHAT[wanted]} {name!r}: it has to be a "
+            f"{wanted.__name__}, or None{hint * isinstance(value, Tensor)}"
+        )
+
+
+def not_there(module: Module, name: str) -> AttributeError:
+    """Return the error for an attribute that a module lacks."""
+    begun = "_parameters" in module.__dict__
+    hint = "" if begun else ": its __init__ did not call super().__init__()"
+    return AttributeError(f"{kind(module)!r} object has no attribute {name!r}{hint}")
+
+
+def check_begun(module: Module, value: Any) -> None:
+    """Raise AttributeError if there is no table yet that could keep `value`."""
+    if "_parameters" not in module.__dict__:
+        what = "module" if isinstance(value, Module) else "parameters"
+        raise AttributeError(
+            f"cannot assign {what} before Module.__init__() call: the __init__ of "
+            f"{kind(module)} has to begin with super().__init__()"
+        )
+
+
+LOADING = "Error(s) in loading state_dict for {}:"
+TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
+WHAT = {Parameter: "parameter", Module: "child module", Tensor: "buffer"}
 
 
 class Removable:

@@ -1,22 +1,17 @@
-"""Batch and layer normalisation: a fused rule, and the plain composition beside it."""
-
-import math
+"""Batch and layer normalization: a fused rule, and the plain composition beside it."""
 
 import numpy as np
 
 from minigrad.op import Op
-from minigrad.tensor import Tensor
 
 
 def unit_of(x, axes, eps):
     """Return (x - mean) / sqrt(variance + eps), mean, variance and 1 / sqrt(...)."""
-    n = math.prod(x.shape[axis] for axis in axes)
-    mean = np.add.reduce(x, axis=axes, keepdims=True) / n
-    unit = x - mean
-    variance = np.add.reduce(np.square(unit), axis=axes, keepdims=True) / n
-    factor = 1 / np.sqrt(variance + x.dtype.type(eps))
-    unit *= factor
-    return unit, mean, variance, factor
+    mean = x.mean(axes, keepdims=True)
+    away = x - mean
+    variance = np.square(away).mean(axes, keepdims=True)
+    factor = 1 / np.sqrt(variance + eps)
+    return away * factor, mean, variance, factor
 
 
 def scaled(input, weight, bias, unit, factor, axes, eps):
@@ -39,13 +34,9 @@ def from_scratch(input, weight, bias, unit, factor, axes, eps):
 def through(g, weight, unit, factor, axes):
     """Return the gradient of the input, on which mean and factor depend, too."""
     g = g if weight is None else g * weight
-    n = math.prod(g.shape[axis] for axis in axes)
-    level = np.add.reduce(g, axis=axes, keepdims=True) / n
-    slope = np.add.reduce(g * unit, axis=axes, keepdims=True) / n
-    g = g - level
-    g -= unit * slope
-    g *= factor
-    return g
+    level = g.mean(axes, keepdims=True)
+    slope = (g * unit).mean(axes, keepdims=True)
+    return (g - level - slope * unit) * factor
 
 
 NORMS = {
@@ -68,11 +59,6 @@ FIXED = Op(
 )
 
 
-def channels(values, ndim):
-    """Return one number a channel, in a shape that broadcasts with (N, C, ...)."""
-    return values if values is None else values.reshape((1, -1) + (1,) * (ndim - 2))
-
-
 def batch_norm(
     input,
     running_mean,
@@ -83,40 +69,57 @@ def batch_norm(
     momentum=0.1,
     eps=1e-5,
 ):
-    """Normalise each channel of (N, C, ...), by the batch or by running statistics.
+    """Normalize each channel of (N, C, ...), by the batch or by running statistics.
 
     In training the running statistics move towards the batch's, by `momentum`.
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
-    ndim, axes = input.ndim, (0, *range(2, input.ndim))
+    check_channels(input, weight, running_mean, training)
+    weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
+    if not training and running_mean is not None:
+        return by_running(input, running_mean, running_var, weight, bias, eps)
+    axes = (0, *range(2, input.ndim))
+    unit, mean, variance, factor = unit_of(input.array, axes, eps)
+    if training and running_mean is not None:
+        n = unit.size // mean.size
+        unbiased = variance * (n / (n - 1))
+        for running, now in (running_mean, mean), (running_var, unbiased):
+            running.array += momentum * (now.reshape(-1) - running.array)
+    return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
+
+
+def by_running(input, running_mean, running_var, weight, bias, eps):
+    """Normalize by fixed statistics: one scale and one shift for each channel."""
+    mean = channels(running_mean.detach(), input.ndim)
+    scale = 1 / (channels(running_var.detach(), input.ndim) + eps).sqrt()
+    scale = scale if weight is None else scale * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    return FIXED(input, scale, shift)
+
+
+def channels(values, ndim):
+    """Return one number a channel, in a shape that broadcasts with (N, C, ...)."""
+    if values is None or ndim == 2:
+        return values
+    return values.reshape((-1,) + (1,) * (ndim - 2))
+
+
+def check_channels(input, weight, running_mean, training):
+    """Raise unless there is a number for each channel, and enough to learn from."""
     for name, values in [("weight", weight), ("running_mean", running_mean)]:
         if values is not None and values.shape != input.shape[1:2]:
             raise RuntimeError(
                 f"{name} should contain {input.shape[1:2]} elements not {values.shape}"
             )
-    weight, bias = channels(weight, ndim), channels(bias, ndim)
-    if not training and running_mean is not None:
-        factor = 1 / np.sqrt(channels(running_var.array, ndim) + input.dtype.type(eps))
-        mean = channels(running_mean.array, ndim)
-        scale = Tensor(factor) if weight is None else weight * Tensor(factor)
-        shift = scale * Tensor(-mean)
-        return FIXED(input, scale, shift if bias is None else shift + bias)
-    count = input.numel() // input.shape[1]
-    if training and count <= 1:
+    if training and input.numel() <= input.shape[1]:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.shape}"
         )
-    unit, mean, variance, factor = unit_of(input.array, axes, eps)
-    if training and running_mean is not None:
-        unbiased = variance * (count / (count - 1))
-        for running, now in [(running_mean, mean), (running_var, unbiased)]:
-            running.array += momentum * (now.reshape(-1) - running.array)
-    return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Normalise each example over its last axes, those of `normalized_shape`.
+    """Normalize each example over its last axes, those of `normalized_shape`.
 
     Source: J. L. Ba et al., "Layer Normalization", 2016.
     """
