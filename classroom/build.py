@@ -65,7 +65,7 @@ def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
 
 
 def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNode:
-    cells = [new_markdown_cell(title), _setup_cell()]
+    cells = [new_markdown_cell(title + _requirements(chapter)), _setup_cell()]
     for source in chapter.exercise_cells:
         cell = deepcopy(source)
         heading = re.match(r"## (\d+\.\d+) ", cell.source)
@@ -145,7 +145,19 @@ def _lesson_head(chapter: Chapter) -> str:
     goals = "\n".join(f"- {goal}" for goal in front["objectives"])
     return (
         f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
-        f"After this chapter you can\n\n{goals}\n\n{facts}"
+        f"After this chapter you can\n\n{goals}\n\n{facts}{_requirements(chapter)}"
+    )
+
+
+def _requirements(chapter: Chapter) -> str:
+    """Return what to install for a chapter that needs more than the course has."""
+    names = " ".join(chapter.front["requires"])
+    if not names:
+        return ""
+    return (
+        f"\n\n**This chapter needs {names}**, which the rest of the course does not. "
+        f"If it is missing, run `%pip install {names}` in a cell here, and restart the "
+        "kernel."
     )
 
 
@@ -214,6 +226,12 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     """Build what is out of date of one chapter; return the files written."""
     written = []
     name = f"{chapter.slug}.ipynb"
+    kinds = ("notebooks", "solutions", PRISTINE)
+    if chapter.missing and any(_differences(chapter, kind, root) for kind in kinds):
+        raise ChapterError(
+            f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
+            "installed."
+        )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
         written += _write(lesson, root / "notebooks" / name)
@@ -290,7 +308,7 @@ def chapter_table(all_chapters: list[Chapter]) -> str:
         front = chapter.front
         title = f"[{front['title']}](notebooks/{chapter.slug}.ipynb)"
         title += "" if front["track"] == "core" else f" ({front['track']})"
-        needs = ", ".join(map(str, front["needs"]))
+        needs = ", ".join(map(str, front["needs"] + front["requires"]))
         row = (chapter.number, title, front["question"], front["minutes"], needs)
         rows.append("| " + " | ".join(map(str, row)) + " |")
     return "\n".join(rows) + "\n"

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 import jupytext
@@ -22,6 +23,7 @@ FRONT_MATTER = {
     "difficulty": int,
     "track": str,
     "terms": list,
+    "requires": list,  # what has to be installed besides the course; mostly nothing
 }
 STUB = 'raise NotImplementedError("fill this in")'
 SOLUTION = re.compile(
@@ -80,7 +82,7 @@ class Chapter:
     @cached_property
     def front(self) -> dict:
         matter = re.match(r"---\n(.*?)\n---\n", self.text("lesson.md"), re.DOTALL)
-        front = yaml.safe_load(matter.group(1)) if matter else {}
+        front = {"requires": []} | (yaml.safe_load(matter.group(1)) if matter else {})
         for key, kind in FRONT_MATTER.items():
             if not isinstance(front.get(key), kind):
                 raise ChapterError(
@@ -88,6 +90,12 @@ class Chapter:
                     f"({kind.__name__}), got {front.get(key)!r}"
                 )
         return front
+
+    @property
+    def missing(self) -> str:
+        """What this chapter requires and this Python lacks; "" if nothing."""
+        names = [name for name in self.front["requires"] if not find_spec(name)]
+        return ", ".join(names)
 
     @cached_property
     def lesson(self) -> list[NotebookNode]:

@@ -31,7 +31,13 @@ def variants(kind):
     return found
 
 
+def skip_without(required):
+    if required:
+        pytest.skip(f"{required} is not installed")
+
+
 def judge(chapter, answers):
+    skip_without(chapter.missing)
     pristine = ROOT / PRISTINE / f"{chapter.slug}.ipynb"
     return run_answers(pristine, answers, CELL_TIMEOUT)
 
@@ -87,6 +93,7 @@ def hidden_outputs(chapter, tries):
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
 def test_hidden_checks_tell_right_from_wrong(chapter):
+    skip_without(chapter.missing)
     exercises = chapter.exercises
 
     def tries(kind):

@@ -10,8 +10,8 @@ from minigrad.static import trace
 from tests.elsewhere import Elsewhere
 from tests.reference.compute import cases, inputs
 
-NOT_NOTED = {}
-NOT_ELSEWHERE = {}
+# Its mask is made by NumPy, and the weight would have to follow
+NOT_ELSEWHERE = {"F.embedding(i, x, padding_idx=1) | x=4,3; i=i4:2,5"}
 
 
 def given(case):
@@ -59,7 +59,7 @@ def test_an_operation_takes_arrays_that_are_elsewhere(case):
         np.testing.assert_array_equal(numbers(mine), numbers(theirs))
 
 
-@pytest.mark.parametrize("case", [c for c in cases() if c not in NOT_NOTED])
+@pytest.mark.parametrize("case", cases())
 def test_a_trace_of_an_operation_computes_the_same_of_other_numbers(case):
     tensors = given(case)
     leaves = {k: x for k, x in tensors.items() if x.requires_grad}

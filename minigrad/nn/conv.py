@@ -24,7 +24,8 @@ def pair(value):
 
 def batch_last(x):
     """Return an array (N, C, H, W) as (C, H, W, N) in one piece of memory."""
-    return np.ascontiguousarray(x.transpose(1, 2, 3, 0))
+    x = x.transpose(1, 2, 3, 0)
+    return x if x.flags.c_contiguous else x.copy()
 
 
 def batch_first(x):
@@ -32,12 +33,17 @@ def batch_first(x):
     return x.transpose(3, 0, 1, 2)
 
 
+def zeros(shape, like):
+    """Return zeros of a shape, in an array of the type and dtype that `like` has."""
+    return np.zeros_like(like, shape=shape, order="C")
+
+
 def framed(x, padding):
     """Return an array (C, H, W, N) in a frame of zeros."""
     (c, h, w, n), (ph, pw) = x.shape, padding
     if not ph and not pw:
         return x
-    out = np.zeros((c, h + 2 * ph, w + 2 * pw, n), x.dtype)
+    out = zeros((c, h + 2 * ph, w + 2 * pw, n), x)
     out[:, ph : ph + h, pw : pw + w] = x
     return out
 
@@ -66,7 +72,7 @@ def out_size(shape, kernel, stride, padding, dilation):
 def patches(x, kernel, size, stride, padding, dilation):
     """Return the inputs of every output: (C * kh * kw, oh * ow * N)."""
     x = framed(batch_last(x), padding)
-    columns = np.empty((x.shape[0], *kernel, *size, x.shape[3]), x.dtype)
+    columns = zeros((x.shape[0], *kernel, *size, x.shape[3]), x)
     for (i, j), window in shifts(kernel, size, stride, dilation):
         columns[:, i, j] = x[window]
     return columns.reshape(x.shape[0] * math.prod(kernel), -1)
@@ -84,16 +90,12 @@ def convolve(a, weight, bias, stride, padding, dilation):
 
 def convolve_back(a, weight, size, stride, padding, dilation):
     """Return the gradient of an input of `size` (H, W); `a` is the output's."""
-    (n, o), spans, c, kernel = (
-        a.shape[:2],
-        a.shape[2:],
-        weight.shape[1],
-        weight.shape[2:],
-    )
+    (o, c), kernel, spans = weight.shape[:2], weight.shape[2:], a.shape[2:]
     rows = batch_last(a).reshape(o, -1)
-    columns = (weight.reshape(o, -1).T @ rows).reshape(c, *kernel, *spans, n)
+    columns = weight.reshape(o, -1).T @ rows
+    columns = columns.reshape(c, *kernel, *spans, len(a))
     (h, w), (ph, pw) = size, padding
-    out = np.zeros((c, h + 2 * ph, w + 2 * pw, n), a.dtype)
+    out = zeros((c, h + 2 * ph, w + 2 * pw, len(a)), a)
     for (i, j), window in shifts(kernel, spans, stride, dilation):
         out[window] += columns[:, i, j]
     return batch_first(out[:, ph : ph + h, pw : pw + w])
@@ -204,12 +206,11 @@ def largest(a, kernel, stride):
     size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
     parts = [a[window] for window in windows(kernel, size, stride)]
     out = functools.reduce(np.maximum, parts)
-    missing = parts[0] != out
-    # the number of places before the first largest
-    where = missing.astype(np.int8 if len(parts) < 128 else np.int64)
-    for part in parts[1:-1]:
-        missing &= part != out
-        where += missing.view(np.int8)
+    smaller = parts[0] != out
+    where = smaller.astype(np.int8 if len(parts) < 128 else np.int64)
+    for part in parts[1:-1]:  # count the places before the first largest
+        smaller &= part != out
+        where += smaller
     return out, {"where": where}
 
 
@@ -217,19 +218,15 @@ def blank(size, a, like):
     """Return zeros (N, C, *size) and `a`, laid out in memory as `like` is."""
     n, c = a.shape[:2]
     if like.strides[0] > like.itemsize:
-        return np.zeros((n, c, *size), a.dtype), a
-    return batch_first(np.zeros((c, *size, n), a.dtype)), batch_first(batch_last(a))
+        return zeros((n, c, *size), a), a
+    return batch_first(zeros((c, *size, n), a)), batch_first(batch_last(a))
 
 
 def to_largest(a, where, size, kernel, stride):
     """Return zeros of height and width `size`, with `a` put where the largest were."""
     out, a = blank(size, a, where)
-    apart = all(s >= k for s, k in zip(stride, kernel))
     for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
-        if apart:
-            np.multiply(a, where == i, out=out[window])
-        else:  # windows overlap, and one place may be the largest in several
-            out[window] += a * (where == i)
+        out[window] += a * (where == i)
     return out
 
 

@@ -1,0 +1,123 @@
+"""A chapter that needs more than the course: said, built, skipped and checked."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from classroom import build, testing
+from classroom.chapters import ROOT, Chapter, ChapterError, chapters
+from classroom.check import run_answers
+
+BLOCKED = "import sys\nsys.modules['torch'] = None\n"
+EXERCISES = """\
+## 90.1 One
+
+```python answer="90.1"
+def one():
+    ### BEGIN SOLUTION
+    return 1
+    ### END SOLUTION
+```
+
+```python check="90.1"
+assert one() == 1
+```
+"""
+NEEDY = [chapter for chapter in chapters() if chapter.front["requires"]]
+needs_torch = pytest.mark.parametrize("chapter", NEEDY, ids=lambda each: each.slug)
+
+
+def needing(folder, requires):
+    """Return a chapter in `folder` that requires something, and make room for it."""
+    for name in ("chapters/90_needy", "notebooks", "solutions", "exercises"):
+        (folder / name).mkdir(parents=True)
+    texts = {"exercises.md": EXERCISES, "answers.md": "", "hidden.md": ""}
+    texts["lesson.md"] = (
+        "---\ntitle: Needy\nquestion: Is it there?\nobjectives: [see]\nneeds: []\n"
+        f"minutes: 30\ndifficulty: 1\ntrack: core\nterms: []\n{requires}---\n\nHello.\n"
+    )
+    for name, text in texts.items():
+        (folder / "chapters" / "90_needy" / name).write_text(text)
+    return Chapter(folder / "chapters" / "90_needy")
+
+
+@pytest.fixture
+def without_torch(tmp_path, monkeypatch):
+    """Let no Python that is started find PyTorch, nor this one say that it is there."""
+    (tmp_path / "sitecustomize.py").write_text(BLOCKED)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+    monkeypatch.setenv("CI", "")
+    monkeypatch.setitem(sys.modules, "torch", None)
+
+
+def test_most_chapters_need_nothing(tmp_path):
+    chapter = needing(tmp_path, "")
+    assert chapter.front["requires"] == [] and chapter.missing == ""
+    assert "needs" not in build.solution_notebook(chapter).cells[0].source
+    assert [chapter.slug for chapter in NEEDY] == ["22_read_pytorch"]
+
+
+def test_the_first_cell_says_what_to_install(tmp_path):
+    chapter = needing(tmp_path, "requires: [torch]\n")
+    for notebook in (build.lesson_notebook, build.solution_notebook):
+        assert "**This chapter needs torch**" in notebook(chapter).cells[0].source
+        assert "`%pip install torch`" in notebook(chapter).cells[0].source
+    assert "| 30 | torch |" in build.chapter_table([chapter])
+
+
+def test_what_is_out_of_date_cannot_be_built(tmp_path):
+    chapter = needing(tmp_path, "requires: [no_such_module]\n")
+    assert chapter.missing == "no_such_module"
+    with pytest.raises(ChapterError, match="it needs no_such_module, which is not"):
+        build.build_chapter(chapter, tmp_path)
+
+
+def test_what_is_built_stays(tmp_path, monkeypatch):
+    chapter = needing(tmp_path, "requires: [colorsys]\n")
+    assert len(build.build_chapter(chapter, tmp_path)) == 4
+    monkeypatch.setitem(sys.modules, "colorsys", None)
+    assert chapter.missing == "colorsys"
+    assert build.build_chapter(chapter, tmp_path) == []
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_only_the_adapter_needs_pytorch_and_it_says_so(without_torch):
+    others = "import minigrad.draw, minigrad.nn, minigrad.optim, minigrad.plot"
+    assert run_python(others).returncode == 0
+    last = run_python("import minigrad.draw_pytorch").stderr.strip().splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: To draw PyTorch's graphs, PyTorch has")
+    assert "%pip install torch" in last
+
+
+@needs_torch
+def test_nbval_skips_it_visibly(chapter, without_torch):
+    words, environment = testing.nbval()
+    files = [f"{name}/{chapter.slug}.ipynb" for name in words[-2:]]
+    counts = testing.run_pytest([*words[:-2], *files], environment)
+    assert counts["skipped"] > 30
+    assert (counts["passed"], counts["failed"]) == (0, 0)
+
+
+@needs_torch
+def test_the_tests_of_its_answers_are_skipped_with_the_reason(chapter, without_torch):
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
+    command += ["tests/test_answers.py", "-k", chapter.slug]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "torch is not installed" in done.stdout
+    assert re.search(r"\n\d+ skipped, \d+ deselected", done.stdout)
+
+
+@needs_torch
+def test_check_says_what_to_install(chapter, without_torch):
+    answers = {name: [each.solved] for name, each in chapter.exercises.items()}
+    pristine = ROOT / build.PRISTINE / f"{chapter.slug}.ipynb"
+    results = run_answers(pristine, answers, timeout=60)
+    assert {result.status for result in results.values()} == {"error"}
+    assert all("%pip install torch" in result.message for result in results.values())
