@@ -59,12 +59,12 @@ ABOUT_SHAPES = np.shape, np.ndim, np.size, np.shares_memory, np.may_share_memory
 BLANK = np.zeros_like, np.ones_like, np.empty_like
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Step:
-    """One call in a graph: a function by its name, and the steps that it starts from.
+    """One call in a static graph: a function by its name, and its arguments.
 
-    A placeholder is fed, a variable keeps its `value` from run to run, and a constant
-    is its `value`. `line` tells where in the program the step comes from.
+    A placeholder is fed, a variable starts with its `value`, a constant stays its
+    `value`. `line` tells where in the program the step comes from.
     """
 
     call: str
@@ -117,6 +117,11 @@ class Symbol(NDArrayOperatorsMixin):
         return len(self.example)
 
     def __getitem__(self, index: Any) -> "Symbol":
+        if any(isinstance(x, Symbol) and x.dtype == bool for x in flat([index])):
+            raise TypeError(
+                "how many numbers a mask takes is not known before the graph runs, and "
+                "shapes have to be. Keep them all, and choose with where()."
+            )
         part = note("getitem", self, index)
         part._place = index
         return part
@@ -124,14 +129,13 @@ class Symbol(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
         if method == "at" and ufunc is np.add:  # np.add.at(array, index, value) writes
             return inputs[0].become(note("with_sum", *inputs))
-        name = ufunc.__name__ + ("" if method == "__call__" else f".{method}")
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         result = note(name, *inputs, **options)
-        for target in out:
-            if not isinstance(target, Symbol):
-                raise TypeError(f"an array cannot take what is not known yet: {result}")
-            target.become(result)
-            return target
-        return result
+        if not out:
+            return result
+        if not isinstance(out[0], Symbol):
+            raise TypeError(f"an array cannot take what is not known yet: {result}")
+        return out[0].become(result)
 
     def __array_function__(self, function, types, args, kwargs):
         if function in ABOUT_SHAPES:
@@ -146,7 +150,7 @@ class Symbol(NDArrayOperatorsMixin):
     def __setitem__(self, index: Any, value: Any) -> None:
         self.become(note("with_item", self, index, value))
 
-    def become(self, other: "Symbol") -> None:
+    def become(self, other: "Symbol") -> "Symbol":
         """Stand for `other` from here on: that is what an in-place operation notes."""
         if other.dtype != self.dtype:
             other = note("ndarray.astype", other, self.dtype)
@@ -159,6 +163,7 @@ class Symbol(NDArrayOperatorsMixin):
             )
         if owner is not None:
             owner[self._place] = self
+        return self
 
     # What Python asks for numbers
 
@@ -175,6 +180,12 @@ class Symbol(NDArrayOperatorsMixin):
 
     def __bool__(self) -> bool:
         return bool(self.numbers())
+
+    def __float__(self) -> float:
+        return float(self.numbers())
+
+    def __int__(self) -> int:
+        return int(self.numbers())
 
     def item(self) -> float | int | bool:
         return self.numbers().item()
@@ -201,21 +212,24 @@ def note(call: str, *args: Any, **options: Any) -> Symbol:
     It is tried on the examples: so shapes and dtypes are known, and an error comes
     here, at the line that caused it, not when the graph runs.
     """
-    if call not in CALLS:
-        raise TypeError(f"a static graph cannot note a call of {call}")
-    if any(isinstance(value, Symbol) for value in flat(options.values())):
-        raise TypeError(f"{call}: what is not known yet cannot be one of {[*options]}")
+    check_notable(call, options)
     example = np.asarray(CALLS[call](*map(example_of, args), **options))
     step = Step(call, list(map(step_of, args)), options, example.shape, example.dtype)
     step.line = line_outside()
     symbols = [value for value in flat(args) if isinstance(value, Symbol)]
-    asked = symbols[0].asked
-    if any(symbol.asked is None for symbol in symbols):
-        asked = None
-    result = Symbol(step, example, asked)
+    traced = all(symbol.asked is not None for symbol in symbols)
+    result = Symbol(step, example, symbols[0].asked if traced else None)
     if np.may_share_memory(example, symbols[0].example):
         result._base = weakref.ref(symbols[0])
     return result
+
+
+def check_notable(call: str, options: dict[str, Any]) -> None:
+    """Raise TypeError for calls that no step can be, and for symbols as options."""
+    if call not in CALLS:
+        raise TypeError(f"a static graph cannot note a call of {call}")
+    if any(isinstance(value, Symbol) for value in flat(options.values())):
+        raise TypeError(f"{call}: what is not known yet cannot be one of {[*options]}")
 
 
 def flat(values: Any) -> Iterator[Any]:
@@ -241,18 +255,19 @@ def step_of(value: Any) -> Step:
     if any(isinstance(x, Symbol) for x in flat([value])):
         return Step(type(value).__name__, list(map(step_of, value)))
     if isinstance(value, ndarray | np.generic):
+        value = value.copy()  # whoever holds it may write to it later
         return Step("constant", [], {}, value.shape, value.dtype, value)
     return Step("constant", value=value)
 
 
 def line_outside() -> str:
-    """Return the line that runs now, the nearest outside of minigrad and NumPy."""
-    frame, apart = (
-        sys._getframe(1),
-        tuple(map(os.path.dirname, (__file__, np.__file__))),
+    """Return the line that led to the caller, outside of minigrad and NumPy."""
+    inside = tuple(
+        os.path.join(os.path.dirname(m), "") for m in (__file__, np.__file__)
     )
-    while frame.f_back and frame.f_code.co_filename.startswith(apart):
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_code.co_filename.startswith(inside):
         frame = frame.f_back
     name, ending = os.path.splitext(os.path.basename(frame.f_code.co_filename))
-    where = "" if ending != ".py" or name.isdecimal() else f"{name}.py, "  # no cell's
-    return f"{where}line {frame.f_lineno}"
+    file = "" if ending != ".py" or name.isdecimal() else f"{name}.py, "  # no cell's
+    return f"{file}line {frame.f_lineno}"
