@@ -214,7 +214,8 @@ def _shrink_png(output: NotebookNode) -> None:
     if "image/png" in data:
         image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
         small = io.BytesIO()
-        palette = image.convert("RGB").quantize(64, dither=Image.Dither.NONE)
+        coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
+        palette = image.convert("RGB").quantize(128, coverage, dither=Image.Dither.NONE)
         palette.save(small, "PNG", optimize=True)
         data["image/png"] = base64.b64encode(small.getvalue()).decode() + "\n"
 

@@ -84,6 +84,24 @@ def shortcut(inputs: int, outputs: int, stride: int) -> Sequential | None:
     return Sequential(conv1x1(inputs, outputs, stride), BatchNorm2d(outputs))
 
 
+def stage(
+    block: type[BasicBlock | Bottleneck],
+    count: int,
+    inputs: int,
+    width: int,
+    stride: int,
+) -> Sequential:
+    """Return blocks in a row; the first brings images to their new size."""
+    first, outputs = block(inputs, width, stride), width * block.expansion
+    return Sequential(first, *(block(outputs, width) for _ in range(count - 1)))
+
+
+def kaiming(module: Module) -> None:
+    """Give a convolution weights that keep the size of gradients."""
+    if isinstance(module, Conv2d):
+        init.kaiming_normal_(module.weight, 0.0, "fan_out", "relu")
+
+
 class ResNet(Module):
     """Blocks in stages, each but the first half as high and wide as the one before.
 
@@ -102,25 +120,19 @@ class ResNet(Module):
         small: bool = False,
     ):
         super().__init__()
-        first, inputs = widths[0], widths[0]
-        self.conv1 = Conv2d(channels, first, 7, stride=2, padding=3, bias=False)
-        self.bn1, self.relu = BatchNorm2d(first), ReLU()
+        self.conv1 = Conv2d(channels, widths[0], 7, stride=2, padding=3, bias=False)
+        self.bn1, self.relu = BatchNorm2d(widths[0]), ReLU()
         self.maxpool = MaxPool2d(3, stride=2, padding=1)
         if small:
-            self.conv1, self.maxpool = conv3x3(channels, first), Identity()
-        self.stages = []
+            self.conv1, self.maxpool = conv3x3(channels, widths[0]), Identity()
+        self.stages, inputs = [], widths[0]
         for i, (count, width) in enumerate(zip(layers, widths, strict=True)):
-            blocks = []
-            for k in range(count):
-                blocks.append(block(inputs, width, 2 if i and not k else 1))
-                inputs = width * block.expansion
             self.stages.append(f"layer{i + 1}")
-            setattr(self, self.stages[-1], Sequential(*blocks))
-        self.avgpool = AdaptiveAvgPool2d(1)
-        self.fc = Linear(inputs, num_classes)
-        for module in self.modules():
-            if isinstance(module, Conv2d):
-                init.kaiming_normal_(module.weight, 0.0, "fan_out", "relu")
+            blocks = stage(block, count, inputs, width, 2 if i else 1)
+            setattr(self, self.stages[-1], blocks)
+            inputs = width * block.expansion
+        self.avgpool, self.fc = AdaptiveAvgPool2d(1), Linear(inputs, num_classes)
+        self.apply(kaiming)
 
     def forward(self, x):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
