@@ -30,6 +30,8 @@ NBVAL = [
 
 def test(words: list[str]) -> int:
     """Run all parts and return 0 if all passed; with `words`, only pytest on tests/."""
+    # Two kernels share the cores: with threads of their own they would wait for each other
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if words:
         return subprocess.call([*PYTEST, *words], cwd=ROOT)
     total = part("Style", lambda: run(STYLE) + run(FORMAT))
