@@ -30,7 +30,7 @@ NBVAL = [
 
 def test(words: list[str]) -> int:
     """Run all parts and return 0 if all passed; with `words`, only pytest on tests/."""
-    # Two kernels share the cores: with threads of their own they would wait for each other
+    # Two kernels share the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if words:
         return subprocess.call([*PYTEST, *words], cwd=ROOT)
