@@ -8,25 +8,15 @@ import pytest
 import minigrad
 from minigrad.static import trace
 from tests.elsewhere import Elsewhere
-from tests.reference.compute import cases, inputs
+from tests.reference.compute import cases, evaluated, tensors_of
 
 # Its mask is made by NumPy, and the weight would have to follow
 NOT_ELSEWHERE = {"F.embedding(i, x, padding_idx=1) | x=4,3; i=i4:2,5"}
 
 
-def given(case):
-    """Return the inputs of a case as tensors, by name."""
-    return {
-        name: minigrad.tensor(array, requires_grad=array.dtype.kind == "f")
-        for name, array in inputs(case).items()
-    }
-
-
 def results_and_gradients(case, tensors, place=lambda array: array):
     """Return what a case computes, and the gradients for weights 1, 2, 3 ..."""
-    names = {"torch": minigrad, "F": minigrad.nn.functional, "inf": math.inf}
-    results = eval(case.partition("|")[0], names | tensors)
-    results = list(results) if isinstance(results, tuple | list) else [results]
+    results = evaluated(case, minigrad, tensors)
     leaves = [x for x in tensors.values() if x.requires_grad]
     flowing = [y for y in results if y.requires_grad]
     weights = [
@@ -48,7 +38,7 @@ def numbers(tensor):
 
 @pytest.mark.parametrize("case", [c for c in cases() if c not in NOT_ELSEWHERE])
 def test_an_operation_takes_arrays_that_are_elsewhere(case):
-    here, there = given(case), given(case)
+    here, there = tensors_of(case, minigrad), tensors_of(case, minigrad)
     for tensor in there.values():
         tensor.array = Elsewhere(tensor.array)
     expected = results_and_gradients(case, here)
@@ -61,7 +51,7 @@ def test_an_operation_takes_arrays_that_are_elsewhere(case):
 
 @pytest.mark.parametrize("case", cases())
 def test_a_trace_of_an_operation_computes_the_same_of_other_numbers(case):
-    tensors = given(case)
+    tensors = tensors_of(case, minigrad)
     leaves = {k: x for k, x in tensors.items() if x.requires_grad}
     others = {k: x for k, x in tensors.items() if not x.requires_grad}
 

@@ -52,8 +52,8 @@ def plain(tensor):
     return None if tensor is None else np.array(tensor.detach().clone().tolist())
 
 
-def compute(case, library, dtype):
-    """Return all there is to compare: results, gradients, second derivatives ..."""
+def tensors_of(case, library, dtype="float64"):
+    """Return the inputs of a case as tensors, by name; floats require grad."""
     given = {}
     for name, array in inputs(case).items():
         floats = array.dtype.kind == "f"
@@ -63,9 +63,20 @@ def compute(case, library, dtype):
             if floats
             else library.tensor(array)
         )
+    return given
+
+
+def evaluated(case, library, given):
+    """Return the results of a case, of the inputs given, as a list."""
     names = given | {"torch": library, "F": library.nn.functional, "inf": math.inf}
     results = eval(case.partition("|")[0], names)
-    results = list(results) if isinstance(results, tuple | list) else [results]
+    return list(results) if isinstance(results, tuple | list) else [results]
+
+
+def compute(case, library, dtype):
+    """Return all there is to compare: results, gradients, second derivatives ..."""
+    given = tensors_of(case, library, dtype)
+    results = evaluated(case, library, given)
     leaves = [x for x in given.values() if x.requires_grad]
     first, second = [], []
     flowing = [y for y in results if y.requires_grad]
