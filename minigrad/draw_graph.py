@@ -70,9 +70,10 @@ class Node:
 @functools.singledispatch
 def describe(value: Any) -> Node:
     """Return the Node of `value`; each kind that can be drawn registers a version."""
-    kind = type(value).__name__
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    way = "; `import minigrad.draw_pytorch` first" if kind == "torch.Tensor" else ""
     raise TypeError(
-        f"draw shows a Value or a Tensor and all that it was made from; got {kind}"
+        f"draw shows a Value or a Tensor and all that it was made from; got {kind}{way}"
     )
 
 

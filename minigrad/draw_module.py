@@ -14,6 +14,7 @@ from typing import Any
 
 from minigrad import creation
 from minigrad.draw_graph import Node, describe, graph_of
+from minigrad.draw_tensor import Forgotten
 from minigrad.engine import AccumulateGrad
 from minigrad.grad_mode import enable_grad
 from minigrad.nn import Module
@@ -147,7 +148,7 @@ class Fold:
 
     def box(self, value: Any) -> Any:
         """Return the call that made a node, or the value itself."""
-        if isinstance(value, Tensor | Call):
+        if isinstance(value, Tensor | Call | Forgotten):
             return value
         return next((call for call in self.calls if call.made(value)), value)
 

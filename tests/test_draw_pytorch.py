@@ -1,5 +1,7 @@
 """PyTorch's own graphs in our pictures: the same program, the same picture."""
 
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -222,3 +224,9 @@ def test_other_variables_do_no_harm(strange):
     x = leaf(2.0)
     y = x * x
     assert lines(draw(y)) == ["x = 2", "y = Mul(x, x) = 4"]
+
+
+def test_without_the_adapter_the_error_names_it():
+    code = "import torch; from minigrad.draw import draw; draw(torch.ones(2))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "got torch.Tensor; `import minigrad.draw_pytorch` first" in run.stderr

@@ -336,6 +336,18 @@ def test_frozen_modules_and_what_no_gradient_comes_to_are_grey():
     assert lines(draw(model, x))[-1].endswith("frozen, no grad")
 
 
+def test_a_constant_that_no_formula_has_saved_is_drawn():
+    class Shifted(nn.Module):
+        def forward(self, x):
+            return x + np.ones(4, np.float32)
+
+    x = leaf(np.ones((3, 4)))
+    assert lines(draw(Shifted(), x)) == [
+        "x (3, 4)",
+        "output (3, 4) = Add(x, constant)",
+    ]
+
+
 def test_what_is_computed_between_modules_is_drawn():
     block, data = Residual(), leaf(np.ones((3, 4)))
     text = lines(draw(block, data))

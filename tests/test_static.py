@@ -9,12 +9,12 @@ import pytest
 
 import minigrad
 import minigrad.nn.functional as F
-from minigrad import nn, static
+from minigrad import nn
 from minigrad.autograd import grad
 from minigrad.draw import draw
 from minigrad.optim import SGD, Adam
+from minigrad.program import Program, load
 from minigrad.static import (
-    Program,
     Session,
     as_step,
     assign,
@@ -527,12 +527,12 @@ def test_a_saved_program_runs_without_the_models_code(tmp_path):
     x = minigrad.randn(5, 4)
     path = tmp_path / "net.json"
     trace(net, x, variables=net.parameters()).frozen().save(path)
-    program = static.load(path)
+    program = load(path)
     np.testing.assert_allclose(program(x), net(x).detach(), 1e-5, 1e-5)
     lines = path.read_text().splitlines()
     assert len(lines) == len(program.steps) + 3
     assert json.loads(path.read_text())["fetches"] == [len(program.steps) - 1]
-    code = "import sys, numpy; from minigrad.static import load; "
+    code = "import sys, numpy; from minigrad.program import load; "
     code += f"print(load({str(path)!r})(numpy.ones((5, 4))).shape)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert told.stdout.split() == ["(5,", "2)"], told.stderr
@@ -548,7 +548,7 @@ def test_every_kind_of_value_survives_a_file(tmp_path):
     replay = trace(function, x, y)
     for name, program in {"whole": replay.program, "frozen": replay.frozen()}.items():
         program.save(tmp_path / name)
-        loaded = static.load(tmp_path / name)
+        loaded = load(tmp_path / name)
         for factor in (1, -0.1):
             found = loaded(x * factor, y)
             for mine, theirs in zip(found, function(x * factor, y), strict=True):
@@ -558,7 +558,7 @@ def test_every_kind_of_value_survives_a_file(tmp_path):
 def test_a_file_keeps_the_order_of_inputs_and_what_variables_start_with(tmp_path):
     x, y, w = placeholder(()), placeholder(()), variable(np.float32(3.0))
     Program([as_step(y * w - x)], [as_step(x), as_step(y)]).save(tmp_path / "p")
-    loaded = static.load(tmp_path / "p")
+    loaded = load(tmp_path / "p")
     assert loaded(1, 2) == 5.0
     assert [step.value for step in loaded.variables] == [3.0]
 
@@ -591,4 +591,4 @@ REFUSED = {
 def test_another_file_is_refused(text, tmp_path):
     (tmp_path / "odd.json").write_text(text)
     with pytest.raises(ValueError, match="is no program that save"):
-        static.load(tmp_path / "odd.json")
+        load(tmp_path / "odd.json")
