@@ -43,6 +43,7 @@ COMMANDS = {
     "assemble": "put your answers into a copy of the package, test it, train on it",
     "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
     "update": "take the newer course, keeping your answers",
+    "grade": "grade what a class has handed in; for teachers",
     "build": "make the notebooks from chapters/; for those who write chapters",
     "test": "run every test; further words go on to pytest",
 }
@@ -123,6 +124,8 @@ def usage() -> str:
 def interpreter_for(command: str) -> str:
     """Return the Python that runs `command`, after installing what it needs."""
     extras = {"course"}
+    if command in ("release", "grade"):
+        extras.add("classroom")
     if command in ("build", "test"):
         extras.add("dev")
     if command == "test" and os.environ.get("CI") == "true":

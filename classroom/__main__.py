@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -84,6 +85,54 @@ def update(
     from classroom.update import update_command
 
     raise typer.Exit(update_command(source))
+
+
+@app.command()
+def grade(
+    submissions: Annotated[
+        Path,
+        typer.Argument(help="A folder with a folder or zip per student, or a zip."),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The folder that the report is written to.")
+    ],
+    chapters: Annotated[
+        str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
+    ] = None,
+    deadline: Annotated[
+        datetime | None, typer.Option(help="What is later is marked as late.")
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(help="Draws the hidden inputs; keep it to yourself.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds that one cell may take.")
+    ] = 20,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe", help="Run submissions without a sandbox.")
+    ] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(help="A dask scheduler, as tls://host:8786.")
+    ] = None,
+    tls_ca: Annotated[
+        Path | None, typer.Option(help="Its certificate authority.")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Your certificate.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Your key.")] = None,
+) -> None:
+    """Grade what a class has handed in, in sandboxes, and write a report."""
+    from classroom.grade import Order, grade_command
+
+    files = {
+        "tls_ca_file": tls_ca,
+        "tls_client_cert": tls_cert,
+        "tls_client_key": tls_key,
+    }
+    tls = tuple((name, str(path)) for name, path in files.items() if path)
+    order = Order(
+        submissions, out, chapters, deadline, seed, timeout, unsafe, scheduler, tls
+    )
+    raise typer.Exit(grade_command(order))
 
 
 @app.command()

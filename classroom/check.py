@@ -27,6 +27,7 @@ from classroom.notebooks import (
     ROOT,
     Chapter,
     Learner,
+    Notebook,
     Unreadable,
     all_chapters,
     chapter_of,
@@ -210,22 +211,32 @@ def run_answers(
     chapter = Chapter(pristine)
     if not answers:
         return dict.fromkeys(chapter.exercises, BLANK)
-    with tempfile.TemporaryDirectory() as temporary:
-        notebook, events = Path(temporary, "a.ipynb"), Path(temporary, "events")
-        write_notebook(notebook, graft(chapter, answers))
-        folder = folder or pristine.parent
-        words = [notebook, events, folder, timeout, SANITIZER]
-        problem = _run_judge([str(word) for word in words])
-        lines = events.read_text("utf-8").splitlines() if events.exists() else []
-    found = [json.loads(line) for line in lines]
+    notebook = graft(chapter, answers)
+    found, problem = run_judge(notebook, timeout, folder or pristine.parent)
     return {
-        name: _result(name, found, timeout, problem) if name in answers else BLANK
+        name: result(name, found, timeout, problem) if name in answers else BLANK
         for name in chapter.exercises
     }
 
 
-def _run_judge(words: list[str]) -> str:
-    """Run judge.py to its end; return the last line of what went wrong, if anything."""
+def run_judge(
+    notebook: Notebook, timeout: float, folder: Path | None
+) -> tuple[list[dict], str]:
+    """Run judge.py to its end; return its events, and the last line that it said.
+
+    The kernel works in `folder`; without one, in a sandbox.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        path, events = Path(temporary, "a.ipynb"), Path(temporary, "events")
+        write_notebook(path, notebook)
+        words = [path, events, folder or temporary, timeout, SANITIZER]
+        words += [] if folder else ["sandboxed"]
+        said = _start_judge([str(word) for word in words])
+        lines = events.read_text("utf-8").splitlines() if events.exists() else []
+    return [json.loads(line) for line in lines], said
+
+
+def _start_judge(words: list[str]) -> str:
     unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
     env = {key: value for key, value in os.environ.items() if key not in unwanted}
     process = subprocess.run(
@@ -239,12 +250,17 @@ def _run_judge(words: list[str]) -> str:
     return lines[-1] if lines else f"it ended with code {process.returncode}"
 
 
-def _result(name: str, events: list[dict], timeout: float, problem: str) -> Result:
-    """What the cells of one exercise, and those of the whole chapter, add up to."""
+def result(
+    name: str, events: list[dict], timeout: float, problem: str, last: str = "check"
+) -> Result:
+    """What the cells of one exercise, and those of the whole chapter, add up to.
+
+    It has passed if a cell with the role `last` was reached and none has failed.
+    """
     failed = [e for e in events if e["ename"] and e["exercise"] in (name, None)]
     failed.sort(key=lambda e: e["role"] == "extra" and e["ename"] not in STOPPED)
-    checked = any(e["exercise"] == name and e["role"] == "check" for e in events)
-    if checked and all(_forgiven(e) for e in failed):
+    reached = any(e["exercise"] == name and e["role"] == last for e in events)
+    if reached and all(_forgiven(e) for e in failed):
         return Result("passed")
     if failed:
         return _explain(name, failed[0], timeout)
@@ -266,12 +282,22 @@ STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
         "Python itself came to an end in this answer: by exit(), or by something that "
         "ends the process. Take it out; a cell needs no exit().",
     ),
+    "Memory": lambda timeout: (
+        "error",
+        "It used more memory than there is for one notebook, and was stopped.",
+    ),
     "Flood": lambda timeout: (
         "error",
         "It printed more than 1,000,000 characters and was stopped. "
         "Is there a print in a loop?",
     ),
 }
+
+
+OTHER_INPUTS = (
+    "It passes the check in the notebook, and is wrong for other inputs. Try it with "
+    "inputs of your own, odd ones too, beside what finite differences give."
+)
 
 
 def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
@@ -285,6 +311,8 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
         kind == "NotImplementedError" and "fill this in" in text
     ):
         return Result("blank", "", detail)
+    if role == "hidden":
+        return Result("wrong", OTHER_INPUTS)
     if kind == "OutputsDiffer":
         return Result("wrong", _difference(event["got"], event["expected"]))
     if not role:

@@ -25,6 +25,7 @@ HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
 NAMES = re.compile(r"^\s*(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+NO_CELLS: dict[str, Cell] = {}
 ALIKE = 0.6  # below this likeness, two texts are not versions of one answer
 
 
@@ -35,40 +36,46 @@ class Unreadable(Exception):
 def read_notebook(path: Path) -> Notebook:
     """The notebook at `path`, however it was saved; raises Unreadable."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        notebook = json.loads(text)
+        return parse_notebook(path.read_bytes(), path.name)
     except OSError as error:
         raise Unreadable(f"{path.name}: {error.strerror}.") from None
-    except ValueError as error:
-        raise Unreadable(_why_not_json(path, error)) from None
+
+
+def parse_notebook(data: bytes, name: str) -> Notebook:
+    """The notebook in a file called `name`; raises Unreadable."""
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(_why_not_json(data, name, error)) from None
     try:
         notebook["cells"] = [_clean(cell) for cell in notebook["cells"]]
         notebook["metadata"] = dict(notebook.get("metadata") or {})
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Unreadable(
-            f"{path.name} is JSON, but not a notebook (or one from before 2015). "
+            f"{name} is JSON, but not a notebook (or one from before 2015). "
             "Open it in JupyterLab and save it, or take a fresh copy with reset."
         ) from None
     return notebook
 
 
-def _why_not_json(path: Path, error: ValueError) -> str:
-    text = path.read_bytes().decode("utf-8", "replace")
+def _why_not_json(data: bytes, name: str, error: Exception) -> str:
+    text = data.decode("utf-8", "replace")
     if not text.strip("\ufeff \r\n\t"):
-        return f"{path.name} is empty. Take a fresh copy of it with reset."
+        return f"{name} is empty. Take a fresh copy of it with reset."
     lines = text.splitlines()
     marks = [n for n, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
     if marks:
         return (
-            f"{path.name} has the marks of a git merge in it (line {marks[0]}: "
+            f"{name} has the marks of a git merge in it (line {marks[0]}: "
             f"{lines[marks[0] - 1][:30]}). Choose one side, for instance with "
-            f"`git checkout --ours {path.name}`, and check again."
+            f"`git checkout --ours {name}`, and check again."
         )
     if isinstance(error, UnicodeDecodeError):
-        return f"{path.name} is not UTF-8 text. Save it again in JupyterLab."
+        return f"{name} is not UTF-8 text. Save it again in JupyterLab."
+    where = f" at line {error.lineno}" if hasattr(error, "lineno") else ""
     return (
-        f"{path.name} is not a notebook: its JSON breaks off or goes wrong at line "
-        f"{error.lineno}. Was it edited as text? Take a fresh copy with reset."
+        f"{name} is not a notebook: its JSON breaks off or goes wrong{where}. "
+        "Was it edited as text? Take a fresh copy with reset."
     )
 
 
@@ -340,11 +347,14 @@ def with_header(source: str, stub: str) -> str:
     return f"{header}\n{source}" if bound_names(source) & bound_names(stub) else source
 
 
-def graft(chapter: Chapter, answers: dict[str, list[str]]) -> Notebook:
+def graft(
+    chapter: Chapter, answers: dict[str, list[str]], hidden: dict[str, Cell] = NO_CELLS
+) -> Notebook:
     """The chapter's code cells with `answers` in their places, ready for nbval.
 
-    What comes after a blank is left out with it. Each cell's metadata says, under
-    `minigrad`, which exercise it belongs to and what part it plays there.
+    What comes after a blank is left out with it; a hidden check comes after the check
+    of its exercise. Each cell's metadata says, under `minigrad`, which exercise it
+    belongs to and what part it plays there.
     """
     cells, answered = [], ""
     for label, cell in chapter.cells.items():
@@ -365,6 +375,8 @@ def graft(chapter: Chapter, answers: dict[str, list[str]]) -> Notebook:
             tags = cell["metadata"].get("tags", [])
             cells.append({**cell, "execution_count": 1})
             cells[-1]["metadata"] = {"tags": tags, "minigrad": place}
+            if kind == "check" and home in hidden:
+                cells.append(hidden[home])
     return {**chapter.notebook, "cells": cells}
 
 

@@ -1,0 +1,435 @@
+"""Grade what a class has handed in: `python3 course.py grade SUBMISSIONS --out REPORT`.
+
+The answers are taken out of each notebook and put into the untouched one, with hidden
+checks after the visible ones. The notebook runs in a sandbox; nbval, outside of it,
+compares what the hidden checks print with what our solution prints for the same inputs.
+These come from the teacher's seed. Each set of answers is a task of its own, so that
+what one submission does costs nobody else anything.
+"""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nbclient import NotebookClient
+from nbformat import from_dict
+from rich.console import Console
+from rich.progress import Progress
+from rich.text import Text
+
+from classroom import chapters as sources
+from classroom import sandbox
+from classroom.check import BLANK, OTHER_INPUTS, STOPPED, Result, result, run_judge
+from classroom.collect import Submission, submissions
+from classroom.notebooks import (
+    ROOT,
+    Cell,
+    Chapter,
+    Learner,
+    Unreadable,
+    all_chapters,
+    chapter_of,
+    graft,
+    make_label,
+    parse_notebook,
+)
+from classroom.report import HandIn, Student, write_report
+from classroom.sandbox import NoSandbox
+
+REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
+MESSAGE = 2_000  # characters of what is told of one exercise
+KINDS = {".py", ".md", ".ipynb", ".safetensors"}
+WORDY = {"wrong", "error"}  # what a second run finds the words for
+
+
+# --- what is handed in --------------------------------------------------------------
+
+
+def read_students(
+    handed_in: list[Submission], chapters: list[Chapter], deadline: datetime | None
+) -> list[Student]:
+    """Return the students with their notebooks; what cannot be used is noted."""
+    students = []
+    for submission in handed_in:
+        student = Student(submission.student, submission.id)
+        student.notes += submission.problems
+        for file in submission.files:
+            try:
+                hand_in = read_hand_in(file.name, file.data, chapters)
+            except Unreadable as error:
+                student.notes.append(f"{file.name}: {error}")
+                continue
+            hand_in.when = file.when
+            keep_latest(student, hand_in)
+        late = [
+            h
+            for h in student.hand_ins.values()
+            if deadline and h.when and h.when > deadline
+        ]
+        student.notes += [
+            f"{h.file}: handed in late, at {h.when:%Y-%m-%d %H:%M}" for h in late
+        ]
+        student.late = bool(late) or submission.marked_late
+        students.append(student)
+    return students
+
+
+def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
+    """Return the answers in one notebook file; raise Unreadable."""
+    notebook = parse_notebook(data, name.split("/")[-1])
+    chapter = chapter_of(notebook, chapters)
+    if chapter is None:
+        raise Unreadable("it has no exercise that is graded here in it")
+    learner = Learner(notebook, chapter)
+    hand_in = HandIn(chapter.slug, name, learner.answers())
+    kernel = (notebook["metadata"].get("kernelspec") or {}).get("language", "python")
+    if kernel != "python":
+        hand_in.notes.append(f"it was written for {kernel}; it is run by Python 3")
+    missing = [
+        exercise
+        for exercise in chapter.exercises
+        if make_label("check", exercise) not in learner.labels
+    ]
+    if missing:
+        what = ", ".join(missing)
+        hand_in.notes.append(f"the check of {what} is not in it; ours was used")
+    return hand_in
+
+
+def keep_latest(student: Student, hand_in: HandIn) -> None:
+    """Note a hand-in, or that there is another one of the same chapter."""
+    other = student.hand_ins.get(hand_in.chapter)
+    latest = hand_in
+    if other:
+        order = [(h.when or datetime.min, h.file) for h in (other, hand_in)]
+        latest, older = (other, hand_in) if order[0] > order[1] else (hand_in, other)
+        if latest.answers != older.answers:
+            student.notes.append(
+                f"{older.file}: not graded, since {latest.file} has the same chapter "
+                "and is later. Are these two students in one folder?"
+            )
+    student.hand_ins[hand_in.chapter] = latest
+
+
+# --- hidden checks ------------------------------------------------------------------
+
+
+@cache
+def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
+    """Return the cells of a chapter's hidden checks, with what our solution prints.
+
+    Raises RuntimeError if our own solution does not run.
+    """
+    chapter = next(c for c in sources.chapters() if c.slug == slug)
+    exercises = chapter.exercises
+    cells = {n: hidden_cell(n, e.hidden, seed) for n, e in exercises.items()}
+    solved = {name: [exercise.solved] for name, exercise in exercises.items()}
+    notebook = from_dict(graft(pristine(slug), solved, cells))
+    silent = ["--log-level=ERROR"]
+    client = NotebookClient(
+        notebook,
+        timeout=REFERENCE_TIMEOUT,
+        kernel_name="python3",
+        extra_arguments=silent,
+    )
+    client.execute(cwd=str(ROOT / "exercises"))
+    for cell in notebook.cells:
+        place = cell.metadata.minigrad
+        if place.role == "hidden":
+            printed = "".join(output.get("text", "") for output in cell.outputs)
+            stream = {"output_type": "stream", "name": "stdout", "text": printed}
+            cells[place.exercise]["outputs"] = [stream]
+    return cells
+
+
+def hidden_cell(name: str, source: str, seed: str) -> Cell:
+    """Return the cell of a hidden check; the names that it binds are its own."""
+    draw = f'__import__("random").Random({f"{seed} {name}"!r})'
+    place = {"exercise": name, "role": "hidden"}
+    return {
+        "cell_type": "code",
+        "id": make_label("hidden", name),
+        "source": f"exec({source!r}, {{**globals(), 'rng': {draw}}})",
+        "metadata": {"minigrad": place, "tags": ["nbval-check-output"]},
+        "execution_count": 1,
+        "outputs": [],
+    }
+
+
+def pristine(slug: str) -> Chapter:
+    """Return the untouched notebook of a chapter."""
+    return Chapter(ROOT / "classroom" / "pristine" / f"{slug}.ipynb")
+
+
+# --- one task -----------------------------------------------------------------------
+
+
+def grade_answers(
+    slug: str,
+    answers: dict[str, list[str]],
+    seed: str,
+    timeout: float,
+    safe: bool = True,
+) -> dict[str, tuple[str, str]]:
+    """Return status and message by exercise, as check has them, for one notebook.
+
+    A wrong answer's message comes from a second run without hidden checks, so that
+    nothing of these can get into it.
+    """
+    chapter, hidden = pristine(slug), hidden_checks(slug, seed)
+    folder = None if safe else ROOT / "exercises"
+    events, said = run_judge(graft(chapter, answers, hidden), timeout, folder)
+    first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
+    second: dict[str, Result] = {}
+    if any(
+        verdict.status in WORDY and not verdict.message for verdict in first.values()
+    ):
+        events, said = run_judge(graft(chapter, answers), timeout, folder)
+        second = {n: judged(n, events, timeout, said, "check") for n in answers}
+    grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
+    for name, verdict in first.items():
+        message = verdict.message or second.get(name, verdict).message
+        grades[name] = verdict.status, message[:MESSAGE]
+    return grades
+
+
+def judged(
+    name: str, events: list[dict], timeout: float, said: str, last: str
+) -> Result:
+    """Return the result of an exercise, of messages only what may be shown.
+
+    In a run with hidden checks that is what does not come from the kernel.
+    """
+    found = result(name, events, timeout, said, last)
+    here = [e["ename"] for e in events if e["exercise"] in (name, None)]
+    stopped = [ename for ename in here if ename in STOPPED]
+    if found.status != "passed" and stopped:
+        return Result(*STOPPED[stopped[0]](timeout))
+    if last == "check" or found.message == OTHER_INPUTS:
+        return found
+    return Result(found.status)
+
+
+# --- all tasks ----------------------------------------------------------------------
+
+
+def key_of(hand_in: HandIn, seed: str, timeout: float) -> str:
+    """Return a name for a task: the same one for what gives the same grades."""
+    slug = hand_in.chapter
+    source = (ROOT / "classroom" / "pristine" / f"{slug}.ipynb").read_bytes()
+    hidden = (ROOT / "chapters" / slug / "hidden.md").read_bytes()
+    text = json.dumps([slug, hand_in.answers, seed, timeout], sort_keys=True)
+    return hashlib.sha256(source + hidden + text.encode()).hexdigest()[:20]
+
+
+class Ledger:
+    """What has been graded so far, a line each in a file; it survives an interrupt."""
+
+    def __init__(self, path: Path):
+        self.path, self.known = path, {}
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        for line in lines:
+            with suppress(ValueError, KeyError):  # a line that was broken off
+                entry = json.loads(line)
+                self.known[entry["key"]] = entry["grades"]
+        path.write_text("".join(map(self.line, self.known)), encoding="utf-8")
+
+    def line(self, key: str) -> str:
+        """Return what the file says of one task."""
+        return json.dumps({"key": key, "grades": self.known[key]}) + "\n"
+
+    def add(self, key: str, grades: dict[str, tuple[str, str]]) -> None:
+        """Write down one notebook's grades."""
+        self.known[key] = grades
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(self.line(key))
+
+
+def run_tasks(
+    client: Any,
+    tasks: dict[str, HandIn],
+    ledger: Ledger,
+    settings: tuple[str, float, bool],
+    console: Console,
+) -> None:
+    """Grade what is not in the ledger yet, and write each down as it is done."""
+    from distributed import as_completed
+
+    left = {key: task for key, task in tasks.items() if key not in ledger.known}
+    futures = [
+        client.submit(
+            *(grade_answers, task.chapter, task.answers, *settings),
+            key=key,
+            retries=1,  # another worker, if one was lost
+        )
+        for key, task in left.items()
+    ]
+    with Progress(console=console, transient=True) as progress:
+        done = len(tasks) - len(left)
+        bar = progress.add_task("grading", total=len(tasks), completed=done)
+        for future in as_completed(futures):
+            ledger.add(future.key, future.result())
+            progress.advance(bar)
+
+
+@contextmanager
+def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
+    """Yield a dask client: of a cluster in this process, or of the one at `address`.
+
+    Raises Unreadable if the course on a worker is another one, NoSandbox if a worker
+    cannot keep submissions apart.
+    """
+    import dask
+    from distributed import Client, LocalCluster
+    from distributed.security import Security
+
+    dask.config.set({"distributed.worker.daemon": False})
+    if address is None:
+        threads = {"n_workers": 1, "threads_per_worker": os.cpu_count()}
+        with (
+            LocalCluster(processes=False, dashboard_address=None, **threads) as local,
+            Client(local) as client,
+        ):
+            yield client
+        return
+    security = Security(require_encryption=True, **tls) if tls else None
+    try:
+        client = Client(address, security=security, timeout=10)
+    except (OSError, ValueError, TypeError) as error:
+        raise Unreadable(f"There is no scheduler at {address}: {error}") from None
+    with client:
+        here = course_digest()
+        others = [w for w, d in client.run(course_digest).items() if d != here]
+        if others:
+            raise Unreadable(f"The course on {others[0]} is not the same as here.")
+        yield client
+
+
+def course_digest() -> str:
+    """Return a hash of what grades depend on: the package, sources and this folder."""
+    parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
+    paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
+    paths += sorted((ROOT / "classroom").glob("*.py"))
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
+
+
+# --- the command --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the command was asked to do."""
+
+    path: Path
+    out: Path
+    chapters: str | None = None
+    deadline: datetime | None = None
+    seed: str | None = None
+    timeout: float = 20
+    unsafe: bool = False
+    scheduler: str | None = None
+    tls: tuple[tuple[str, str], ...] = ()
+
+
+def grade_command(order: Order) -> int:
+    """Grade submissions and write the report; return 0, or 2 if that cannot be done.
+
+    Prints what could not be read. An interrupted run goes on where it was.
+    """
+    console = Console(highlight=False)
+    try:
+        students = grade(order, console)
+    except (Unreadable, NoSandbox) as error:
+        console.print(Text(str(error)))
+        return 2
+    except KeyboardInterrupt:
+        again = "What is graded is kept; the same command goes on from there."
+        console.print(f"\nStopped. {again}")
+        return 130
+    console.print(f"{len(students)} students: {order.out / 'index.html'}")
+    return 0
+
+
+def grade(order: Order, console: Console) -> list[Student]:
+    """Read, grade and report; raises Unreadable or NoSandbox."""
+    chapters = chosen_chapters(order.chapters)
+    handed_in = submissions(order.path)
+    students = read_students(handed_in, chapters, order.deadline)
+    if not students:
+        raise Unreadable(
+            f"There is no student's folder, zip or notebook in {order.path}."
+        )
+    order.out.mkdir(parents=True, exist_ok=True)
+    seed = order.seed or kept_seed(order.out / "seed.txt")
+    with workers(order.scheduler, dict(order.tls)) as client:
+        if not order.unsafe:
+            require_everywhere(client)
+        hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
+        tasks = {key_of(h, seed, order.timeout): h for h in hand_ins}
+        ledger = Ledger(order.out / "graded.jsonl")
+        settings = seed, order.timeout, not order.unsafe
+        run_tasks(client, tasks, ledger, settings, console)
+    for student in students:
+        for hand_in in student.hand_ins.values():
+            found = ledger.known.get(key_of(hand_in, seed, order.timeout), {})
+            grades = {name: Result(*each) for name, each in found.items()}
+            blank = dict.fromkeys(pristine(hand_in.chapter).exercises, BLANK)
+            student.results |= blank | grades
+    write_report(order.out, students, chapters)
+    return students
+
+
+def chosen_chapters(what: str | None) -> list[Chapter]:
+    """Return the chapters that "7-9" or "4,6" means, or all; raise Unreadable."""
+    everything = all_chapters()
+    if what is None:
+        return everything
+    wanted: set[int] = set()
+    for part in what.split(","):
+        ends = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
+        if not ends:
+            raise Unreadable(f"--chapters {what}: give numbers, such as 4, 7-9 or 4,6.")
+        wanted |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    found = [chapter for chapter in everything if chapter.number in wanted]
+    if not found:
+        raise Unreadable(f"--chapters {what}: there is no such chapter.")
+    return found
+
+
+def kept_seed(path: Path) -> str:
+    """Return the seed that a report was begun with, or begin with a new one."""
+    if not path.exists():
+        path.write_text(secrets.token_hex(8) + "\n", encoding="utf-8")
+    return path.read_text("utf-8").strip()
+
+
+def require_everywhere(client: Any) -> None:
+    """Raise NoSandbox unless every worker has a sandbox that holds."""
+    for worker, problem in client.run(why_no_sandbox).items():
+        if problem:
+            raise NoSandbox(
+                f"Submissions would run without a sandbox on {worker}: {problem}. "
+                "To run them there nevertheless, with your rights and your files, "
+                "give --unsafe."
+            )
+
+
+def why_no_sandbox() -> str:
+    """Return why submissions cannot be kept apart here; "" if they can."""
+    try:
+        sandbox.require()
+    except NoSandbox as error:
+        return str(error)
+    return ""

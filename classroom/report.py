@@ -1,0 +1,255 @@
+"""What comes out of grading: grades.csv, grades.json, a page for each student, and one
+for the teacher.
+
+A student's page says what was wrong, on which input, and which hint to read; nothing
+in it comes from a hidden check but that there was one.
+"""
+
+import ast
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from matplotlib.figure import Figure
+
+from classroom.check import WORDS, Result
+from classroom.notebooks import Chapter, Exercise, code_lines
+
+TEMPLATES = Path(__file__).with_name("templates")
+PASSED, TRIED, UNTOUCHED = "#4c8f5b", "#d98c5f", "#d0d4da"
+
+
+@dataclass
+class HandIn:
+    """A student's notebook of one chapter, and what is to be said of it."""
+
+    chapter: str
+    file: str
+    answers: dict[str, list[str]]
+    when: datetime | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Student:
+    """One row of the grades: all that a student has handed in, and how it went."""
+
+    name: str
+    id: str
+    hand_ins: dict[str, HandIn] = field(default_factory=dict)  # by chapter
+    results: dict[str, Result] = field(default_factory=dict)  # by exercise
+    notes: list[str] = field(default_factory=list)
+    late: bool = False
+
+    @property
+    def page(self) -> str:
+        """The file name of the student's page, the same on every machine."""
+        known = unicodedata.normalize("NFKD", self.name).encode("ascii", "ignore")
+        words = re.sub(r"[^A-Za-z0-9]+", "-", known.decode()).strip("-").lower()
+        whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
+        return f"{words[:40] or 'student'}-{hashlib.sha256(whole).hexdigest()[:6]}.html"
+
+    def remarks(self) -> list[str]:
+        """All that is to be said of what was handed in."""
+        return [
+            *self.notes,
+            *(f"{h.file}: {note}" for h in self.hand_ins.values() for note in h.notes),
+        ]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What was graded: the exercises, and the points that they carry."""
+
+    chapters: list[Chapter]
+
+    @property
+    def exercises(self) -> dict[str, Exercise]:
+        return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
+
+    def points(self, name: str) -> int:
+        """The points of an exercise; building exercises carry none."""
+        for chapter in self.chapters:
+            if name in chapter.exercises:
+                return chapter.about["exercises"].get(name, {}).get("points", 0)
+        raise KeyError(name)
+
+    def earned(self, student: Student, name: str) -> int:
+        """The points that a student has for an exercise."""
+        found = student.results.get(name)
+        return self.points(name) if found and found.status == "passed" else 0
+
+    def total(self, student: Student) -> int:
+        """The points that a student has for all of them."""
+        return sum(self.earned(student, name) for name in self.exercises)
+
+    @property
+    def most(self) -> int:
+        return sum(map(self.points, self.exercises))
+
+
+def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
+    """Write all files of the report into the folder `out`."""
+    begun = {slug for student in students for slug in student.hand_ins}
+    course = Course([chapter for chapter in chapters if chapter.slug in begun])
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    (out / "students").mkdir(parents=True, exist_ok=True)
+    for old in (out / "students").glob("*.html"):
+        old.unlink()
+    page = templates.get_template("student.html")
+    for student in students:
+        text = page.render(student=student, course=course, words=WORDS, hint=hint)
+        (out / "students" / student.page).write_text(text, encoding="utf-8")
+    about = {"students": students, "course": course, "words": WORDS}
+    about |= {"tallies": tallies(students, course), "plot": plot(students, course)}
+    about |= {"wrong": frequent(students), "shared": shared(students)}
+    text = templates.get_template("class.html").render(**about)
+    (out / "index.html").write_text(text, encoding="utf-8")
+    write_csv(out / "grades.csv", students, course)
+    write_json(out / "grades.json", students, course)
+
+
+def write_csv(path: Path, students: list[Student], course: Course) -> None:
+    """Write a row per student: points, or how an exercise without points went."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        sheet = csv.writer(file)
+        names = list(course.exercises)
+        sheet.writerow(["student", "id", *names, "points", "of", "late", "remarks"])
+        for student in students:
+            row = [student.name, student.id]
+            row += [cell(student, name, course) for name in names]
+            row += [course.total(student), course.most, "late" if student.late else ""]
+            sheet.writerow(
+                [*map(harmless, row), harmless("; ".join(student.remarks()))]
+            )
+
+
+def cell(student: Student, name: str, course: Course) -> int | str:
+    """Return what stands in the sheet for one exercise."""
+    found = student.results.get(name)
+    if course.points(name):
+        return course.earned(student, name)
+    return WORDS[found.status][0] if found else ""
+
+
+def harmless(value: Any) -> Any:
+    """Return what a spreadsheet shows as it is, and does not take for a formula."""
+    formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
+    return f"'{value}" if formula else value
+
+
+def write_json(path: Path, students: list[Student], course: Course) -> None:
+    """Write all that was found, for other programs."""
+    found = [
+        {
+            "student": student.name,
+            "id": student.id,
+            "late": student.late,
+            "points": course.total(student),
+            "of": course.most,
+            "remarks": student.remarks(),
+            "exercises": {
+                name: {
+                    "status": result.status,
+                    "points": course.earned(student, name),
+                    "of": course.points(name),
+                    "message": result.message,
+                }
+                for name, result in student.results.items()
+            },
+        }
+        for student in students
+    ]
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+# --- what the teacher's page shows ---------------------------------------------------
+
+
+def tallies(students: list[Student], course: Course) -> dict[str, Counter]:
+    """Return how often each status was found, by exercise."""
+    found = {name: Counter() for name in course.exercises}
+    for student in students:
+        for name, result in student.results.items():
+            found[name][result.status] += 1
+    return found
+
+
+def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
+    """Return the most frequent messages of wrong answers and their counts."""
+    found: dict[str, Counter] = defaultdict(Counter)
+    for student in students:
+        for name, result in student.results.items():
+            if result.message:
+                found[name][result.message] += 1
+    return {name: counts.most_common(most) for name, counts in found.items()}
+
+
+def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
+    """Return which students have the same wrong answer, as Python reads it, to what."""
+    found: dict[tuple, list[Student]] = defaultdict(list)
+    texts = {}
+    for student in students:
+        for hand_in in student.hand_ins.values():
+            for name, cells in hand_in.answers.items():
+                if student.results[name].status not in ("passed", "blank"):
+                    key = name, essence("\n".join(cells))
+                    found[key].append(student)
+                    texts[key] = "\n".join(cells)
+    return [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
+
+
+def essence(source: str) -> str:
+    """Return what is left of an answer without its comments and its layout."""
+    try:
+        return ast.dump(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "\n".join(line.strip() for line in code_lines(source))
+
+
+def hint(exercise: Exercise, result: Result) -> str:
+    """Return where a student may look next."""
+    if result.status in ("passed", "blank") or not exercise.hints:
+        return ""
+    return f"Hint 1 of exercise {exercise.name} stands folded below its text."
+
+
+def plot(students: list[Student], course: Course) -> str:
+    """Draw how each exercise went, and how the points are spread, as a data URI."""
+    found, names = tallies(students, course), list(course.exercises)
+    figure = Figure(figsize=(10, 1.6 + 0.24 * len(names)), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    passed = [found[name]["passed"] for name in names]
+    blank = [found[name]["blank"] for name in names]
+    tried = [found[n].total() - p - b for n, p, b in zip(names, passed, blank)]
+    start = [0] * len(names)
+    kinds = ("passed", passed, PASSED), ("wrong or stopped", tried, TRIED)
+    for label, counts, color in (*kinds, ("not filled in", blank, UNTOUCHED)):
+        left.barh(names, counts, left=start, color=color, label=label)
+        start = [a + b for a, b in zip(start, counts)]
+    left.invert_yaxis()
+    left.set(xlabel="students", ylabel="exercise", title="How each exercise went")
+    left.legend(loc="lower right", fontsize="small")
+    totals = [course.total(student) for student in students]
+    bins = [k - 0.5 for k in range(course.most + 2)]
+    right.hist(totals, bins=bins, color=PASSED, edgecolor="white")
+    right.set(xlabel=f"points, of {course.most}", ylabel="students", title="Points")
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=110)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()

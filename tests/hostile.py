@@ -1,0 +1,234 @@
+"""Broken and hostile hand-ins of chapter 4: what each is, and the grade it deserves.
+
+In most of them exercise 4.3 is answered with malice, and all others honestly: what
+becomes of 4.3 is said here, and that it costs the others nothing is always expected.
+"""
+
+import io
+import json
+import os
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from classroom.chapters import chapters, first_fence, sections
+from classroom.notebooks import ROOT
+
+CHAPTER = next(chapter for chapter in chapters() if chapter.number == 4)
+FILE = f"{CHAPTER.slug}.ipynb"
+SOLVED = {name: exercise.solved for name, exercise in CHAPTER.exercises.items()}
+WRONG = "def predict_blame(a, b, c):\n    return [1.0, 1.0, 1.0]\n"
+
+
+def notebook(answers: dict[str, str]) -> dict:
+    """Return chapter 4's notebook with these answers."""
+    path = ROOT / "classroom" / "pristine" / FILE
+    made = json.loads(path.read_text("utf-8"))
+    for cell in made["cells"]:
+        if cell["id"].startswith("answer-"):
+            name = cell["id"].removeprefix("answer-").replace("-", ".")
+            cell["source"] = answers.get(name, cell["source"])
+    return made
+
+
+def written(folder: Path, made: dict | str | bytes, name: str = FILE) -> None:
+    """Write a notebook, or what stands in its place, into a student's folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(made) if isinstance(made, dict) else made
+    data = text.encode() if isinstance(text, str) else text
+    (folder / name).write_bytes(data)
+
+
+# --- malice in the answer ------------------------------------------------------------
+
+
+def answers() -> dict[str, tuple[str, set[str]]]:
+    """Return each answer in hostile.md by its name, and the statuses it may have."""
+    text = Path(__file__).with_suffix(".md").read_text("utf-8")
+    found = {}
+    for heading, body in sections(text, "## "):
+        name, _, statuses = heading.rpartition(": ")
+        code = first_fence(body).replace("HERE", str(ROOT))
+        found[name] = code, set(statuses.split())
+    return found
+
+
+# --- malice, or trouble, in the file --------------------------------------------------
+
+
+def honest() -> dict:
+    return notebook(SOLVED)
+
+
+def changed_ids(folder: Path) -> None:
+    made = honest()
+    for n, each in enumerate(made["cells"]):
+        each["id"], each["metadata"] = f"mine-{n}", {}
+    made["metadata"].pop("minigrad")
+    written(folder, made, "renamed by me.ipynb")
+
+
+def deleted_checks(folder: Path) -> None:
+    made = honest()
+    kept = [c for c in made["cells"] if not c["id"].startswith("check-")]
+    written(folder, {**made, "cells": kept})
+
+
+def edited_checks(folder: Path) -> None:
+    made = notebook(SOLVED | {"4.3": WRONG})
+    for each in made["cells"]:
+        if each["id"].startswith("check-"):
+            each["source"] = "print('4.3 passed')"
+    written(folder, made)
+
+
+def reordered_cells(folder: Path) -> None:
+    made = honest()
+    written(folder, {**made, "cells": made["cells"][::-1]})
+
+
+def other_kernel(folder: Path) -> None:
+    answers = {name: "x <- function(a) a * 2" for name in SOLVED}
+    made = notebook(answers)
+    made["metadata"]["kernelspec"] = {"name": "ir", "language": "R"}
+    written(folder, made)
+
+
+def hidden_metadata(folder: Path) -> None:
+    made = honest()
+    made["metadata"]["minigrad"] = {"chapter": "../../etc", "exercises": 7}
+    for each in made["cells"]:
+        each["metadata"]["nbgrader"] = {"grade_id": ["a"], "points": 1e9}
+    written(folder, made)
+
+
+def not_json(folder: Path) -> None:
+    written(folder, json.dumps(honest())[:-500])
+
+
+def json_but_no_notebook(folder: Path) -> None:
+    written(folder, '{"cells": 7}')
+
+
+def deep_json(folder: Path) -> None:
+    written(folder, '{"cells": ' + "[" * 200_000)
+
+
+def empty_file(folder: Path) -> None:
+    written(folder, "")
+
+
+def nothing(folder: Path) -> None:
+    folder.mkdir(parents=True)
+
+
+def no_notebook(folder: Path) -> None:
+    written(folder, b"%PDF", "homework.pdf")
+
+
+def another_notebook(folder: Path) -> None:
+    cell = {"cell_type": "code", "source": "1 + 1", "metadata": {}, "outputs": []}
+    made = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    written(folder, made, "other.ipynb")
+
+
+def large_file(folder: Path) -> None:
+    written(folder, b"")
+    os.truncate(folder / FILE, 200 << 20)
+
+
+def blank(folder: Path) -> None:
+    written(folder, notebook({}))
+
+
+def two_students(folder: Path) -> None:
+    written(folder / "first", notebook(SOLVED | {"4.3": WRONG}))
+    written(folder / "second", honest())
+    os.utime(folder / "first" / FILE, (1, 1))
+
+
+def zipped(entries: list[tuple[zipfile.ZipInfo | str, bytes]]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in entries:
+            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+    return file.getvalue()
+
+
+def outside_names(folder: Path) -> None:
+    data = json.dumps(honest()).encode()
+    names = "../../../../tmp/outside.ipynb", "/tmp/outside.ipynb", "..\\outside.ipynb"
+    written(folder, zipped([(name, data) for name in names]), "hw.zip")
+
+
+def zip_bomb(folder: Path) -> None:
+    bomb = zipped([(f"{n}.ipynb", bytes(64 << 20)) for n in range(4)])
+    written(folder, zipped([(f"{n}.zip", bomb) for n in range(3)]), "bomb.zip")
+
+
+def zips_in_zips(folder: Path) -> None:
+    data = json.dumps(honest()).encode()
+    entry = FILE
+    for n in range(6):
+        data, entry = zipped([(entry, data)]), f"{n}.zip"
+    written(folder, data, "deep.zip")
+
+
+def broken_zip(folder: Path) -> None:
+    written(folder, zipped([(FILE, json.dumps(honest()).encode())])[:-60], "hw.zip")
+
+
+def locked_zip(folder: Path) -> None:
+    data = bytearray(zipped([(FILE, json.dumps(honest()).encode())]))
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # flag: encrypted
+        at = data.index(mark) + place
+        data[at : at + 2] = struct.pack("<H", 1)
+    written(folder, bytes(data), "hw.zip")
+
+
+def link_in_zip(folder: Path) -> None:
+    info = zipfile.ZipInfo(FILE)
+    info.external_attr = 0o120777 << 16
+    written(folder, zipped([(info, b"/etc/passwd")]), "hw.zip")
+
+
+def link(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / FILE).symlink_to("/etc/passwd")
+    (folder / "all").symlink_to("/")
+
+
+# name: (what makes it, the points it deserves, what the remarks or messages say)
+FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
+    "changed ids": (changed_ids, 3, ""),
+    "deleted checks": (
+        deleted_checks,
+        3,
+        "the check of 4.1, 4.2, 4.3, 4.4 is not in it",
+    ),
+    "edited checks": (edited_checks, 2, ""),
+    "reordered cells": (reordered_cells, 3, ""),
+    "other kernel": (other_kernel, 0, "it was written for R"),
+    "hidden metadata": (hidden_metadata, 3, ""),
+    "not JSON": (not_json, 0, "its JSON breaks off"),
+    "JSON, but no notebook": (json_but_no_notebook, 0, "is JSON, but not a notebook"),
+    "deep JSON": (deep_json, 0, "is not a notebook"),
+    "empty file": (empty_file, 0, "is empty"),
+    "nothing": (nothing, 0, "there is no notebook in it"),
+    "no notebook": (no_notebook, 0, "there is no notebook in it"),
+    "another notebook": (another_notebook, 0, "no exercise that is graded here"),
+    "200 MB": (large_file, 0, "it has 200 MB, over 20 MB"),
+    "blank": (blank, 0, ""),
+    "two students in one folder": (two_students, 3, "two students in one folder?"),
+    "names that lead outside": (outside_names, 0, "leads outside"),
+    "zip bomb": (zip_bomb, 0, "over 20 MB"),
+    "zips in zips": (zips_in_zips, 0, "zips lie within zips"),
+    "broken zip": (broken_zip, 0, "not a zip that can be read"),
+    "locked zip": (locked_zip, 0, "cannot be unpacked"),
+    "link in a zip": (link_in_zip, 0, "symbolic link"),
+    "links": (link, 0, "symbolic link"),
+    "Zoë 🎓 Østergård\n«ß»": (lambda folder: written(folder, honest()), 3, ""),
+    "=HYPERLINK(1)": (lambda folder: written(folder, honest()), 3, ""),
+    "<script>alert(1)</script>": (lambda folder: written(folder, honest()), 3, ""),
+}

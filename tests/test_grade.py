@@ -1,0 +1,261 @@
+"""Grading: what each hand-in deserves, and that it costs nobody else anything."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from classroom import collect, sandbox
+from classroom.chapters import ROOT
+from classroom.grade import hidden_cell, hidden_checks
+from classroom.judge import same_numbers
+from tests import hostile
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("bwrap"),
+    reason="bubblewrap is not installed",
+)
+SEED = "a seed for the tests"
+SECONDS = 5  # for a cell
+
+
+def grade(*words):
+    """Run the command; return its exit code and what it printed."""
+    command = [sys.executable, "-P", "-m", "classroom", "grade", *map(str, words)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def graded(folder, out, *words):
+    """Grade a folder; return what grades.json says, by student."""
+    code, said = grade(folder, "--out", out, "--seed", SEED, *words)
+    assert code == 0, said
+    found = json.loads((out / "grades.json").read_text("utf-8"))
+    return {each["student"]: each for each in found}
+
+
+def statuses(student):
+    return {name: each["status"] for name, each in student["exercises"].items()}
+
+
+# --- the collection -----------------------------------------------------------------
+
+
+def class_of_hostiles(folder):
+    """Write a folder for each hostile hand-in; return students' names by theirs."""
+    for name, (code, _) in hostile.answers().items():
+        made = hostile.notebook(hostile.SOLVED | {"4.3": code})
+        hostile.written(folder / name.replace("/", "-"), made)
+    for name, (make, *_) in hostile.FILES.items():
+        make(folder / name.replace("/", "-"))
+
+
+def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
+    class_of_hostiles(tmp_path / "class")
+    outside = Path("/tmp/outside.ipynb")
+    found = graded(tmp_path / "class", tmp_path / "out", "--timeout", SECONDS)
+    problems = []
+    for name, (_, expected) in hostile.answers().items():
+        student = found[name.replace("/", "-")]
+        got = statuses(student)
+        others = {got[other] for other in ("4.1", "4.2", "4.4")}
+        if got["4.3"] not in expected or others != {"passed"}:
+            problems.append((name, got, student["exercises"]["4.3"]["message"]))
+        if "found: " in str(student) and "found: nothing" not in str(student):
+            problems.append((name, "found something", str(student)))
+    for name, (_, points, told) in hostile.FILES.items():
+        student = found[collect.printable(name.replace("/", "-"))]
+        if student["points"] != points or told not in str(student["remarks"]):
+            problems.append((name, student["points"], student["remarks"]))
+    assert not problems, "\n".join(map(str, problems))
+    assert len(found) == len(hostile.answers()) + len(hostile.FILES) >= 40
+    assert not outside.exists()
+    alive = [p.cmdline() for p in psutil.process_iter() if "4321" in p.cmdline()]
+    assert not alive
+
+
+# --- a class ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small_class(tmp_path_factory):
+    """Return a folder with five students, as folders and zips, and their names."""
+    folder = tmp_path_factory.mktemp("class")
+    wrong = hostile.SOLVED | {"4.3": hostile.WRONG}
+    hostile.written(folder / "ada" / "home" / "work", hostile.honest())
+    hostile.written(folder / "bo", hostile.notebook(wrong))
+    hostile.written(
+        folder / "cy", hostile.notebook(wrong | {"4.3": hostile.WRONG + "#"})
+    )
+    made = json.dumps(hostile.honest()).encode()
+    (folder / "di.zip").write_bytes(hostile.zipped([(f"di/{hostile.FILE}", made)]))
+    hostile.written(folder / "ed", hostile.notebook({}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(small_class, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    return out, graded(
+        small_class, out, "--deadline", "2001-01-01", "--chapters", "3-4"
+    )
+
+
+def test_the_grades_are_a_row_for_each_student(report):
+    out, found = report
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert list(rows) == ["ada", "bo", "cy", "di", "ed"]
+    assert [row["points"] for row in rows.values()] == ["3", "2", "2", "3", "0"]
+    assert [row["4.3"] for row in rows.values()] == ["1", "0", "0", "1", "0"]
+    assert {row["4.1"] for row in rows.values()} == {"passed", "not yet filled in"}
+    assert {row["of"] for row in rows.values()} == {"3"}
+    assert [each["points"] for each in found.values()] == [3, 2, 2, 3, 0]
+    assert (
+        rows["ada"]["late"] == "late" and "handed in late, at" in rows["ada"]["remarks"]
+    )
+
+
+def test_pages_tell_what_was_wrong_and_on_which_input(report):
+    out, _ = report
+    pages = {
+        p.name.split("-")[0]: p.read_text("utf-8") for p in (out / "students").iterdir()
+    }
+    assert set(pages) == {"ada", "bo", "cy", "di", "ed"}
+    assert "the blame at a, b, c = 2.0, 3.0, 5.0" in pages["bo"]
+    assert (
+        "your answer: [1, 1, 1]" in pages["bo"]
+        and "Hint 1 of exercise 4.3" in pages["bo"]
+    )
+    assert "3 of 3 points" in pages["ada"] and "your answer" not in pages["ada"]
+    index = (out / "index.html").read_text("utf-8")
+    assert re.search(r"4\.3: bo,\s*cy", index) and "2 ×" in index
+    assert "Likeness proves nothing" in index and "data:image/png;base64," in index
+
+
+def test_nothing_hidden_is_in_the_report(report):
+    out, _ = report
+    text = "".join(p.read_text("utf-8") for p in out.rglob("*") if p.suffix != ".txt")
+    hidden = [
+        each.hidden.splitlines()[0] for each in hostile.CHAPTER.exercises.values()
+    ]
+    assert not [line for line in hidden if line in text] and "rng" not in text
+    assert SEED not in text
+
+
+def test_the_same_hand_ins_always_get_the_same_grades(small_class, report, tmp_path):
+    out, found = report
+    assert graded(small_class, tmp_path, "--seed", "another") == {
+        name: each | {"late": False, "remarks": []} for name, each in found.items()
+    }
+
+
+def test_an_interrupted_run_goes_on_where_it_was(small_class, report, tmp_path):
+    out, found = report
+    lines = (out / "graded.jsonl").read_text("utf-8").splitlines(keepends=True)
+    kept = json.loads(lines[0])
+    kept["grades"]["4.1"] = ["wrong", "from the file"]
+    (tmp_path / "graded.jsonl").write_text(json.dumps(kept) + "\n" + lines[1][:30])
+    again = graded(small_class, tmp_path)
+    marked = [n for n, s in again.items() if "from the file" in str(s)]
+    assert marked and len(marked) < 5
+    assert again.keys() == found.keys()
+
+
+# --- whose it is --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parts", "owner"),
+    [
+        (("ada", "04_blame.ipynb"), ("ada", "", False)),
+        (("ada.zip", "x", "04_blame.ipynb"), ("ada", "", False)),
+        (("04_blame.ipynb",), ("04_blame", "", False)),
+        (
+            ("Ada King_77_assignsubmission_file_", "04_blame.ipynb"),
+            ("Ada King", "77", False),
+        ),
+        (
+            ("all.zip", "Ada King_77_assignsubmission_file", "hw.zip", "a.ipynb"),
+            ("Ada King", "77", False),
+        ),
+        (("kingada_12_3456_04_blame.ipynb",), ("kingada", "12", False)),
+        (("kingada_LATE_12_3456_04_blame-1.ipynb",), ("kingada", "12", True)),
+        (("kingada_12_3456_hw.zip", "04_blame.ipynb"), ("kingada", "12", False)),
+        (("Zoe\u0308", "a.ipynb"), ("Zo\u00eb", "", False)),
+    ],
+)
+def test_whose_a_file_is(parts, owner):
+    assert collect.owner(parts) == owner
+
+
+def test_one_zip_of_an_lms_has_many_students(tmp_path):
+    made = json.dumps(hostile.honest()).encode()
+    names = [f"{who}_{n}_assignsubmission_file_/a.ipynb" for n, who in enumerate("xyz")]
+    path = tmp_path / "lms.zip"
+    path.write_bytes(hostile.zipped([(name, made) for name in names]))
+    found = collect.submissions(path)
+    assert [(s.student, s.id, len(s.files)) for s in found] == [
+        ("x", "0", 1),
+        ("y", "1", 1),
+        ("z", "2", 1),
+    ]
+    path.write_bytes(hostile.zipped([(f"hw/{w}/a.ipynb", made) for w in "xyz"]))
+    assert [s.student for s in collect.submissions(path)] == ["x", "y", "z"]
+
+
+# --- what cannot be done ------------------------------------------------------------
+
+
+def test_without_a_sandbox_nothing_runs(small_class, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))  # no bwrap there
+    code, said = grade(small_class, "--out", tmp_path / "out")
+    assert code == 2 and "bubblewrap" in said and "--unsafe" in said
+    assert not (tmp_path / "out" / "grades.csv").exists()
+
+
+def test_what_cannot_be_graded_is_said(tmp_path):
+    code, said = grade(tmp_path / "nowhere", "--out", tmp_path / "out")
+    assert code == 2 and "There is nothing at" in said
+    (tmp_path / "empty").mkdir()
+    code, said = grade(tmp_path / "empty", "--out", tmp_path / "out")
+    assert code == 2 and "no student" in said
+    code, said = grade(tmp_path, "--out", tmp_path / "out", "--chapters", "x")
+    assert code == 2 and "--chapters x" in said
+
+
+# --- hidden checks ------------------------------------------------------------------
+
+
+def test_other_seeds_draw_other_inputs():
+    slug = hostile.CHAPTER.slug
+    one, other = hidden_checks(slug, "1"), hidden_checks(slug, "2")
+    for name, cell in one.items():
+        printed = cell["outputs"][0]["text"]
+        assert len(printed) > 5 and printed != other[name]["outputs"][0]["text"]
+
+
+def test_a_hidden_check_leaves_no_names():
+    names = {"double": lambda x: 2 * x}
+    exec(hidden_cell("4.1", "y = double(rng.random())", "s")["source"], names)
+    assert set(names) == {"double", "__builtins__"}
+
+
+def test_a_last_digit_may_differ_by_one_and_nothing_else():
+    assert same_numbers("a 1.00000 2", "a 1.00001 2")
+    assert not same_numbers("a 1.00000 2", "a 1.00002 2")
+    assert not same_numbers("a 1.00000 2", "a 1.00000 3")
+    assert not same_numbers("1.00000", "1.00000 1.0")
+    assert not same_numbers("1.0", "1.00000") and not same_numbers("nan", "1.0")
+
+
+def test_the_sandbox_holds():
+    assert [what for what, possible in sandbox.probe().items() if possible] == [
+        "run at all"
+    ]
