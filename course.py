@@ -43,10 +43,15 @@ COMMANDS = {
     "assemble": "put your answers into a copy of the package, test it, train on it",
     "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
     "update": "take the newer course, keeping your answers",
+}
+TEACHERS = {  # these need the sources, which a release to students does not have
+    "release": "make what students get; for teachers",
     "grade": "grade what a class has handed in; for teachers",
     "build": "make the notebooks from chapters/; for those who write chapters",
     "test": "run every test; further words go on to pytest",
 }
+if (ROOT / "chapters").is_dir():
+    COMMANDS |= TEACHERS
 
 DISK_FULL = (
     "The disk is full, so the course could not be installed: it needs about 1 GB in "

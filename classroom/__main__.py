@@ -88,6 +88,25 @@ def update(
 
 
 @app.command()
+def release(
+    out: Annotated[Path, typer.Argument(help="A new folder to write into.")],
+    chapters: Annotated[
+        str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
+    ] = None,
+    nbgrader: Annotated[
+        bool, typer.Option("--nbgrader", help="Lay out an nbgrader course instead.")
+    ] = False,
+    seed: Annotated[
+        str | None, typer.Option(help="Draws nbgrader's hidden tests; keep it secret.")
+    ] = None,
+) -> None:
+    """Make what students get: no solution, answer or hidden check is in it."""
+    from classroom.release import release_command
+
+    raise typer.Exit(release_command(out, chapters, nbgrader, seed))
+
+
+@app.command()
 def grade(
     submissions: Annotated[
         Path,

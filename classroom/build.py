@@ -18,7 +18,7 @@ from PIL import Image
 from rich.console import Console
 from rich.progress import Progress
 
-from classroom.chapters import ROOT, Chapter, ChapterError, chapters
+from classroom.chapters import ROOT, Chapter, ChapterError, Exercise, chapters
 
 SETUP = """\
 try:
@@ -315,11 +315,40 @@ def chapter_table(all_chapters: list[Chapter]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _readme(root: Path) -> tuple[str, str]:
-    """Return README.md as it is and as it should be."""
-    text = (root / "README.md").read_text(encoding="utf-8")
+def syllabus(all_chapters: list[Chapter]) -> str:
+    """Return what teachers want to know of each chapter, in Markdown."""
+    parts = [(ROOT / "classroom" / "templates" / "syllabus.md").read_text("utf-8")]
+    for chapter in all_chapters:
+        front = chapter.front
+        needs = ", ".join(map(str, front["needs"] + front["requires"])) or "nothing"
+        points = sum(exercise.points for exercise in chapter.exercises.values())
+        goals = "\n".join(f"- {goal}" for goal in front["objectives"])
+        parts.append(
+            f"## {chapter.number} · {front['title']}\n\n*{front['question']}* "
+            f"{front['minutes']} minutes, difficulty {front['difficulty']} of 5, "
+            f"needs {needs}, {points} points. After it a student can\n\n{goals}\n\n"
+            "| exercise | points | mistakes that its check knows |\n|---|--:|---|\n"
+            + "".join(map(_rubric, chapter.exercises.values()))
+        )
+    return "\n".join(parts)
+
+
+def _rubric(exercise: Exercise) -> str:
+    mistakes = "; ".join(exercise.wrong).replace("|", "\\|")
+    points = exercise.points or ""
+    return f"| {exercise.name} {exercise.title} | {points} | {mistakes} |\n"
+
+
+def _made(root: Path) -> dict[Path, tuple[str, str]]:
+    """Return the pages made from front matter, as they are and as they should be."""
+    readme, page = root / "README.md", root / "classroom" / "SYLLABUS.md"
+    text = readme.read_text(encoding="utf-8")
     table = chapter_table(chapters())
-    return text, TABLE.sub(lambda match: match[1] + table + match[2], text)
+    there = page.read_text(encoding="utf-8") if page.exists() else ""
+    return {
+        readme: (text, TABLE.sub(lambda match: match[1] + table + match[2], text)),
+        page: (there, syllabus(chapters())),
+    }
 
 
 # --- the command -------------------------------------------------------------------
@@ -359,9 +388,9 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
         for folder in ("notebooks", "solutions", PRISTINE)
         for problem in _differences(chapter, folder, root)
     ]
-    now, should_be = _readme(root)
-    if now != should_be:
-        problems.append("README.md: its table of chapters is out of date")
+    for path, (now, should_be) in _made(root).items():
+        if now != should_be:
+            problems.append(f"{path.name} is not as the chapters' front matter has it")
     for problem in problems:
         console.print(f"[red]{problem}[/red]")
     if problems:
@@ -380,10 +409,10 @@ def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
             for job in as_completed(jobs):
                 written += job.result()
                 progress.advance(task)
-    now, should_be = _readme(root)
-    if now != should_be:
-        (root / "README.md").write_text(should_be, encoding="utf-8", newline="\n")
-        written.append("README.md")
+    for path, (now, should_be) in _made(root).items():
+        if now != should_be:
+            path.write_text(should_be, encoding="utf-8", newline="\n")
+            written.append(path.name)
     for line in sorted(written):
         console.print(f"built {line}")
     if not written:

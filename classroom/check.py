@@ -381,7 +381,8 @@ def report(
 def _next_hint(name: str, hints: int, tries: int) -> str:
     if tries <= hints:
         return f"Help: Hint {tries} of exercise {name}, folded below its text."
-    return f"Help: all {hints} hints of {name}; then the solution, in solutions/."
+    then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()
+    return f"Help: all {hints} hints of {name}{then}."
 
 
 class Memory:

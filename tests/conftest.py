@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 import pytest
 
@@ -10,12 +11,15 @@ IN_CI = os.environ.get("CI") == "true"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "posix: needs what Windows does not have")
+    config.addinivalue_line("markers", "linux: needs what only Linux has")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out, rather than skip, what has no meaning on Windows."""
-    if os.name == "nt":
-        left_out = [item for item in items if item.get_closest_marker("posix")]
+    """Leave out, rather than skip, what has no meaning on this system."""
+    unmet = {"posix"} if os.name == "nt" else set()
+    unmet |= set() if sys.platform == "linux" else {"linux"}
+    left_out = [i for i in items if unmet & {mark.name for mark in i.iter_markers()}]
+    if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
 

@@ -1,0 +1,156 @@
+"""Make what students get: `python3 course.py release OUT [--chapters 7-9]`.
+
+A release is a course of its own, with lessons, blank exercises, the package and the
+commands of learners; no file of it has a solution, an answer or a hidden check. With
+`--nbgrader` it is an nbgrader course instead, whose blanks are the same.
+"""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from classroom import chapters as sources
+from classroom.assemble import CORE_TESTS
+from classroom.build import TABLE, chapter_table
+from classroom.grade import chosen_chapters, hidden_checks
+from classroom.notebooks import ROOT, Chapter, Unreadable
+
+TEMPLATES = Path(__file__).with_name("templates")
+TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
+TOP += (".gitignore", ".gitattributes")
+LEARNERS = ("__init__", "__main__", "assemble", "check", "checks", "judge", "lab")
+LEARNERS += ("live", "milestones", "notebooks", "progress", "quick", "testing")
+LEARNERS += ("update",)
+HIDDEN = """
+### BEGIN HIDDEN TESTS
+with __import__("contextlib").redirect_stdout(__import__("io").StringIO()) as _shown:
+    {source}
+assert _shown.getvalue() == {expected!r}, "wrong for other inputs"
+### END HIDDEN TESTS"""
+NBGRADER = """# An nbgrader course: put its folder's name into `nbgrader --course-dir`.
+c = get_config()
+c.CourseDirectory.course_id = "minigrad"
+c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("fill this in")'}
+c.ClearOutput.enabled = False  # what stands below a check is what it prints if right
+c.ExecutePreprocessor.timeout = 30
+"""
+
+
+def release_command(
+    out: Path, chapters: str | None, nbgrader: bool, seed: str | None
+) -> int:
+    """Write a release into the folder `out`; return 0, or 2 if that cannot be done."""
+    console = Console(highlight=False)
+    try:
+        chosen = chosen_chapters(chapters)
+        if out.exists() and any(out.iterdir()):
+            raise Unreadable(
+                f"{out} is not empty. Give a new folder: nothing is overwritten."
+            )
+        if nbgrader and not seed:
+            raise Unreadable(
+                "With --nbgrader give --seed WORDS: the hidden tests are drawn from "
+                "it. Keep it to yourself."
+            )
+    except (Unreadable, NotADirectoryError) as error:
+        console.print(Text(str(error)))
+        return 2
+    if nbgrader:
+        write_nbgrader(out, chosen, seed)
+        console.print(f"{len(chosen)} assignments for nbgrader: {out / 'source'}")
+    else:
+        write_release(out, chosen)
+        console.print(f"{len(chosen)} chapters for students: {out}")
+    return 0
+
+
+def write_release(out: Path, chosen: list[Chapter]) -> None:
+    """Write the course for students, with these chapters."""
+    leave = shutil.ignore_patterns("__pycache__", "*.pyc")
+    shutil.copytree(ROOT / "minigrad", out / "minigrad", ignore=leave)
+    shutil.copytree(ROOT / "classroom" / "jupyter", out / "classroom" / "jupyter")
+    for name in TOP:
+        shutil.copy(ROOT / name, out / name)
+    for name in (*(f"{name}.py" for name in LEARNERS), "nbval_sanitize.cfg"):
+        shutil.copy(ROOT / "classroom" / name, out / "classroom" / name)
+    copy_core_tests(out)
+    for folder in ("notebooks", "exercises", "classroom/pristine"):
+        (out / folder).mkdir(parents=True)
+    slugs = [chapter.slug for chapter in chosen]
+    for slug in slugs:
+        name = f"{slug}.ipynb"
+        lesson = (ROOT / "notebooks" / name).read_text("utf-8")
+        (out / "notebooks" / name).write_text(without_dead_link(lesson, slugs), "utf-8")
+        for folder in ("exercises", "classroom/pristine"):
+            shutil.copy(ROOT / "classroom" / "pristine" / name, out / folder / name)
+    (out / "README.md").write_text(readme(slugs), encoding="utf-8")
+    workflow = out / ".github" / "workflows"
+    workflow.mkdir(parents=True)
+    shutil.copy(TEMPLATES / "check.yml", workflow / "check.yml")
+    shutil.copy(TEMPLATES / "check.sh", out / "check.sh")
+
+
+def copy_core_tests(out: Path) -> None:
+    """Copy the tests that `assemble` runs on the learner's package."""
+    leave = shutil.ignore_patterns("__pycache__", "*.pyc")
+    reference = Path("tests") / "reference"
+    shutil.copytree(ROOT / reference, out / reference, ignore=leave)
+    for name in ("tests/conftest.py", *CORE_TESTS):
+        shutil.copy(ROOT / name, out / name)
+
+
+def without_dead_link(text: str, slugs: list[str]) -> str:
+    """Return a lesson's text without the link to a next one that is not there."""
+    notebook = json.loads(text)
+    source = "".join(notebook["cells"][-1]["source"])
+    following = re.search(r" Then: \[.*?\]\((\w+)\.ipynb\)\..*", source, re.DOTALL)
+    if not following or following[1] in slugs:
+        return text
+    notebook["cells"][-1]["source"] = source[: following.start()].splitlines(True)
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def readme(slugs: list[str]) -> str:
+    """Return the README without what is for teachers and authors."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    table = chapter_table([c for c in sources.chapters() if c.slug in slugs])
+    text = TABLE.sub(lambda match: match[1] + table + match[2], text)
+    return re.sub(
+        r"<!-- not handed out -->.*?<!-- handed out -->\n", "", text, flags=re.S
+    )
+
+
+# --- nbgrader -----------------------------------------------------------------------
+
+
+def write_nbgrader(out: Path, chosen: list[Chapter], seed: str) -> None:
+    """Write an nbgrader course: each chapter's exercises are an assignment."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "nbgrader_config.py").write_text(NBGRADER, encoding="utf-8")
+    for chapter in chosen:
+        folder = out / "source" / chapter.slug
+        folder.mkdir(parents=True)
+        text = json.dumps(source_notebook(chapter, seed), indent=1, ensure_ascii=False)
+        (folder / f"{chapter.slug}.ipynb").write_text(text + "\n", encoding="utf-8")
+
+
+def source_notebook(chapter: Chapter, seed: str) -> dict[str, Any]:
+    """Return a chapter's exercises with solutions and hidden tests, marked."""
+    exercises = next(c for c in sources.chapters() if c.slug == chapter.slug).exercises
+    hidden = hidden_checks(chapter.slug, seed)
+    made = json.loads(chapter.path.read_text("utf-8"))
+    for each in made["cells"]:
+        kind, _, name = each["id"].partition("-")
+        name = name.replace("-", ".")
+        if kind == "answer" and name in exercises:
+            each["source"] = exercises[name].solution.splitlines(True)
+        if kind == "check" and name in hidden:
+            expected = "".join(output["text"] for output in hidden[name]["outputs"])
+            tests = HIDDEN.format(source=hidden[name]["source"], expected=expected)
+            each["source"] = ("".join(each["source"]) + tests).splitlines(True)
+    return made

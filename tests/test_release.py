@@ -1,0 +1,206 @@
+"""What is handed out: it works by itself, and no answer is in it; nbgrader takes it."""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from classroom.chapters import ROOT, SOLUTION, chapters
+from tests import hostile
+
+SECRETS = {  # by name, what must not be in a release
+    f"{ex.name} {kind}": text
+    for chapter in chapters()
+    for ex in chapter.exercises.values()
+    for kind, text in [
+        ("hidden check", ex.hidden),
+        *(("solution", match[2]) for match in SOLUTION.finditer(ex.solution + "\n")),
+        *((f"right: {title}", text) for title, text in ex.right.items()),
+    ]
+    if ex.points or kind == "hidden check"
+}
+
+
+def command(*words, cwd=ROOT, env=None):
+    """Run the course's command there; return its exit code and what it printed."""
+    words = [sys.executable, "-P", "-m", "classroom", *map(str, words)]
+    run = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def words_of(text):
+    """Return a text without its layout, so that an indented copy is found, too."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    out = tmp_path_factory.mktemp("release") / "course"
+    code, said = command("release", out)
+    assert code == 0, said
+    return out
+
+
+def test_nothing_secret_is_in_a_release(release):
+    for path in release.rglob("*"):
+        if path.suffix == ".ipynb":
+            text = "\n".join(strings(json.loads(path.read_text("utf-8"))))
+        elif path.is_file() and path.suffix not in (".safetensors", ".npz"):
+            text = path.read_text("utf-8")
+        else:
+            continue
+        text = words_of(text)
+        found = [name for name, secret in SECRETS.items() if words_of(secret) in text]
+        assert not found, path
+        assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text, path
+
+
+def strings(value):
+    """Yield all texts in a notebook: sources, outputs, metadata."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from strings(each)
+    elif isinstance(value, list):
+        if all(isinstance(each, str) for each in value):
+            yield "".join(value)
+        else:
+            for each in value:
+                yield from strings(each)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_the_search_for_secrets_would_find_one(release):
+    secret = SECRETS["4.4 solution"]
+    assert "at_sum" in secret
+    notebook = hostile.notebook(hostile.SOLVED)
+    assert words_of(secret) in words_of("\n".join(strings(notebook)))
+    assert len(SECRETS) > 100 and all(len(words_of(s)) > 8 for s in SECRETS.values())
+
+
+def test_a_release_has_all_that_students_need_and_no_more(release):
+    names = {path.name for path in release.iterdir()}
+    assert not {"chapters", "solutions", "benchmarks"} & names
+    assert {"course.py", "notebooks", "exercises", "minigrad", "README.md"} <= names
+    modules = {path.stem for path in (release / "classroom").glob("*.py")}
+    assert not {"build", "chapters", "grade", "release", "sandbox"} & modules
+    for folder in ("notebooks", "exercises", "classroom/pristine"):
+        assert len(list((release / folder).glob("*.ipynb"))) == len(chapters())
+    text = (release / "README.md").read_text("utf-8")
+    assert "chapters/" not in text and "solutions" not in text and "grade" not in text
+
+
+def test_checks_work_in_a_release(release, tmp_path):
+    place = tmp_path / "course"
+    shutil.copytree(release, place)
+    answers = hostile.SOLVED | {"4.3": hostile.WRONG}
+    made = json.dumps(hostile.notebook(answers))
+    (place / "exercises" / hostile.FILE).write_text(made, "utf-8")
+    env = {**os.environ, "PYTHONPATH": str(place)}
+    code, said = command("check", "4", cwd=place, env=env)
+    assert code == 1 and said.count("passed") == 3, said
+    assert "your answer: [1, 1, 1]" in said and "solutions" not in said
+    code, said = command("progress", cwd=place, env=env)
+    assert code == 0 and "Traceback" not in said, said
+    run = [sys.executable, str(place / "course.py"), "grade", "x"]
+    told = subprocess.run(run, capture_output=True, text=True)
+    assert told.returncode == 2 and "There is no command `grade`" in told.stderr
+
+
+def test_some_chapters_only(tmp_path):
+    code, said = command("release", tmp_path / "out", "--chapters", "3-4")
+    assert code == 0 and "2 chapters" in said
+    names = [p.stem for p in sorted((tmp_path / "out" / "notebooks").iterdir())]
+    assert [name[:2] for name in names] == ["03", "04"]
+    lessons = [
+        (tmp_path / "out" / "notebooks" / f"{n}.ipynb").read_text("utf-8")
+        for n in names
+    ]
+    assert "Then: [" in lessons[0] and "Then: [" not in lessons[1]
+    text = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "04_blame" in text and "05_" not in text
+    code, said = command("release", tmp_path / "out")
+    assert code == 2 and "is not empty" in said
+
+
+# --- nbgrader -----------------------------------------------------------------------
+
+
+def nbgrader(course, *words):
+    run = [sys.executable, "-m", "nbgrader", *words, f"--course-dir={course}"]
+    beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = {**os.environ, "PATH": beside}  # nbgrader calls `alembic`
+    done = subprocess.run(run, cwd=course, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
+    course, slug = tmp_path / "course", hostile.CHAPTER.slug
+    code, said = command("release", course, "--nbgrader", "--chapters", "4")
+    assert code == 2 and "--seed" in said
+    words = ["--nbgrader", "--chapters", "4", "--seed", "for a test"]
+    code, said = command("release", course, *words)
+    assert code == 0, said
+    nbgrader(course, "generate_assignment", slug)
+    blank = course / "release" / slug / hostile.FILE
+    ours = ROOT / "classroom" / "pristine" / hostile.FILE
+    assert cells(blank) == cells(ours)
+
+    exercises = hostile.CHAPTER.exercises
+    wrong = max(len(exercise.wrong) for exercise in exercises.values())
+    hand_ins = {"solved": hostile.SOLVED, "blank": {}}
+    for k in range(wrong):
+        lists = {n: list(ex.wrong.values()) for n, ex in exercises.items()}
+        hand_ins[f"wrong{k}"] = {n: each[k % len(each)] for n, each in lists.items()}
+    for student, answers in hand_ins.items():
+        made = json.loads(blank.read_text("utf-8"))
+        for each in made["cells"]:
+            name = each["id"].removeprefix("answer-").replace("-", ".")
+            if each["id"].startswith("answer-") and name in answers:
+                each["source"] = answers[name].splitlines(True)
+        hostile.written(course / "submitted" / student / slug, made)
+    nbgrader(course, "autograde", slug)
+    nbgrader(course, "generate_feedback", slug)
+    points = scores(course / "gradebook.db")
+    full = {name: exercise.points for name, exercise in exercises.items()}
+    assert points.pop("solved") == full and sum(full.values()) > 0
+    assert points.keys() == hand_ins.keys() - {"solved"}
+    assert all(set(each.values()) == {0} for each in points.values()), points
+    assert (course / "feedback" / "wrong0" / slug).is_dir()
+    solved = course / "submitted" / "solved" / slug / hostile.FILE
+    assert "Success" in nbgrader(course, "validate", str(solved))
+
+
+def cells(path):
+    """Return what students see of a notebook: text, code and outputs."""
+    made = json.loads(path.read_text("utf-8"))
+    keys = "cell_type", "source", "outputs"
+    return [
+        {key: "".join(strings(each.get(key, []))).rstrip() for key in keys}
+        for each in made["cells"]
+    ]
+
+
+def scores(database):
+    """Return the points by student and exercise in nbgrader's database."""
+    query = """
+        select s.student_id, base_cell.name, grade.auto_score
+        from grade
+        join base_cell on grade.cell_id = base_cell.id
+        join submitted_notebook n on grade.notebook_id = n.id
+        join submitted_assignment s on n.assignment_id = s.id
+    """
+    found = {}
+    with sqlite3.connect(database) as connection:
+        for student, name, score in connection.execute(query):
+            exercise = name.removeprefix("check-").replace("-", ".")
+            found.setdefault(student, {})[exercise] = score
+    return found
