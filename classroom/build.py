@@ -40,6 +40,10 @@ def lesson_notebook(chapter: Chapter) -> NotebookNode:
     cells = [new_markdown_cell(_lesson_head(chapter)), _setup_cell()]
     cells += deepcopy(chapter.lesson)
     cells.append(new_markdown_cell(_lesson_foot(chapter)))
+    for cell in cells:  # for nbconvert: a heading starts a column of slides, text one
+        if cell.cell_type == "markdown":
+            kind = "slide" if cell.source.startswith("#") else "subslide"
+            cell.metadata["slideshow"] = {"slide_type": kind}
     return _notebook(chapter, "lesson.md", cells)
 
 

@@ -269,7 +269,8 @@ def refusal(op: Op, arrays: list, error: ValueError) -> Exception:
     """Return NumPy's error as PyTorch would raise it, with the shapes."""
     if list(op.parameters) == ["a", "b"]:
         return mismatch(op, *arrays)
-    shapes = [str(x.shape) for x in arrays if isinstance(x, Array)]
+    lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]
+    shapes = [str(x.shape) for each in lists for x in each if isinstance(x, Array)]
     kind = IndexError if isinstance(error, IndexError) else RuntimeError
     return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
 

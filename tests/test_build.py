@@ -1,9 +1,11 @@
 """Building: the same bytes every time, ids that stay, nothing of a learner's lost."""
 
+import re
 import shutil
 
 import nbformat
 import pytest
+from nbconvert import SlidesExporter
 
 from classroom import build
 from classroom.chapters import ROOT, STUB, Chapter, ChapterError
@@ -214,3 +216,11 @@ def test_the_drawing_in_the_readme_is_what_draw_makes(tmp_path):
     draw(loss, w=w, x=x, b=b, y=y, loss=loss).save(tmp_path / "graph.svg")
     shown = (ROOT / ".github" / "graph.svg").read_text(encoding="utf-8")
     assert shown == (tmp_path / "graph.svg").read_text(encoding="utf-8")
+
+
+def test_a_lesson_has_slides():
+    chapter = build.chapters()[4]
+    html, _ = SlidesExporter().from_notebook_node(build.lesson_notebook(chapter))
+    texts = [cell for cell in chapter.lesson if cell.cell_type == "markdown"]
+    slides = re.findall(r"<section", html)
+    assert len(slides) > len(texts) > 10

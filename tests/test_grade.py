@@ -10,6 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from distributed import LocalCluster
+from distributed.security import Security
 
 from classroom import collect, sandbox
 from classroom.chapters import ROOT
@@ -141,7 +143,9 @@ def test_pages_tell_what_was_wrong_and_on_which_input(report):
 
 def test_nothing_hidden_is_in_the_report(report):
     out, _ = report
-    text = "".join(p.read_text("utf-8") for p in out.rglob("*") if p.suffix != ".txt")
+    kinds = {".html", ".csv", ".json", ".jsonl"}
+    files = [path for path in out.rglob("*") if path.suffix in kinds]
+    text = "".join(path.read_text("utf-8") for path in files)
     hidden = [
         each.hidden.splitlines()[0] for each in hostile.CHAPTER.exercises.values()
     ]
@@ -166,6 +170,43 @@ def test_an_interrupted_run_goes_on_where_it_was(small_class, report, tmp_path):
     marked = [n for n, s in again.items() if "from the file" in str(s)]
     assert marked and len(marked) < 5
     assert again.keys() == found.keys()
+
+
+# --- a scheduler --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Return a certificate of our own, which is its authority, too, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=minigrad"
+    files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
+    subprocess.run([*words.split(), *files], check=True, capture_output=True)
+    return str(folder / "cert.pem"), str(folder / "key.pem")
+
+
+def test_two_workers_behind_a_scheduler_grade_as_one_does(
+    small_class, report, certificate, tmp_path
+):
+    cert, key = certificate
+    ours = {"tls_ca_file": cert}
+    for role in ("scheduler", "worker", "client"):
+        ours |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
+    security = Security(require_encryption=True, **ours)
+    two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    words = ["--tls-ca", cert, "--tls-cert", cert, "--tls-key", key]
+    with LocalCluster(processes=True, security=security, **two) as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        found = graded(small_class, tmp_path / "a", "--scheduler", address, *words)
+        code, said = grade(
+            small_class, "--out", tmp_path / "b", "--scheduler", address, "--seed", "x"
+        )
+    assert code == 2 and "There is no scheduler" in said  # without a certificate
+    _, alone = report
+    assert {n: each["exercises"] for n, each in found.items()} == {
+        n: each["exercises"] for n, each in alone.items()
+    }
 
 
 # --- whose it is --------------------------------------------------------------------

@@ -29,7 +29,7 @@ torch.ones(3)[torch.tensor([0, 3])] | 3
 torch.ones(3)[torch.tensor([0.5])] | float
 torch.ones(3)[0, 0] | indices
 torch.ones(3)[torch.tensor([True, False])] | boolean
-torch.cat([torch.ones(2, 3), torch.ones(2, 4)]) | 3
+torch.cat([torch.ones(2, 3), torch.ones(2, 4)]) | (2, 3), (2, 4)
 torch.cat([]) | non-empty
 torch.stack([torch.ones(2), torch.ones(3)]) | shape
 torch.ones(5).split([2, 2]) | 5
