@@ -208,32 +208,49 @@ def run_answers(
     An exercise without answer is "blank", and none of it is run. `timeout` is in
     seconds for one cell. The kernel works in `folder`, else in that of `pristine`.
     """
+    return run_variants(pristine, [answers], timeout, folder)[0]
+
+
+def run_variants(
+    pristine: Path,
+    variants: list[dict[str, list[str]]],
+    timeout: float,
+    folder: Path | None = None,
+) -> list[dict[str, Result]]:
+    """Judge several sets of answers to one chapter, each in a kernel of its own."""
     chapter = Chapter(pristine)
-    if not answers:
-        return dict.fromkeys(chapter.exercises, BLANK)
-    notebook = graft(chapter, answers)
-    found, problem = run_judge(notebook, timeout, folder or pristine.parent)
-    return {
-        name: result(name, found, timeout, problem) if name in answers else BLANK
-        for name in chapter.exercises
-    }
+    notebooks = [graft(chapter, answers) for answers in variants if answers]
+    folder = folder or pristine.parent
+    found, said = run_judge(notebooks, timeout, folder) if notebooks else ([], "")
+    events, judged = iter(found), []
+    for answers in variants:
+        own = next(events) if answers else []
+        results = {name: result(name, own, timeout, said) for name in answers}
+        judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
+    return judged
 
 
 def run_judge(
-    notebook: Notebook, timeout: float, folder: Path | None
-) -> tuple[list[dict], str]:
-    """Run judge.py to its end; return its events, and the last line that it said.
+    notebooks: list[Notebook], timeout: float, folder: Path | None
+) -> tuple[list[list[dict]], str]:
+    """Run judge.py to its end; return each notebook's events, and its last line.
 
-    The kernel works in `folder`; without one, in a sandbox.
+    The kernels work in `folder`; without one, in sandboxes.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        path, events = Path(temporary, "a.ipynb"), Path(temporary, "events")
-        write_notebook(path, notebook)
-        words = [path, events, folder or temporary, timeout, SANITIZER]
+        place, events = Path(temporary, "notebooks"), Path(temporary, "events")
+        place.mkdir()
+        for n, notebook in enumerate(notebooks):
+            write_notebook(place / f"{n:03}.ipynb", notebook)
+        words = [place, events, folder or temporary, timeout, SANITIZER]
         words += [] if folder else ["sandboxed"]
         said = _start_judge([str(word) for word in words])
         lines = events.read_text("utf-8").splitlines() if events.exists() else []
-    return [json.loads(line) for line in lines], said
+    found: list[list[dict]] = [[] for _ in notebooks]
+    for line in lines:
+        event = json.loads(line)
+        found[int(event["notebook"])].append(event)
+    return found, said
 
 
 def _start_judge(words: list[str]) -> str:

@@ -187,13 +187,13 @@ def grade_answers(
     """
     chapter, hidden = pristine(slug), hidden_checks(slug, seed)
     folder = None if safe else ROOT / "exercises"
-    events, said = run_judge(graft(chapter, answers, hidden), timeout, folder)
+    (events,), said = run_judge([graft(chapter, answers, hidden)], timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
     second: dict[str, Result] = {}
     if any(
         verdict.status in WORDY and not verdict.message for verdict in first.values()
     ):
-        events, said = run_judge(graft(chapter, answers), timeout, folder)
+        (events,), said = run_judge([graft(chapter, answers)], timeout, folder)
         second = {n: judged(n, events, timeout, said, "check") for n in answers}
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
     for name, verdict in first.items():
@@ -352,7 +352,7 @@ def grade_command(order: Order) -> int:
     try:
         students = grade(order, console)
     except (Unreadable, NoSandbox) as error:
-        console.print(Text(str(error)))
+        console.print(Text(str(error)), soft_wrap=True)
         return 2
     except KeyboardInterrupt:
         again = "What is graded is kept; the same command goes on from there."

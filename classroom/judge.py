@@ -1,17 +1,18 @@
-"""Run one grafted notebook under nbval, and write down what each of its cells did.
+"""Run grafted notebooks under nbval, and write down what each of their cells did.
 
 Started by check.py as a process of its own:
-`python -m classroom.judge NOTEBOOK EVENTS FOLDER TIMEOUT SANITIZER [sandboxed]`.
-EVENTS gets one JSON object per line. nbval alone would wait twice the time-out for a
-kernel that is dead, and would keep 100 MB of output many times over; so its kernel is
-replaced by one that is bounded, and that starts afresh after a cell which spoilt it.
+`python -m classroom.judge NOTEBOOKS EVENTS FOLDER TIMEOUT SANITIZER [sandboxed]`.
+NOTEBOOKS is a folder; EVENTS gets one JSON object per line. nbval alone would wait
+twice the time-out for a kernel that is dead, and would keep 100 MB of output many times
+over; so its kernel is replaced by one that is bounded, and that starts afresh after a
+cell which spoilt it.
 """
 
 import json
 import re
 import subprocess
 import sys
-from collections import deque
+from collections import defaultdict, deque
 from pathlib import Path
 from queue import Empty
 from time import monotonic
@@ -203,12 +204,12 @@ class Recorder:
 
     def __init__(self, events: TextIO) -> None:
         self.events = events
-        self.failed = set()
+        self.failed = defaultdict(set)  # exercises, by notebook
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        place = item.cell.metadata.minigrad
-        if None in self.failed or (place.role and place.exercise in self.failed):
+        place, failed = item.cell.metadata.minigrad, self.failed[item.path]
+        if None in failed or (place.role and place.exercise in failed):
             pytest.skip("its exercise has failed already")
         item.parent.kernel.place = place
         if place.role in ("answer", "extra"):
@@ -222,11 +223,12 @@ class Recorder:
         if skipped or (call.when != "call" and not call.excinfo):
             return
         event = {**item.cell.metadata.minigrad, **_what_happened(item, call.excinfo)}
+        event["notebook"] = item.path.stem
         self.events.write(json.dumps(event) + "\n")
         self.events.flush()
         stopped = event["ename"] in ("Slow", "Died", "Flood", "Memory")
         if event["ename"] and (event["role"] != "extra" or stopped):
-            self.failed.add(event["exercise"])
+            self.failed[item.path].add(event["exercise"])
             kernel = item.parent.kernel
             if kernel:
                 spoilt = event["role"] != "check" or kernel.sandboxed
@@ -276,25 +278,26 @@ def _as_text(outputs):
 
 
 def main(
-    notebook: str,
+    notebooks: str,
     events: str,
     folder: str,
     timeout: str,
     sanitizer: str,
     sandboxed: str = "",
 ) -> None:
-    """Run `notebook`, `timeout` seconds a cell at most.
+    """Run all in the folder `notebooks`, `timeout` seconds a cell at most.
 
-    Its kernel works in `folder`, or in a sandbox whose sockets are made in `folder`.
+    Each has a kernel of its own, which works in `folder`, or in a sandbox whose sockets
+    are made in `folder`.
     """
     BoundedKernel.folder, BoundedKernel.timeout = folder, float(timeout)
     BoundedKernel.sandboxed = bool(sandboxed)
     nbval.plugin.RunningKernel = BoundedKernel
     options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with", sanitizer]
     plugins = ["-p", "nbval.plugin", "-p", "no:cacheprovider", "-s", "--color=no"]
-    settings = notebook.replace(".ipynb", ".ini")  # an empty file: no settings
+    settings = str(Path(notebooks) / "empty.ini")  # no settings
     with open(settings, "w"), open(events, "w", encoding="utf-8") as file:
-        arguments = [*plugins, *options, "-c", settings, notebook]
+        arguments = [*plugins, *options, "-c", settings, notebooks]
         pytest.main(arguments, plugins=[Recorder(file)])
 
 

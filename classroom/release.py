@@ -58,7 +58,7 @@ def release_command(
                 "it. Keep it to yourself."
             )
     except (Unreadable, NotADirectoryError) as error:
-        console.print(Text(str(error)))
+        console.print(Text(str(error)), soft_wrap=True)
         return 2
     if nbgrader:
         write_nbgrader(out, chosen, seed)

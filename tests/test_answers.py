@@ -1,7 +1,7 @@
 """Every blank fails, every wrong answer is refused, every right one passes.
 
 The k-th variant of all exercises of a chapter runs in one kernel, as a learner's
-notebook would.
+notebook would; one process judges all variants of a chapter, one after the other.
 """
 
 import pytest
@@ -10,25 +10,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom.build import PRISTINE, SETUP
 from classroom.chapters import ROOT, chapters
-from classroom.check import run_answers
+from classroom.check import run_variants
 
 CHAPTERS = chapters()
 CELL_TIMEOUT = 20  # seconds
-
-
-def variants(kind):
-    """List (chapter, {exercise: (title, answer)}) for each k-th wrong or right one."""
-    found = []
-    for chapter in CHAPTERS:
-        lists = {
-            n: list(getattr(e, kind).items()) for n, e in chapter.exercises.items()
-        }
-        for k in range(max(map(len, lists.values()))):
-            chosen = {
-                name: answers[k % len(answers)] for name, answers in lists.items()
-            }
-            found.append(pytest.param(chapter, chosen, id=f"{chapter.slug}-{k + 1}"))
-    return found
 
 
 def skip_without(required):
@@ -36,35 +21,34 @@ def skip_without(required):
         pytest.skip(f"{required} is not installed")
 
 
-def judge(chapter, answers):
-    skip_without(chapter.missing)
-    pristine = ROOT / PRISTINE / f"{chapter.slug}.ipynb"
-    return run_answers(pristine, answers, CELL_TIMEOUT)
-
-
-@pytest.mark.parametrize(("chapter", "chosen"), variants("wrong"))
-def test_wrong_answers_are_refused_with_their_message(chapter, chosen):
-    results = judge(chapter, {name: [answer] for name, (_, answer) in chosen.items()})
-    for name, (title, _) in chosen.items():
-        message = chapter.exercises[name].refusal[title]
-        assert results[name].status != "passed", f"{name} '{title}' passed"
-        assert message in results[name].message, f"{name} '{title}'"
-
-
-@pytest.mark.parametrize(("chapter", "chosen"), variants("right"))
-def test_answers_written_differently_pass(chapter, chosen):
-    results = judge(chapter, {name: [answer] for name, (_, answer) in chosen.items()})
-    for name, (title, _) in chosen.items():
-        assert results[name].status == "passed", f"'{title}': {results[name].message}"
+def variants(chapter, kind):
+    """List {exercise: (title, answer)} for each k-th wrong or right answer."""
+    lists = {n: list(getattr(ex, kind).items()) for n, ex in chapter.exercises.items()}
+    most = max(map(len, lists.values()))
+    return [{n: each[k % len(each)] for n, each in lists.items()} for k in range(most)]
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
-def test_blanks_fail_and_solutions_pass(chapter):
-    exercises = chapter.exercises.values()
-    blank = judge(chapter, {ex.name: [ex.blank] for ex in exercises})
-    assert "passed" not in {result.status for result in blank.values()}
-    solved = judge(chapter, {ex.name: [ex.solved] for ex in exercises})
+def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chapter):
+    skip_without(chapter.missing)
+    exercises = chapter.exercises
+    right, wrong = variants(chapter, "right"), variants(chapter, "wrong")
+    answers = [{name: [ex.blank] for name, ex in exercises.items()}]
+    answers += [{name: [ex.solved] for name, ex in exercises.items()}]
+    answers += [{n: [answer] for n, (_, answer) in v.items()} for v in right + wrong]
+    pristine = ROOT / PRISTINE / f"{chapter.slug}.ipynb"
+    blank, solved, *judged = run_variants(pristine, answers, CELL_TIMEOUT)
+    assert {result.status for result in blank.values()} == {"blank"}, blank
     assert {result.status for result in solved.values()} == {"passed"}, solved
+    for variant, results in zip(right, judged):
+        for name, (title, _) in variant.items():
+            found = results[name]
+            assert found.status == "passed", f"{name} '{title}': {found.message}"
+    for variant, results in zip(wrong, judged[len(right) :]):
+        for name, (title, _) in variant.items():
+            message = exercises[name].refusal[title]
+            assert results[name].status != "passed", f"{name} '{title}' passed"
+            assert message in results[name].message, f"{name} '{title}'"
 
 
 def hidden_outputs(chapter, tries):
@@ -97,12 +81,8 @@ def test_hidden_checks_tell_right_from_wrong(chapter):
     exercises = chapter.exercises
 
     def tries(kind):
-        lists = {n: list(getattr(ex, kind).values()) for n, ex in exercises.items()}
-        for k in range(max(map(len, lists.values()))):
-            yield (
-                20,
-                {name: answers[k % len(answers)] for name, answers in lists.items()},
-            )
+        for variant in variants(chapter, kind):
+            yield 20, {name: answer for name, (_, answer) in variant.items()}
 
     solved = {name: ex.solved for name, ex in exercises.items()}
     right, wrong = list(tries("right")), list(tries("wrong"))

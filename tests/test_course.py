@@ -38,9 +38,10 @@ version = "1"
 """
 BACKEND = """
 import pathlib, zipfile
+EXTRAS = "course", "classroom", "dev", "compare"
 ROOT = pathlib.Path(__file__).parent
 def build_editable(folder, config_settings=None, metadata_directory=None):
-    extras = "".join(f"Provides-Extra: {e}\\n" for e in ("course", "dev", "compare"))
+    extras = "".join(f"Provides-Extra: {e}\\n" for e in EXTRAS)
     metadata = f"Metadata-Version: 2.1\\nName: minigrad\\nVersion: 1\\n{extras}"
     wheel = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
     with zipfile.ZipFile(f"{folder}/minigrad-1-py3-none-any.whl", "w") as file:
@@ -61,6 +62,7 @@ sys.exit(7)
 def write_course(folder):
     """Write the small course, with the real course.py, into `folder`."""
     (folder / "classroom").mkdir(parents=True)
+    (folder / "chapters").mkdir()  # without it, it is a release to students
     shutil.copy(ROOT / "course.py", folder)
     (folder / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
     (folder / "backend.py").write_text(BACKEND, encoding="utf-8")

@@ -134,7 +134,7 @@ def test_some_chapters_only(tmp_path):
 
 
 def nbgrader(course, *words):
-    run = [sys.executable, "-m", "nbgrader", *words, f"--course-dir={course}"]
+    run = [sys.executable, "-m", "nbgrader", *words]
     beside = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "PATH": beside}  # nbgrader calls `alembic`
     done = subprocess.run(run, cwd=course, env=env, capture_output=True, text=True)
