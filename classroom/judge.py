@@ -8,6 +8,7 @@ over; so its kernel is replaced by one that is bounded, and that starts afresh a
 cell which spoilt it.
 """
 
+import ast
 import json
 import re
 import subprocess
@@ -25,10 +26,17 @@ import nbval.plugin
 import pytest
 from nbval.kernel import RunningKernel, start_new_kernel
 
+from classroom.notebooks import has_header
+
 OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
 GRACE = 1.5  # seconds an interrupted cell has to stop
 CHECKS = "check", "hidden"
+DEFINE = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
+POWERFUL = {"sys", "os", "builtins", "gc", "ctypes", "signal", "threading", "IPython"}
+POWERFUL |= {"classroom", "subprocess", "multiprocessing", "inspect", "importlib"}
+POWERFUL |= {"setattr", "delattr", "exec", "eval", "globals", "vars", "get_ipython"}
+POWERFUL |= {"__import__", "__builtins__", "getattr"}
 NUMBER = re.compile(r"-?\d+\.\d+")
 KEPT = 6_000  # characters of any one text that are reported
 
@@ -112,6 +120,17 @@ class BoundedKernel(RunningKernel):
             self.done.append((self.place["exercise"], self.place["role"], cell_input))
         return msg_id
 
+    def is_spoilt_by(self, event: dict) -> bool:
+        """Return whether what failed may have changed more than its own exercise.
+
+        Where it is graded, an answer is trusted to define things only if it looks so.
+        """
+        if event["role"] not in CHECKS or not self.sandboxed:
+            return event["role"] != "check"
+        answers = [d[2] for d in self.done if d[0] == event["exercise"] and d[1]]
+        kept = event["role"] == "hidden" and any(map(has_header, answers))
+        return kept or not all(map(only_defines, answers))
+
     def forget(self, exercise: str | None, spoilt: bool) -> None:
         """An exercise failed: run its answer no more, and start afresh if `spoilt`."""
         self.done = [d for d in self.done if d[0] != exercise or not d[1]]
@@ -190,6 +209,32 @@ class BoundedKernel(RunningKernel):
         return True  # a dead one is replaced before the next cell
 
 
+def only_defines(source: str) -> bool:
+    """Return whether `source` only defines and assigns names, as far as can be seen."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    if not all(isinstance(statement, DEFINE) for statement in tree.body):
+        return False
+    for node in ast.walk(tree):
+        modules = []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            modules = [each.name for each in node.names]
+        if POWERFUL & {each.partition(".")[0] for each in modules}:
+            return False
+        if isinstance(node, ast.Name) and node.id in POWERFUL:
+            return False
+        stored = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        if stored and not (
+            isinstance(node.value, ast.Name) and node.value.id == "self"
+        ):
+            return False
+    return True
+
+
 def _message(kind, msg_id, content):
     return {"msg_type": kind, "parent_header": {"msg_id": msg_id}, "content": content}
 
@@ -231,8 +276,7 @@ class Recorder:
             self.failed[item.path].add(event["exercise"])
             kernel = item.parent.kernel
             if kernel:
-                spoilt = event["role"] != "check" or kernel.sandboxed
-                kernel.forget(event["exercise"], spoilt)
+                kernel.forget(event["exercise"], kernel.is_spoilt_by(event))
 
 
 def _what_happened(item, excinfo):

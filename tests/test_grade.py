@@ -16,7 +16,7 @@ from distributed.security import Security
 from classroom import collect, sandbox
 from classroom.chapters import ROOT
 from classroom.grade import hidden_cell, hidden_checks
-from classroom.judge import same_numbers
+from classroom.judge import only_defines, same_numbers
 from tests import hostile
 
 needs_sandbox = pytest.mark.skipif(
@@ -294,6 +294,22 @@ def test_a_last_digit_may_differ_by_one_and_nothing_else():
     assert not same_numbers("a 1.00000 2", "a 1.00000 3")
     assert not same_numbers("1.00000", "1.00000 1.0")
     assert not same_numbers("1.0", "1.00000") and not same_numbers("nan", "1.0")
+
+
+def test_what_only_defines_is_told_from_what_may_patch():
+    plain = "import math\nX = 2\ndef f(a):\n    a[0] = math.pi\n    return a\n"
+    assert only_defines(plain)
+    assert only_defines("class A:\n    def __init__(self):\n        self.x = 1\n")
+    for patching in (
+        "np.isclose = 1",
+        "def f():\n    import sys",
+        "print(1)",
+        "!ls",
+        "def f():\n    math.pi = 3",
+        "from builtins import print as p",
+        "f = setattr(a, 'b', 1)",
+    ):
+        assert not only_defines(patching), patching
 
 
 def test_the_sandbox_holds():
