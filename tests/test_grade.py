@@ -24,7 +24,7 @@ needs_sandbox = pytest.mark.skipif(
 )
 pytestmark = [pytest.mark.linux, needs_sandbox]
 SEED = "a seed for the tests"
-SECONDS = 5  # for a cell
+SECONDS = 4  # for a cell
 
 
 def grade(*words):
@@ -78,8 +78,8 @@ def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
     assert not problems, "\n".join(map(str, problems))
     assert len(found) == len(hostile.answers()) + len(hostile.FILES) >= 40
     assert not outside.exists()
-    alive = [p.cmdline() for p in psutil.process_iter() if "4321" in p.cmdline()]
-    assert not alive
+    running = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
+    assert not [command for command in running if "4321" in command]
 
 
 # --- a class ------------------------------------------------------------------------
