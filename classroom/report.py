@@ -198,7 +198,7 @@ def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
         for name, result in student.results.items():
             if result.message:
                 found[name][result.message] += 1
-    return {name: counts.most_common(most) for name, counts in found.items()}
+    return {name: found[name].most_common(most) for name in sorted(found, key=number)}
 
 
 def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
@@ -212,7 +212,13 @@ def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
                     key = name, essence("\n".join(cells))
                     found[key].append(student)
                     texts[key] = "\n".join(cells)
-    return [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
+    groups = [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
+    return sorted(groups, key=lambda group: (number(group[0]), group[1][0].name))
+
+
+def number(name: str) -> tuple[int, ...]:
+    """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
+    return tuple(map(int, name.split(".")))
 
 
 def essence(source: str) -> str:
@@ -233,7 +239,7 @@ def hint(exercise: Exercise, result: Result) -> str:
 def plot(students: list[Student], course: Course) -> str:
     """Draw how each exercise went, and how the points are spread, as a data URI."""
     found, names = tallies(students, course), list(course.exercises)
-    figure = Figure(figsize=(10, 1.6 + 0.24 * len(names)), layout="constrained")
+    figure = Figure(figsize=(10, 1.9 + 0.24 * len(names)), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     passed = [found[name]["passed"] for name in names]
     blank = [found[name]["blank"] for name in names]
@@ -245,7 +251,7 @@ def plot(students: list[Student], course: Course) -> str:
         start = [a + b for a, b in zip(start, counts)]
     left.invert_yaxis()
     left.set(xlabel="students", ylabel="exercise", title="How each exercise went")
-    left.legend(loc="lower right", fontsize="small")
+    figure.legend(loc="outside lower left", ncols=3, fontsize="small", frameon=False)
     totals = [course.total(student) for student in students]
     bins = [k - 0.5 for k in range(course.most + 2)]
     right.hist(totals, bins=bins, color=PASSED, edgecolor="white")
