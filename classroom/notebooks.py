@@ -83,6 +83,7 @@ def _clean(cell: Cell) -> Cell:
     source = cell.get("source", "")
     source = source if isinstance(source, str) else "".join(source)
     source = source.replace("\r\n", "\n")
+    source = source.encode("utf-8", "replace").decode()  # half characters: none such
     metadata = dict(cell.get("metadata") or {})
     return {
         **cell,

@@ -114,19 +114,20 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     page = templates.get_template("student.html")
     for student in students:
         text = page.render(student=student, course=course, words=WORDS, hint=hint)
-        (out / "students" / student.page).write_text(text, encoding="utf-8")
+        (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     about = {"students": students, "course": course, "words": WORDS}
     about |= {"tallies": tallies(students, course), "plot": plot(students, course)}
     about |= {"wrong": frequent(students), "shared": shared(students)}
     text = templates.get_template("class.html").render(**about)
-    (out / "index.html").write_text(text, encoding="utf-8")
+    (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
     write_json(out / "grades.json", students, course)
 
 
 def write_csv(path: Path, students: list[Student], course: Course) -> None:
     """Write a row per student: points, or how an exercise without points went."""
-    with path.open("w", encoding="utf-8-sig", newline="") as file:
+    safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
+    with path.open("w", **safe) as file:
         sheet = csv.writer(file)
         names = list(course.exercises)
         sheet.writerow(["student", "id", *names, "points", "of", "late", "remarks"])

@@ -95,6 +95,13 @@ def other_kernel(folder: Path) -> None:
     written(folder, made)
 
 
+def half_characters(folder: Path) -> None:
+    answers = {name: f"# \ud800\n{text}" for name, text in SOLVED.items()}
+    made = notebook(answers)
+    made["metadata"]["\udfff"] = "\ud800"
+    written(folder, made)
+
+
 def hidden_metadata(folder: Path) -> None:
     made = honest()
     made["metadata"]["minigrad"] = {"chapter": "../../etc", "exercises": 7}
@@ -210,6 +217,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "edited checks": (edited_checks, 2, ""),
     "reordered cells": (reordered_cells, 3, ""),
     "other kernel": (other_kernel, 0, "it was written for R"),
+    "half characters": (half_characters, 3, ""),
     "hidden metadata": (hidden_metadata, 3, ""),
     "not JSON": (not_json, 0, "its JSON breaks off"),
     "JSON, but no notebook": (json_but_no_notebook, 0, "is JSON, but not a notebook"),
