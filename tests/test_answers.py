@@ -1,8 +1,10 @@
 """Every blank fails, every wrong answer is refused, every right one passes.
 
-The k-th variant of all exercises of a chapter runs in one kernel, as a learner's
-notebook would; one process judges all variants of a chapter, one after the other.
+The k-th variant of all exercises of a chapter is judged as a learner's notebook would
+be. The variants follow each other in one kernel, each on the package's own definitions.
 """
+
+from collections import defaultdict
 
 import pytest
 from nbclient import NotebookClient
@@ -10,10 +12,15 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom.build import PRISTINE, SETUP
 from classroom.chapters import ROOT, chapters
-from classroom.check import run_variants
+from classroom.check import result, run_judge
+from classroom.notebooks import Chapter, graft
 
 CHAPTERS = chapters()
 CELL_TIMEOUT = 20  # seconds
+RESTORE = """\
+live = classroom.live
+live._on_trial[:0], live._kept[:] = live._kept, []
+live.restore()"""
 
 
 def skip_without(required):
@@ -28,16 +35,42 @@ def variants(chapter, kind):
     return [{n: each[k % len(each)] for n, each in lists.items()} for k in range(most)]
 
 
+def judge(slug, sets):
+    """Return {exercise: Result} for each set of answers, as `check` would find it."""
+    chapter = Chapter(ROOT / PRISTINE / f"{slug}.ipynb")
+    cells = []
+    for k, answers in enumerate(sets):
+        chosen = graft(chapter, {name: [answer] for name, answer in answers.items()})
+        for cell in chosen["cells"]:
+            place = cell["metadata"]["minigrad"]
+            name = f"{k} {place['exercise'] or ''}"
+            metadata = {**cell["metadata"], "minigrad": {**place, "exercise": name}}
+            cells.append({**cell, "id": f"{k}-{cell['id']}", "metadata": metadata})
+        after = new_code_cell(RESTORE, id=f"{k}-restore")
+        after.metadata.minigrad = {"exercise": f"{k} ", "role": ""}
+        cells.append(after)
+    (events,), said = run_judge(
+        [{**chapter.notebook, "cells": cells}], CELL_TIMEOUT, ROOT / PRISTINE
+    )
+    found = defaultdict(list)
+    for event in events:
+        k, name = event["exercise"].split(" ")
+        found[int(k)].append({**event, "exercise": name or None})
+    return [
+        {name: result(name, found[k], CELL_TIMEOUT, said) for name in answers}
+        for k, answers in enumerate(sets)
+    ]
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.slug)
 def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chapter):
     skip_without(chapter.missing)
     exercises = chapter.exercises
     right, wrong = variants(chapter, "right"), variants(chapter, "wrong")
-    answers = [{name: [ex.blank] for name, ex in exercises.items()}]
-    answers += [{name: [ex.solved] for name, ex in exercises.items()}]
-    answers += [{n: [answer] for n, (_, answer) in v.items()} for v in right + wrong]
-    pristine = ROOT / PRISTINE / f"{chapter.slug}.ipynb"
-    blank, solved, *judged = run_variants(pristine, answers, CELL_TIMEOUT)
+    sets = [{name: ex.blank for name, ex in exercises.items()}]
+    sets += [{name: ex.solved for name, ex in exercises.items()}]
+    sets += [{n: answer for n, (_, answer) in v.items()} for v in right + wrong]
+    blank, solved, *judged = judge(chapter.slug, sets)
     assert {result.status for result in blank.values()} == {"blank"}, blank
     assert {result.status for result in solved.values()} == {"passed"}, solved
     for variant, results in zip(right, judged):
