@@ -37,6 +37,7 @@ from classroom.notebooks import (
     write_notebook,
 )
 
+ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
 SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_LINE = re.compile(  # the line that IPython's traceback points at in a cell
@@ -49,6 +50,7 @@ WORDS = {
     "slow": ("took too long", "red"),
     "died": ("stopped Python", "red"),
     "error": ("stopped with an error", "red"),
+    "ungraded": ("not graded", "red"),  # by no fault of its own
 }
 
 
@@ -242,8 +244,8 @@ def run_judge(
         place.mkdir()
         for n, notebook in enumerate(notebooks):
             write_notebook(place / f"{n:03}.ipynb", notebook)
-        words = [place, events, folder or temporary, timeout, SANITIZER]
-        words += [] if folder else ["sandboxed"]
+        words = [place, events, folder or temporary, timeout, ALL_CELLS * timeout]
+        words += [SANITIZER] if folder else [SANITIZER, "sandboxed"]
         said = _start_judge([str(word) for word in words])
         lines = events.read_text("utf-8").splitlines() if events.exists() else []
     found: list[list[dict]] = [[] for _ in notebooks]
@@ -293,6 +295,11 @@ STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
     "Slow": lambda timeout: (
         "slow",
         f"A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
+    ),
+    "Late": lambda timeout: (
+        "slow",
+        f"It was not run: all cells before it took {ALL_CELLS * timeout:g} s together, "
+        "more than a whole notebook may take.",
     ),
     "Died": lambda timeout: (
         "died",

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ from classroom.sandbox import NoSandbox
 REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
+UNGRADED = Result("ungraded")
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 
 
@@ -222,13 +224,10 @@ def judged(
 # --- all tasks ----------------------------------------------------------------------
 
 
-def key_of(hand_in: HandIn, seed: str, timeout: float) -> str:
+def key_of(hand_in: HandIn, settings: tuple[str, float, bool]) -> str:
     """Return a name for a task: the same one for what gives the same grades."""
-    slug = hand_in.chapter
-    source = (ROOT / "classroom" / "pristine" / f"{slug}.ipynb").read_bytes()
-    hidden = (ROOT / "chapters" / slug / "hidden.md").read_bytes()
-    text = json.dumps([slug, hand_in.answers, seed, timeout], sort_keys=True)
-    return hashlib.sha256(source + hidden + text.encode()).hexdigest()[:20]
+    what = [hand_in.chapter, hand_in.answers, *settings, course_digest()]
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:20]
 
 
 class Ledger:
@@ -260,8 +259,11 @@ def run_tasks(
     ledger: Ledger,
     settings: tuple[str, float, bool],
     console: Console,
-) -> None:
-    """Grade what is not in the ledger yet, and write each down as it is done."""
+) -> dict[str, str]:
+    """Grade what is not in the ledger yet, and write each down as it is done.
+
+    Returns what hindered the tasks that could not be graded, by key.
+    """
     from distributed import as_completed
 
     left = {key: task for key, task in tasks.items() if key not in ledger.known}
@@ -273,12 +275,17 @@ def run_tasks(
         )
         for key, task in left.items()
     ]
+    hindered = {}
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
         for future in as_completed(futures):
-            ledger.add(future.key, future.result())
+            if error := future.exception():
+                hindered[future.key] = f"{type(error).__name__}: {error}"[:MESSAGE]
+            else:
+                ledger.add(future.key, future.result())
             progress.advance(bar)
+    return hindered
 
 
 @contextmanager
@@ -294,11 +301,9 @@ def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
 
     dask.config.set({"distributed.worker.daemon": False})
     if address is None:
-        threads = {"n_workers": 1, "threads_per_worker": os.cpu_count()}
-        with (
-            LocalCluster(processes=False, dashboard_address=None, **threads) as local,
-            Client(local) as client,
-        ):
+        one = {"processes": False, "n_workers": 1, "dashboard_address": None}
+        one |= {"threads_per_worker": os.cpu_count(), "silence_logs": "CRITICAL"}
+        with LocalCluster(**one) as local, Client(local) as client:
             yield client
         return
     security = Security(require_encryption=True, **tls) if tls else None
@@ -314,6 +319,7 @@ def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
         yield client
 
 
+@cache
 def course_digest() -> str:
     """Return a hash of what grades depend on: the package, sources and this folder."""
     parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
@@ -346,11 +352,12 @@ class Order:
 def grade_command(order: Order) -> int:
     """Grade submissions and write the report; return 0, or 2 if that cannot be done.
 
-    Prints what could not be read. An interrupted run goes on where it was.
+    Returns 1 if the machine, or our own code, failed some notebook. Prints what could
+    not be read. An interrupted run goes on where it was.
     """
     console = Console(highlight=False)
     try:
-        students = grade(order, console)
+        students, hindered = grade(order, console)
     except (Unreadable, NoSandbox) as error:
         console.print(Text(str(error)), soft_wrap=True)
         return 2
@@ -359,11 +366,16 @@ def grade_command(order: Order) -> int:
         console.print(f"\nStopped. {again}")
         return 130
     console.print(f"{len(students)} students: {order.out / 'index.html'}")
-    return 0
+    if hindered:
+        console.print("The same command tries what is not graded again.")
+    return 1 if hindered else 0
 
 
-def grade(order: Order, console: Console) -> list[Student]:
-    """Read, grade and report; raises Unreadable or NoSandbox."""
+def grade(order: Order, console: Console) -> tuple[list[Student], int]:
+    """Read, grade and report; returns the students, and how many tasks were hindered.
+
+    Raises Unreadable or NoSandbox.
+    """
     chapters = chosen_chapters(order.chapters)
     handed_in = submissions(order.path)
     students = read_students(handed_in, chapters, order.deadline)
@@ -373,22 +385,27 @@ def grade(order: Order, console: Console) -> list[Student]:
         )
     order.out.mkdir(parents=True, exist_ok=True)
     seed = order.seed or kept_seed(order.out / "seed.txt")
+    settings = seed, order.timeout, not order.unsafe
     with workers(order.scheduler, dict(order.tls)) as client:
         if not order.unsafe:
             require_everywhere(client)
         hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
-        tasks = {key_of(h, seed, order.timeout): h for h in hand_ins}
+        tasks = {key_of(h, settings): h for h in hand_ins}
         ledger = Ledger(order.out / "graded.jsonl")
-        settings = seed, order.timeout, not order.unsafe
-        run_tasks(client, tasks, ledger, settings, console)
+        hindered = run_tasks(client, tasks, ledger, settings, console)
     for student in students:
         for hand_in in student.hand_ins.values():
-            found = ledger.known.get(key_of(hand_in, seed, order.timeout), {})
-            grades = {name: Result(*each) for name, each in found.items()}
-            blank = dict.fromkeys(pristine(hand_in.chapter).exercises, BLANK)
-            student.results |= blank | grades
+            key = key_of(hand_in, settings)
+            found = ledger.known.get(key, {})
+            rest = UNGRADED if key in hindered else BLANK
+            student.results |= dict.fromkeys(pristine(hand_in.chapter).exercises, rest)
+            student.results |= {name: Result(*each) for name, each in found.items()}
+            if key in hindered:
+                hand_in.notes.append("it could not be graded, by no fault of its own")
     write_report(order.out, students, chapters)
-    return students
+    for problem, count in Counter(hindered.values()).items():
+        console.print(Text(f"{count} not graded: {problem}"), soft_wrap=True)
+    return students, len(hindered)
 
 
 def chosen_chapters(what: str | None) -> list[Chapter]:

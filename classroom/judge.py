@@ -1,7 +1,7 @@
 """Run grafted notebooks under nbval, and write down what each of their cells did.
 
 Started by check.py as a process of its own:
-`python -m classroom.judge NOTEBOOKS EVENTS FOLDER TIMEOUT SANITIZER [sandboxed]`.
+`python -m classroom.judge NOTEBOOKS EVENTS FOLDER TIMEOUT TOTAL SANITIZER [sandboxed]`.
 NOTEBOOKS is a folder; EVENTS gets one JSON object per line. nbval alone would wait
 twice the time-out for a kernel that is dead, and would keep 100 MB of output many times
 over; so its kernel is replaced by one that is bounded, and that starts afresh after a
@@ -32,6 +32,7 @@ OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
 GRACE = 1.5  # seconds an interrupted cell has to stop
 CHECKS = "check", "hidden"
+STOPPED = "Slow", "Late", "Died", "Flood", "Memory"
 DEFINE = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
 POWERFUL = {"sys", "os", "builtins", "gc", "ctypes", "signal", "threading", "IPython"}
 POWERFUL |= {"classroom", "subprocess", "multiprocessing", "inspect", "importlib"}
@@ -74,7 +75,7 @@ class BoundedKernel(RunningKernel):
     """
 
     folder = "."
-    timeout = 20.0
+    timeout, total = 20.0, 400.0
     sandboxed = False
 
     def __init__(
@@ -82,6 +83,7 @@ class BoundedKernel(RunningKernel):
     ) -> None:
         self.kernel_name, self.startup_timeout = kernel_name, startup_timeout
         self.done = []  # (exercise, role, source) of what a new kernel has to run
+        self.left = self.total
         self.spoilt = False
         self.place = {"exercise": None, "role": ""}
         self.start()
@@ -110,7 +112,7 @@ class BoundedKernel(RunningKernel):
     def execute_cell_input(
         self, cell_input: str, allow_stdin: bool | None = None
     ) -> str:
-        if self.spoilt:
+        if self.spoilt and self.left > 0:
             self.stop()
             self.start()
             for _, _, source in self.done:
@@ -138,8 +140,12 @@ class BoundedKernel(RunningKernel):
 
     def run(self, source: str) -> tuple[str, bool]:
         """Run `source`, or make it end; returns its id and whether it failed."""
-        msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
-        messages, verdict = self.collect(msg_id)
+        msg_id, messages, verdict = "", [], "Late"
+        if self.left > 0:
+            start = monotonic()
+            msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
+            messages, verdict = self.collect(msg_id)
+            self.left -= monotonic() - start
         if verdict:
             self.spoilt = True
             errors = [m["content"] for m in messages if m["msg_type"] == "error"]
@@ -271,7 +277,7 @@ class Recorder:
         event["notebook"] = item.path.stem
         self.events.write(json.dumps(event) + "\n")
         self.events.flush()
-        stopped = event["ename"] in ("Slow", "Died", "Flood", "Memory")
+        stopped = event["ename"] in STOPPED
         if event["ename"] and (event["role"] != "extra" or stopped):
             self.failed[item.path].add(event["exercise"])
             kernel = item.parent.kernel
@@ -326,16 +332,17 @@ def main(
     events: str,
     folder: str,
     timeout: str,
+    total: str,
     sanitizer: str,
     sandboxed: str = "",
 ) -> None:
-    """Run all in the folder `notebooks`, `timeout` seconds a cell at most.
+    """Run all in the folder `notebooks`, for seconds: `timeout` a cell, `total` each.
 
     Each has a kernel of its own, which works in `folder`, or in a sandbox whose sockets
     are made in `folder`.
     """
-    BoundedKernel.folder, BoundedKernel.timeout = folder, float(timeout)
-    BoundedKernel.sandboxed = bool(sandboxed)
+    BoundedKernel.folder, BoundedKernel.sandboxed = folder, bool(sandboxed)
+    BoundedKernel.timeout, BoundedKernel.total = float(timeout), float(total)
     nbval.plugin.RunningKernel = BoundedKernel
     options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with", sanitizer]
     plugins = ["-p", "nbval.plugin", "-p", "no:cacheprovider", "-s", "--color=no"]

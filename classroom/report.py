@@ -27,6 +27,7 @@ from classroom.notebooks import Chapter, Exercise, code_lines
 
 TEMPLATES = Path(__file__).with_name("templates")
 PASSED, TRIED, UNTOUCHED = "#4c8f5b", "#d98c5f", "#d0d4da"
+NOT_COMPARED = "passed", "blank", "ungraded"
 
 
 @dataclass
@@ -144,7 +145,8 @@ def cell(student: Student, name: str, course: Course) -> int | str:
     """Return what stands in the sheet for one exercise."""
     found = student.results.get(name)
     if course.points(name):
-        return course.earned(student, name)
+        ungraded = found and found.status == "ungraded"
+        return "" if ungraded else course.earned(student, name)
     return WORDS[found.status][0] if found else ""
 
 
@@ -209,7 +211,7 @@ def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
     for student in students:
         for hand_in in student.hand_ins.values():
             for name, cells in hand_in.answers.items():
-                if student.results[name].status not in ("passed", "blank"):
+                if student.results[name].status not in NOT_COMPARED:
                     key = name, essence("\n".join(cells))
                     found[key].append(student)
                     texts[key] = "\n".join(cells)
@@ -232,7 +234,7 @@ def essence(source: str) -> str:
 
 def hint(exercise: Exercise, result: Result) -> str:
     """Return where a student may look next."""
-    if result.status in ("passed", "blank") or not exercise.hints:
+    if result.status in NOT_COMPARED or not exercise.hints:
         return ""
     return f"Hint 1 of exercise {exercise.name} stands folded below its text."
 

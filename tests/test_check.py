@@ -97,6 +97,18 @@ def test_no_answer_is_blank_and_not_run(results):
     assert results["90.99"].status == "blank"
 
 
+def test_a_notebook_has_an_end_however_many_cells_it_has(tmp_path, monkeypatch):
+    names = ["90.1", "90.2", "90.3"]
+    root = course(tmp_path, chapter({name: live_exercise(name) for name in names}))
+    right = "def f(x): return x * x"
+    slow = f"import time\ntime.sleep(3)\n{right}"
+    monkeypatch.setattr("classroom.check.ALL_CELLS", 0.5)
+    answers = {"90.1": [right], "90.2": [slow], "90.3": [right]}
+    found = run_answers(pristine(root), answers, 5)
+    assert [found[name].status for name in names] == ["passed", "slow", "slow"]
+    assert "all cells before it took 2.5 s together" in found["90.3"].message
+
+
 @pytest.fixture
 def root(tmp_path):
     return course(tmp_path)

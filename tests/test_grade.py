@@ -15,7 +15,13 @@ from distributed.security import Security
 
 from classroom import collect, sandbox
 from classroom.chapters import ROOT, chapters
-from classroom.grade import grade_answers, hidden_cell, hidden_checks
+from classroom.grade import (
+    Order,
+    grade_answers,
+    grade_command,
+    hidden_cell,
+    hidden_checks,
+)
 from classroom.judge import only_defines, same_numbers
 from classroom.report import essence
 from tests import hostile
@@ -169,6 +175,20 @@ def test_an_interrupted_run_goes_on_where_it_was(small_class, report, tmp_path):
     marked = [n for n, s in again.items() if "from the file" in str(s)]
     assert marked and len(marked) < 5
     assert again.keys() == found.keys()
+
+
+def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypatch):
+    def broken(slug, seed):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("classroom.grade.hidden_checks", broken)
+    out = tmp_path / "out"
+    assert grade_command(Order(small_class, out, seed=SEED, unsafe=True)) == 1
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    assert rows["ada"]["4.3"] == "" and "by no fault" in rows["ada"]["remarks"]
+    assert rows["ed"]["4.3"] == "0" and rows["ed"]["remarks"] == ""
+    assert (out / "graded.jsonl").read_text("utf-8") == ""  # so that it is tried again
 
 
 @pytest.mark.parametrize("number", [7, 19, 22])  # arrays, shipped weights, PyTorch
