@@ -1,18 +1,14 @@
 """Run grafted notebooks under nbval, and write down what each of their cells did.
 
-Started by check.py as a process of its own:
-`python -m classroom.judge NOTEBOOKS EVENTS FOLDER TIMEOUT TOTAL SANITIZER [sandboxed]`.
-NOTEBOOKS is a folder; EVENTS gets one JSON object per line. nbval alone would wait
-twice the time-out for a kernel that is dead, and would keep 100 MB of output many times
-over; so its kernel is replaced by one that is bounded, and that starts afresh after a
-cell which spoilt it.
+check.py calls `main` in a process of its own. nbval alone would wait twice the time-out
+for a kernel that is dead, and keep 100 MB of output many times over; so its kernel is
+replaced by one that is bounded, and that starts afresh after a cell which spoilt it.
 """
 
 import ast
 import json
 import re
 import subprocess
-import sys
 from collections import defaultdict, deque
 from pathlib import Path
 from queue import Empty
@@ -328,29 +324,25 @@ def _as_text(outputs):
 
 
 def main(
-    notebooks: str,
-    events: str,
-    folder: str,
-    timeout: str,
-    total: str,
-    sanitizer: str,
-    sandboxed: str = "",
+    notebooks: Path,
+    events: Path,
+    folder: Path,
+    timeout: float,
+    total: float,
+    sanitizer: Path,
+    sandboxed: bool,
 ) -> None:
     """Run all in the folder `notebooks`, for seconds: `timeout` a cell, `total` each.
 
     Each has a kernel of its own, which works in `folder`, or in a sandbox whose sockets
-    are made in `folder`.
+    are made in `folder`. The file `events` gets one JSON object per line.
     """
-    BoundedKernel.folder, BoundedKernel.sandboxed = folder, bool(sandboxed)
-    BoundedKernel.timeout, BoundedKernel.total = float(timeout), float(total)
+    BoundedKernel.folder, BoundedKernel.sandboxed = str(folder), sandboxed
+    BoundedKernel.timeout, BoundedKernel.total = timeout, total
     nbval.plugin.RunningKernel = BoundedKernel
-    options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with", sanitizer]
+    options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with"]
     plugins = ["-p", "nbval.plugin", "-p", "no:cacheprovider", "-s", "--color=no"]
-    settings = str(Path(notebooks) / "empty.ini")  # no settings
-    with open(settings, "w"), open(events, "w", encoding="utf-8") as file:
-        arguments = [*plugins, *options, "-c", settings, notebooks]
-        pytest.main(arguments, plugins=[Recorder(file)])
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    settings = notebooks / "empty.ini"  # no settings
+    with settings.open("w"), events.open("w", encoding="utf-8") as file:
+        words = [*plugins, *options, sanitizer, "-c", settings, notebooks]
+        pytest.main(list(map(str, words)), plugins=[Recorder(file)])

@@ -20,6 +20,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib
 import psutil
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.kernelspec import KernelSpec
@@ -124,8 +125,6 @@ def _folders(place: Path, mode: str) -> list[str]:
 
 def _font_list() -> Path | None:
     """Return Matplotlib's list of fonts, which takes seconds to make anew."""
-    import matplotlib
-
     found = sorted(Path(matplotlib.get_cachedir()).glob("fontlist-v*.json"))
     return found[-1] if found else None
 
