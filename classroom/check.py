@@ -38,6 +38,7 @@ from classroom.notebooks import (
 )
 
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
+INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 CELL_LINE = re.compile(  # the line that IPython's traceback points at in a cell
@@ -269,6 +270,8 @@ def _start_judge(task: tuple) -> str:
     process = context.Process(target=_judge, args=(task, env, errors), daemon=True)
     process.start()
     process.join()
+    if process.exitcode == INTERRUPTED:
+        raise RuntimeError("it was interrupted")
     written = errors.read_text("utf-8", "replace") if errors.exists() else ""
     lines = written.strip().splitlines()
     return lines[-1] if lines else f"it ended with code {process.exitcode}"
@@ -281,7 +284,7 @@ def _judge(task: tuple, env: dict[str, str], errors: Path) -> None:
         os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), stream)
     from classroom import judge
 
-    judge.main(*task)
+    sys.exit(judge.main(*task))
 
 
 def result(

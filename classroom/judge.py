@@ -331,11 +331,12 @@ def main(
     total: float,
     sanitizer: Path,
     sandboxed: bool,
-) -> None:
+) -> int:
     """Run all in the folder `notebooks`, for seconds: `timeout` a cell, `total` each.
 
     Each has a kernel of its own, which works in `folder`, or in a sandbox whose sockets
     are made in `folder`. The file `events` gets one JSON object per line.
+    Returns pytest's exit code.
     """
     BoundedKernel.folder, BoundedKernel.sandboxed = str(folder), sandboxed
     BoundedKernel.timeout, BoundedKernel.total = timeout, total
@@ -345,4 +346,4 @@ def main(
     settings = notebooks / "empty.ini"  # no settings
     with settings.open("w"), events.open("w", encoding="utf-8") as file:
         words = [*plugins, *options, sanitizer, "-c", settings, notebooks]
-        pytest.main(list(map(str, words)), plugins=[Recorder(file)])
+        return pytest.main(list(map(str, words)), plugins=[Recorder(file)])
