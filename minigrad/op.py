@@ -197,7 +197,8 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
         saved = [op.picks[0]([*known, x.shape]) for x in arrays[0]]
         formulas = [partial(formulas[0], i=i) for i in range(len(saved))]
     else:
-        known += [getattr(x, "shape", ()) for x in arrays[: len(targets)]]
+        if op.shaped:
+            known += [getattr(x, "shape", ()) for x in arrays[: len(targets)]]
         saved = [pick(known) if to else () for pick, to in zip(op.picks, targets)]
     if op.plain:
         saved.append(dict(zip(op.parameters, arrays)))
