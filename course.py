@@ -263,6 +263,8 @@ def hand_over(python: str, words: list[str]) -> int:
     """Run `words` as a command of classroom/, and return its exit code."""
     # -P: a file `random.py` where the learner stands must not replace the library's.
     command = [python, "-P", "-m", "classroom", *words]
+    # Without bytecode each of many processes would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.stdout.flush()
     if os.name != "nt":
         os.execv(python, command)

@@ -105,8 +105,9 @@ def main(sizes):
             print(f"{size} hand-ins: {seconds:.0f} s, {each}, {points:g} points")
             if len(sizes) == 1:
                 theirs, same = by_nbgrader(Path(folder), size)
-                print(f"nbgrader: {theirs:.0f} s, {same:g} points; ours takes ", end="")
-                print(f"{seconds / theirs:.2f} of its time on {os.cpu_count()} cores")
+                assert same == points, f"{same} points by nbgrader"
+                share = f"{seconds / theirs:.2f} of nbgrader's {theirs:.0f} s"
+                print(f"{share}, on {os.cpu_count()} cores; the same points")
 
 
 if __name__ == "__main__":

@@ -561,3 +561,12 @@ def test_a_pytest_that_cannot_begin_has_failed(tmp_path):
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     counts = testing.run_pytest([str(tmp_path / "nowhere")], environment)
     assert counts["failed"] == 1
+
+
+def test_commands_keep_bytecode(monkeypatch):
+    """Without it, each of the many processes of a test compiles all it imports."""
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(os, "execv", lambda *_: None)
+    monkeypatch.setattr(subprocess, "call", lambda *_: 0)
+    course.hand_over(sys.executable, ["check"])
+    assert "PYTHONDONTWRITEBYTECODE" not in os.environ
