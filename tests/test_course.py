@@ -568,5 +568,5 @@ def test_commands_keep_bytecode(monkeypatch):
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setattr(os, "execv", lambda *_: None)
     monkeypatch.setattr(subprocess, "call", lambda *_: 0)
-    course.hand_over(sys.executable, ["check"])
+    course_in(ROOT).hand_over(sys.executable, ["check"])
     assert "PYTHONDONTWRITEBYTECODE" not in os.environ
