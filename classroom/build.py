@@ -41,8 +41,9 @@ def lesson_notebook(chapter: Chapter) -> NotebookNode:
     cells += deepcopy(chapter.lesson)
     cells.append(new_markdown_cell(_lesson_foot(chapter)))
     for cell in cells:  # for nbconvert: a heading starts a column of slides, text one
-        if cell.cell_type == "markdown":
+        if cell.cell_type == "markdown" or cell.source == SETUP:
             kind = "slide" if cell.source.startswith("#") else "subslide"
+            kind = "skip" if cell.source == SETUP else kind
             cell.metadata["slideshow"] = {"slide_type": kind}
     return _notebook(chapter, "lesson.md", cells)
 

@@ -224,3 +224,4 @@ def test_a_lesson_has_slides():
     texts = [cell for cell in chapter.lesson if cell.cell_type == "markdown"]
     slides = re.findall(r"<section", html)
     assert len(slides) > len(texts) > 10
+    assert "This Python does not know the course" not in html
