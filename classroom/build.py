@@ -37,13 +37,13 @@ CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 def lesson_notebook(chapter: Chapter) -> NotebookNode:
     """Assemble a lesson, not yet executed."""
-    cells = [new_markdown_cell(_lesson_head(chapter)), _setup_cell()]
-    cells += deepcopy(chapter.lesson)
+    setup = _setup_cell()
+    setup.metadata["slideshow"] = {"slide_type": "skip"}
+    cells = [new_markdown_cell(_lesson_head(chapter)), setup, *deepcopy(chapter.lesson)]
     cells.append(new_markdown_cell(_lesson_foot(chapter)))
     for cell in cells:  # for nbconvert: a heading starts a column of slides, text one
-        if cell.cell_type == "markdown" or cell.source == SETUP:
+        if cell.cell_type == "markdown":
             kind = "slide" if cell.source.startswith("#") else "subslide"
-            kind = "skip" if cell.source == SETUP else kind
             cell.metadata["slideshow"] = {"slide_type": kind}
     return _notebook(chapter, "lesson.md", cells)
 

@@ -262,7 +262,8 @@ def _start_judge(task: tuple) -> str:
     takes longer than judging.
     """
     context = get_context("forkserver" if sys.platform == "linux" else "spawn")
-    context.set_forkserver_preload(["classroom.judge", "classroom.sandbox"])
+    if sys.platform == "linux":
+        context.set_forkserver_preload(["classroom.judge", "classroom.sandbox"])
     unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
     env = {key: value for key, value in os.environ.items() if key not in unwanted}
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"

@@ -85,14 +85,17 @@ class Course:
                 return chapter.about["exercises"].get(name, {}).get("points", 0)
         raise KeyError(name)
 
-    def earned(self, student: Student, name: str) -> int:
-        """The points that a student has for an exercise."""
+    def earned(self, student: Student, name: str) -> int | None:
+        """The points that a student has for an exercise; None if it is not graded."""
         found = student.results.get(name)
+        if found and found.status == "ungraded":
+            return None
         return self.points(name) if found and found.status == "passed" else 0
 
-    def total(self, student: Student) -> int:
-        """The points that a student has for all of them."""
-        return sum(self.earned(student, name) for name in self.exercises)
+    def total(self, student: Student) -> int | None:
+        """The points that a student has for all of them; None if one is not graded."""
+        points = [self.earned(student, name) for name in self.exercises]
+        return None if None in points else sum(points)
 
     @property
     def most(self) -> int:
@@ -141,12 +144,11 @@ def write_csv(path: Path, students: list[Student], course: Course) -> None:
             )
 
 
-def cell(student: Student, name: str, course: Course) -> int | str:
-    """Return what stands in the sheet for one exercise."""
+def cell(student: Student, name: str, course: Course) -> int | str | None:
+    """Return what stands in the sheet for one exercise; nothing if it is not graded."""
     found = student.results.get(name)
     if course.points(name):
-        ungraded = found and found.status == "ungraded"
-        return "" if ungraded else course.earned(student, name)
+        return course.earned(student, name)
     return WORDS[found.status][0] if found else ""
 
 
@@ -246,7 +248,8 @@ def plot(students: list[Student], course: Course) -> str:
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     passed = [found[name]["passed"] for name in names]
     blank = [found[name]["blank"] for name in names]
-    tried = [found[n].total() - p - b for n, p, b in zip(names, passed, blank)]
+    none = [found[name]["ungraded"] for name in names]
+    tried = [found[n].total() - sum(b) for n, *b in zip(names, passed, blank, none)]
     start = [0] * len(names)
     kinds = ("passed", passed, PASSED), ("wrong or stopped", tried, TRIED)
     for label, counts, color in (*kinds, ("not filled in", blank, UNTOUCHED)):
@@ -256,6 +259,7 @@ def plot(students: list[Student], course: Course) -> str:
     left.set(xlabel="students", ylabel="exercise", title="How each exercise went")
     figure.legend(loc="outside lower left", ncols=3, fontsize="small", frameon=False)
     totals = [course.total(student) for student in students]
+    totals = [points for points in totals if points is not None]
     bins = [k - 0.5 for k in range(course.most + 2)]
     right.hist(totals, bins=bins, color=PASSED, edgecolor="white")
     right.set(xlabel=f"points, of {course.most}", ylabel="students", title="Points")

@@ -99,7 +99,8 @@ def small_class(tmp_path_factory):
     wrong = hostile.SOLVED | {"4.3": hostile.WRONG}
     hostile.written(folder / "ada" / "home" / "work", hostile.honest())
     hostile.written(folder / "bo", hostile.notebook(wrong))
-    hostile.written(folder / "cy", hostile.notebook(wrong))
+    remarked = wrong | {"4.3": hostile.WRONG + "#"}
+    hostile.written(folder / "cy", hostile.notebook(remarked))
     made = json.dumps(hostile.honest()).encode()
     (folder / "di.zip").write_bytes(hostile.zipped([(f"di/{hostile.FILE}", made)]))
     hostile.written(folder / "ed", hostile.notebook({}))
@@ -187,7 +188,11 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
     with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert rows["ada"]["4.3"] == "" and "by no fault" in rows["ada"]["remarks"]
-    assert rows["ed"]["4.3"] == "0" and rows["ed"]["remarks"] == ""
+    assert rows["ada"]["points"] == ""
+    page = next((out / "students").glob("ada-*")).read_text("utf-8")
+    assert "Not graded" in page and "of 3" not in page
+    assert rows["ed"]["4.3"] == rows["ed"]["points"] == "0"
+    assert rows["ed"]["remarks"] == ""
     assert (out / "graded.jsonl").read_text("utf-8") == ""  # so that it is tried again
 
 
