@@ -116,7 +116,8 @@ def half_made(folder):
 
 
 @pytest.mark.posix
-def test_an_interrupted_install_is_quiet(folder):
+def test_an_interrupted_install_is_quiet(tmp_path):
+    folder = write_course(tmp_path / "course")
     process = half_made(folder)
     assert "at this moment" in finish(start(folder, "check"))[2]  # a second one
     os.killpg(process.pid, signal.SIGINT)
