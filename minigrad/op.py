@@ -46,27 +46,19 @@ class Op:
         known = [*self.parameters, "y", "shape", "i"]
         named = dict.fromkeys(name for names in self.names for name in names)
         self.extras = [name for name in named if name not in known]
-        self.shaped = "shape" in named
         self.choosy = bool(named.keys() & MAY_BE_ARRAYS)
         self.frees = bool(named.keys() & {"y", *self.extras, *self.arguments})
-        self.picks = [self.picker(k, names) for k, names in enumerate(self.names)]
+        self.picks = [self.picker(names) for names in self.names]
         self.method = bound(self)
         self.overload = overload and list(self.parameters).index(overload)
         if overload:  # PyTorch numbers the backward of x.sum(0) otherwise
             self.overloaded = copy.copy(self)
             self.overloaded.name = f"{name}Backward1"
 
-    def picker(self, k: int, names: list[str]) -> Callable:
-        """Return what picks the named values, for the formula of argument k.
-
-        It picks from the list: parameters, y, extras, shapes of the arguments.
-        """
-        known = [*self.parameters, "y", *self.extras]
-        places = [
-            len(known) + k if n == "shape" else known.index(n)
-            for n in names
-            if n != "i"
-        ]
+    def picker(self, names: list[str]) -> Callable:
+        """Return what picks the named values, for a formula, from all: see record()."""
+        known = [*self.parameters, "y", *self.extras, "shape"]
+        places = [known.index(name) for name in names if name != "i"]
         if len(places) > 1:
             return itemgetter(*places)
         return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
@@ -100,7 +92,7 @@ class Op:
 
 def bound(op: Op) -> Callable:
     """Return the function that calls `op`; it can be a method of Tensor, too."""
-    simple = not (op.plain or op.extras or op.shaped)
+    simple = not (op.plain or op.extras or any("shape" in ns for ns in op.names))
     if simple and list(op.parameters) == ["a"]:
         return unary(op)
     if simple and list(op.parameters) == ["a", "b"]:
@@ -192,14 +184,11 @@ def compute(op: Op, arrays: Any) -> tuple[ndarray, dict]:
 def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
     known = [*arrays, out, *(extras[name] for name in op.extras)]
-    formulas, saved = op.formulas, []
+    formulas, picks = op.formulas, op.picks
     if isinstance(arrays[0], list):
-        saved = [op.picks[0]([*known, x.shape]) for x in arrays[0]]
-        formulas = [partial(formulas[0], i=i) for i in range(len(saved))]
-    else:
-        if op.shaped:
-            known += [getattr(x, "shape", ()) for x in arrays[: len(targets)]]
-        saved = [pick(known) if to else () for pick, to in zip(op.picks, targets)]
+        picks = picks * len(targets)
+        formulas = [partial(formulas[0], i=i) for i in range(len(targets))]
+    saved = [pick([*known, to.shape]) if to else () for pick, to in zip(picks, targets)]
     if op.plain:
         saved.append(dict(zip(op.parameters, arrays)))
     if op.overload and arrays[op.overload] is not None:
