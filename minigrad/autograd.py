@@ -64,7 +64,7 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradient of the outputs' sum, weighed by grad_outputs, for each input.
+    """Return the gradient of the outputs' sum, weighted by grad_outputs, by input.
 
     No `grad` changes. An input that is not used is an error, or with allow_unused None.
     """
@@ -130,7 +130,7 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
 
 
 def weighed(outputs, weights, inputs, create_graph: bool) -> list[Tensor]:
-    """Return the gradient of the outputs, weighed, for each input; zeros where none."""
+    """Return the outputs' gradient, weighted, for each input; zeros where none."""
     pairs = [(o, w) for o, w in zip(outputs, weights) if o.requires_grad]
     found = [None] * len(inputs)
     if pairs:

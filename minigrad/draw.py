@@ -6,11 +6,11 @@
     draw(model, x)              what a network does with x, each module in one box
     draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
 
-A blue box is a leaf, a dashed grey one a constant, a rounded box an operation, and a
+A blue box is a leaf, a dashed gray one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope; after `backward`,
 dashed orange arrows run back, each with `local · upstream = product`. Arrows between
 Tensors carry nothing, since their slopes are matrices. Scissors stand between a
-constant and the variable that `detach()` cut it off from. Of a network, grey is what no
+constant and the variable that `detach()` cut it off from. Of a network, gray is what no
 gradient comes to, and frozen parameters.
 """
 

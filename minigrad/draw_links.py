@@ -15,8 +15,8 @@ from minigrad.draw_looks import (
     BOX,
     CUT,
     GRAPH,
-    GREY,
-    GREYED,
+    GRAY,
+    GRAYED,
     KINDS,
     OPERATION,
     ROUND,
@@ -40,8 +40,8 @@ def dot_of_tensors(nodes: list[Node]) -> str:
             look = KINDS["constant" if node.idle else node.kind]
             add_box(graph, f"n{node.place}", node.rows(node.grad), look)
         if node.kind == "result":
-            grey = GREYED if node.idle or node.learns is False else {}
-            add_box(graph, f"op{node.place}", fields_of(node), OPERATION | grey, folded)
+            gray = GRAYED if node.idle or node.learns is False else {}
+            add_box(graph, f"op{node.place}", fields_of(node), OPERATION | gray, folded)
             add_links(graph, node, passed)
         elif node.edges:
             add_cut(graph, node)
@@ -140,12 +140,12 @@ def add_links(graph: Any, node: Node, passed: set[Node]) -> None:
     op, uses = f"op{node.place}", Counter(parent for parent, _ in node.edges)
     for parent, _ in node.edges:
         value, grad = sides(graph, parent, apart=uses[parent] == 1)
-        graph.edge(value, op, **{"color": GREY} if parent.idle else {})
+        graph.edge(value, op, **{"color": GRAY} if parent.idle else {})
         if node in passed and (parent.grad or parent in passed):
             graph.edge(grad, op, **BACK)
     if not node.inline:
         value, grad = sides(graph, node)
-        graph.edge(op, value, **{"color": GREY} if node.idle else {})
+        graph.edge(op, value, **{"color": GRAY} if node.idle else {})
         if node in passed:
             graph.edge(op, grad, **BACK)
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-INK, GREY, BLUE, ORANGE = "#333333", "#6B6B6B", "#0072B2", "#B84A00"
+INK, GRAY, BLUE, ORANGE = "#333333", "#6B6B6B", "#0072B2", "#B84A00"
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
 GRAPH = {"rankdir": "LR", "ranksep": "0.17", "nodesep": "0.2", "bgcolor": "white"}
 BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
@@ -11,12 +11,12 @@ ARROW = {"color": INK, "arrowsize": "0.6"}
 WORDS = {"shape": "plaintext", "fontsize": "10", "width": "0", "height": "0"}
 KINDS = {
     "leaf": {"style": "filled", "fillcolor": "#D6E8F5", "color": BLUE},
-    "constant": {"style": "dashed", "color": GREY, "fontcolor": GREY},
+    "constant": {"style": "dashed", "color": GRAY, "fontcolor": GRAY},
     "result": {"style": "filled", "fillcolor": "white"},
 }
 ROUND = {"style": "rounded,filled", "width": "0.5"}
-OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GREY}
-GREYED = {"style": "rounded,dashed", "color": GREY, "fontcolor": GREY}
+OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GRAY}
+GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
 CUT = {"dir": "none", "style": "dotted", "color": INK, "penwidth": "1.5", "minlen": "2"}

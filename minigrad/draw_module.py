@@ -3,7 +3,7 @@
 Which module made a node does not stand in the graph. So the network runs once on the
 input, with hooks that note which nodes were made during each call; nodes are numbered
 in the order in which they are made. Frozen parameters are recorded, too, so that the
-picture has what backward will not visit: it is greyed out.
+picture has what backward will not visit: it is grayed out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ def module_graph(
         names = {name: entries.get(id(x), x) for name, x in names.items()}
         names |= {"input": given[0] if len(given) == 1 else given}
         root = names["output"] = fold.box(out.edge)
-        return greyed(graph_of(root, names, fold.describe))
+        return grayed(graph_of(root, names, fold.describe))
 
 
 def entry(x: Tensor) -> Tensor:
@@ -183,7 +183,7 @@ class Fold:
         return f"{total:,} parameters" + (f", {some}" if fixed else "")
 
 
-def greyed(nodes: list[Node]) -> list[Node]:
+def grayed(nodes: list[Node]) -> list[Node]:
     """Mark what no gradient will come to: nothing before it, or in it, can learn."""
     for node in nodes:
         learns = node.learns or node.kind == "leaf"

@@ -148,7 +148,10 @@ def clamp(input, min=None, max=None):
     """Limit to the range from `min` to `max`; either may be None, or a tensor."""
     if min is None and max is None:
         raise ValueError("clamp: At least one of 'min' or 'max' must not be None")
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        input = input if min is None else maximum(input, min)
-        return input if max is None else minimum(input, max)
-    return called("ClampBackward1", clamp_to(input, min, max))
+    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        return called("ClampBackward1", clamp_to(input, min, max))
+    if min is not None:
+        input = where(input >= min, input, maximum(input, min))
+    if max is not None:
+        input = where(input <= max, input, minimum(input, max))
+    return called("Clamp", input)

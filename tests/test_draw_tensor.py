@@ -36,7 +36,7 @@ def arrows(drawing, color):
     return render.to_svg(drawing.source).count(f'<polygon fill="{color}"')
 
 
-INK, ORANGE, GREY = "#333333", "#b84a00", "#6b6b6b"
+INK, ORANGE, GRAY = "#333333", "#b84a00", "#6b6b6b"
 
 
 def affine():
@@ -320,18 +320,18 @@ def test_modules_are_folded():
     assert found.count("(8, 16)") == 2 and "#1" not in found
 
 
-def test_frozen_modules_and_what_no_gradient_comes_to_are_grey():
+def test_frozen_modules_and_what_no_gradient_comes_to_are_gray():
     model, x = network()
     model[2].requires_grad_(False)
     assert "17 parameters, frozen" in lines(draw(model, x))[-1]
-    assert arrows(draw(model, x), GREY) == 1  # from the input alone
+    assert arrows(draw(model, x), GRAY) == 1  # from the input alone
     model.requires_grad_(False)
     model[2].bias.requires_grad_(True)
     text = lines(draw(model, x))
     assert text[1].endswith("48 parameters, frozen, no grad")
     assert text[2].endswith("ReLU(#1), no grad")
     assert text[3].endswith("17 parameters, 16 frozen")
-    assert arrows(draw(model, x), GREY) == 3 and arrows(draw(model, x), INK) == 1
+    assert arrows(draw(model, x), GRAY) == 3 and arrows(draw(model, x), INK) == 1
     model[2].requires_grad_(False)
     assert lines(draw(model, x))[-1].endswith("frozen, no grad")
 
