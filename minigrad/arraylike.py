@@ -13,6 +13,16 @@ ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call 
 functions: dict[Callable, Callable] = {}
 
 
+def as_bare(value: Any) -> Any:
+    """Return the array of a tensor, and the same for those in lists and tuples.
+
+    Raises RuntimeError for one that requires grad: its gradient would be lost.
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_bare, value))
+    return value.numpy() if isinstance(value, ArrayLike) else value
+
+
 class ArrayLike:
     """The part of Tensor that has nothing to do with gradients."""
 
@@ -88,8 +98,9 @@ class ArrayLike:
         return ufuncs[ufunc](*inputs)
 
     def __array_function__(self, function, types, args, kwargs):
-        if function not in functions:
-            return NotImplemented
+        if function not in functions:  # NumPy's own, which nothing can flow through
+            bare = {name: as_bare(value) for name, value in kwargs.items()}
+            return function(*as_bare(args), **bare)
         return functions[function](*args, **kwargs)
 
     def __len__(self) -> int:

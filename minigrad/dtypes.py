@@ -34,9 +34,11 @@ def rank(dtype: np.dtype) -> int:
 
 
 def as_dtype(dtype: Any) -> np.dtype:
-    """Return NumPy's dtype for a dtype, its name, or Python's float, int or bool."""
-    found = WORDS.get(dtype) if isinstance(dtype, type) else None
-    found = found or np.dtype(dtype)
+    """Return NumPy's dtype for a dtype, its name, or Python's float, int or bool.
+
+    As in PyTorch, `float` has Python's 64 bits, and None is the default, float32.
+    """
+    found = default if dtype is None else np.dtype(int64 if dtype is int else dtype)
     rank(found)
     return found
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from minigrad.engine import AccumulateGrad, Node, ready
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 def hook_tensor(tensor: Tensor, hook: Callable) -> "Handle":
@@ -31,9 +31,23 @@ def on_tensors(hook: Callable) -> Callable:
         result = hook(g if isinstance(g, Tensor) else Tensor(g))
         if result is None:
             return g
+        check_same_kind(result, g)
         return result if isinstance(g, Tensor) else result.array
 
     return run
+
+
+def check_same_kind(result: Any, g: Any) -> None:
+    """Raise unless what a hook returned can take the place of the gradient g."""
+    if not isinstance(result, Tensor):
+        raise TypeError(
+            f"hook: expected to get a Tensor or None, but got {kind(result)}"
+        )
+    if result.shape != g.shape or result.dtype != g.dtype:
+        raise RuntimeError(
+            f"hook has changed the gradient of shape {g.shape} and dtype {g.dtype} to "
+            f"one of shape {result.shape} and dtype {result.dtype}"
+        )
 
 
 def hook_before(node: Node, hook: Callable) -> "Handle":

@@ -1,5 +1,8 @@
 """Rules for parts of a tensor: x[...], split, unbind, gather."""
 
+import math
+import operator
+
 import numpy as np
 
 from minigrad.dtypes import Array
@@ -33,13 +36,14 @@ def placed(a, index, size):
     return out
 
 
-def as_index(index):
+def as_index(index, shape):
     """Return an index as a tuple for NumPy, and what PyTorch calls taking it."""
     index = index if isinstance(index, tuple) else (index,)
     plain, name = [], "Alias"
     for i in index:
         i = i.array if isinstance(i, Tensor) else i
-        i = np.asarray(i) if isinstance(i, list) else i
+        i = np.array(i, None if i else int) if isinstance(i, list) else i
+        i = forwards(i) if isinstance(i, slice) else i
         if isinstance(i, Array) and i.ndim == 0 and i.dtype != bool:
             i = int(i)
         if isinstance(i, Array) and i.dtype.kind not in "biu":
@@ -56,9 +60,43 @@ def as_index(index):
             (k for k in reversed(kinds) if k),
             "Slice" if slice(None) in plain else "Alias",
         )
-    if name != "Index" and ... not in plain:
+    if name == "Index" and any(map(is_integer, plain)):
+        return integers_first(plain, shape), name
+    if name != "Index" and not any(i is ... for i in plain):
         plain.append(...)  # so that NumPy gives a view even of a single number
     return tuple(plain), name
+
+
+def forwards(span):
+    """Return a slice whose bounds may be tensors with integers; no step goes back."""
+    start, stop, step = (
+        n if n is None else operator.index(n.item() if isinstance(n, Tensor) else n)
+        for n in (span.start, span.stop, span.step)
+    )
+    if step is not None and step < 1:
+        raise ValueError(f"slice: step must be greater than zero, not {step}; see flip")
+    return slice(start, stop, step)
+
+
+def is_integer(i):
+    """Return whether a part of an index takes one place of an axis."""
+    return isinstance(i, int | np.integer) and not isinstance(i, bool | np.bool_)
+
+
+def integers_first(index, shape):
+    """Return an index of arrays for integers beside arrays.
+
+    PyTorch takes the integers first. NumPy counts them among the arrays, and may move
+    the axes that come of these to the front.
+    """
+    first, rest = [], []
+    for i in index:
+        axes = i.ndim if isinstance(i, Array) and i.dtype == bool else 1
+        first += [slice(None)] * axes if isinstance(i, Array) else [i]
+        if not is_integer(i):
+            rest.append(i if isinstance(i, Array) or i is ... else slice(None))
+    places = np.arange(math.prod(shape)).reshape(shape)[tuple(first)]
+    return np.unravel_index(places[tuple(rest)], shape)
 
 
 def named(i):
@@ -74,7 +112,7 @@ def named(i):
 
 def getitem(input, index):
     """Return x[index]: integers, slices, None, ..., integer and boolean tensors."""
-    index, name = as_index(index)
+    index, name = as_index(index, input.shape)
     return taken[name](input, index)
 
 
@@ -88,7 +126,7 @@ def split(tensor, split_size_or_sections, dim=0):
     length, sizes = tensor.shape[dim], split_size_or_sections
     name = "Split" if isinstance(sizes, int) else "SplitWithSizes"
     if isinstance(sizes, int):
-        sizes = [min(sizes, length - i) for i in range(0, length, sizes)]
+        sizes = [min(sizes, length - i) for i in range(0, length or 1, sizes or 1)]
     if sum(sizes) != length:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {length} (input "
@@ -112,14 +150,40 @@ def unbind(input, dim=0):
 
 def index_select(input, dim, index):
     """Return the parts along an axis that a vector of integers names."""
+    check_places("index_select", input, dim, index)
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_select(): Index is supposed to be a vector, not {index.shape}"
+        )
     return taken["IndexSelect"](input, along(input, dim, index.array))
+
+
+def check_places(name, input, dim, index):
+    """Raise unless `index` holds integers that are places along an axis of `input`."""
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(
+            f"{name}(): Expected dtype int64 for index, not {index.dtype}"
+        )
+    if not -input.ndim <= dim < input.ndim:
+        raise IndexError(
+            f"{name}(): Dimension out of range: {dim}, of a shape {input.shape}"
+        )
+    length, numbers = input.shape[dim], index.array
+    known = isinstance(numbers, np.ndarray) and numbers.size
+    if known and (numbers.min() < 0 or numbers.max() >= length):
+        raise IndexError(
+            f"{name}(): index out of range: from {numbers.min()} to {numbers.max()}, "
+            f"but the axis has {length} places, from 0 on"
+        )
 
 
 def gather(input, dim, index):
     """Return out[i][j] = input[index[i][j]][j] for dim 0, and so on."""
-    if index.dtype.kind not in "iu":
+    check_places("gather", input, dim, index)
+    if index.ndim != input.ndim:
         raise RuntimeError(
-            f"gather(): Expected dtype int64 for index, not {index.dtype}"
+            "gather(): Index tensor must have the same number of dimensions as input "
+            f"tensor; the shapes are {index.shape} and {input.shape}"
         )
     return taken["Gather"](input, grid(index.array, dim))
 

@@ -37,12 +37,12 @@ def assigned(a: Any, value: Any, index: tuple) -> Any:
 
 def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     """Let x become op(x, *args), in its own memory; return x."""
-    sources = [x, *(arg for arg in args if isinstance(arg, Tensor))]
-    recorded = recording.get() and any(s.requires_grad for s in sources)
+    learns = any(getattr(source, "requires_grad", False) for source in (x, *args))
+    recorded = learns and recording.get() and x.is_floating_point()
     if recorded:
         check_may_change(x)
+        args = [apart(arg, x) for arg in args]
     before = Tensor(x.array.copy() if recorded else x.array, x.edge)
-    versions.wrote(x.array)  # before the new node: it may save what is written now
     out = op(before, *(before if arg is x else arg for arg in args))
     check_fits(out, x)
     out = to_dtype(out, x.dtype)
@@ -51,7 +51,16 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
         versions.rewrote(x.array)
         x.edge = out.edge
         x.edge.saved = in_place_of(out.array, x.array, x.edge.saved)
+        x.edge.number = next(versions.numbers)  # it may save what was just written
     return x
+
+
+def apart(arg: Any, x: Tensor) -> Any:
+    """Return an argument that is another view of x's memory as a copy: x[1] = x[0]."""
+    if arg is x or not isinstance(arg, Tensor):
+        return arg
+    same = versions.storage(arg.array) is versions.storage(x.array)
+    return ops.clone(arg) if same else arg
 
 
 def check_fits(out: Tensor, x: Tensor) -> None:
@@ -93,7 +102,7 @@ def check_may_change(x: Tensor) -> None:
 
 
 def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
-    """Put values into memory, and say clearly why if that cannot be."""
+    """Put values into memory, and note it; say clearly why if that cannot be."""
     try:
         memory[index] = values
     except ValueError as error:
@@ -105,15 +114,19 @@ def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
         raise RuntimeError(
             f"shape mismatch: {error}; the tensor written to has shape {memory.shape}"
         ) from error
+    versions.wrote(memory)
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
-    index, _ = as_index(index)
+    index, _ = as_index(index, x.shape)
+    if isinstance(value, Tensor) and value.ndim > 1:  # axes of length 1 may lead
+        most = max(x.array[index].ndim, 1)
+        while value.ndim > most and value.shape[0] == 1:
+            value = value.squeeze(0)
     if recording.get() and (x.requires_grad or getattr(value, "requires_grad", False)):
         overwrite(x, put_in, value, index)
     else:
-        versions.wrote(x.array)
         write(x.array, value.array if isinstance(value, Tensor) else value, index)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from minigrad import indexing, inplace, ops, products, reductions, shapes
 from minigrad.arraylike import functions, ufuncs
-from minigrad.dtypes import as_dtype, bool_, float32, float64, int64
+from minigrad.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.op import Op, to_dtype
 from minigrad.tensor import Tensor
 
@@ -39,8 +39,8 @@ SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
 BOTH = {  # functions of minigrad and methods of Tensor
     ops: """add sub mul div true_divide pow maximum minimum neg abs exp log log1p sqrt
         rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
-        round clone eq ne lt le gt ge logical_not logical_and logical_or isnan where
-        clamp relu""",
+        round clone eq ne lt le gt ge logical_not logical_and logical_or isnan clamp
+        relu""",
     products: "matmul mm bmm mv dot outer",
     reductions: """sum mean var std prod amax amin max min logsumexp cumsum norm all any
         argmax argmin softmax log_softmax""",
@@ -48,7 +48,7 @@ BOTH = {  # functions of minigrad and methods of Tensor
         roll tril triu masked_fill""",
     indexing: "split chunk unbind index_select gather",
 }
-FUNCTIONS = {shapes: "cat stack", products: "einsum"}
+FUNCTIONS = {ops: "where", shapes: "cat stack", products: "einsum"}
 METHODS = {
     shapes: "view expand repeat contiguous",
     inplace: "add_ sub_ copy_ fill_ zero_ uniform_ normal_",
@@ -72,6 +72,16 @@ def method(value):
     return value.method if isinstance(value, Op) else value
 
 
+def comparison(op):
+    """Return == or !=, which leave what is no number to Python: x == None is False."""
+
+    def compare(self, other):
+        numbers = Tensor | Array | np.generic | int | float
+        return op(self, other) if isinstance(other, numbers) else NotImplemented
+
+    return compare
+
+
 for name, op in named(BOTH).items():
     setattr(Tensor, name, method(op))
 for name, op in named(METHODS).items():
@@ -83,6 +93,8 @@ for name in SWAPPED:
 for name in IN_PLACE.split():
     setattr(Tensor, f"{name}_", inplace.in_place(getattr(ops, name)))
 Tensor.masked_fill_ = inplace.in_place(shapes.masked_fill)
+Tensor.__eq__, Tensor.__ne__ = comparison(ops.eq), comparison(ops.ne)
+Tensor.where = lambda self, condition, other: ops.where(condition, self, other)
 Tensor.__rsub__ = ops.rsub.method
 Tensor.__rpow__ = lambda self, other: ops.pow(other, self)
 Tensor.__rtruediv__ = lambda self, other: ops.reciprocal(self) * other

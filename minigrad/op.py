@@ -103,10 +103,10 @@ def bound(op: Op) -> Callable:
 def unary(op: Op) -> Callable:
     """Bind an operation on one tensor."""
 
-    def method(a):
-        if not isinstance(a, Tensor):
-            return on_arrays(op, a)
-        x, to_a = a.array, a.edge
+    def method(input):
+        if not isinstance(input, Tensor):
+            return on_arrays(op, input)
+        x, to_a = input.array, input.edge
         out = op.forward(x)
         if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
             out = as_array(out)
@@ -121,12 +121,12 @@ def unary(op: Op) -> Callable:
 def binary(op: Op) -> Callable:
     """Bind an elementwise operation on two tensors, whose shapes broadcast."""
 
-    def method(a, b):
-        if type(b) is not Tensor or type(a) is not Tensor:
-            a, b = both_tensors(op, a, b)
-        x, y, to_a, to_b = a.array, b.array, a.edge, b.edge
+    def method(input, other):
+        if type(other) is not Tensor or type(input) is not Tensor:
+            input, other = both_tensors(op, input, other)
+        x, y, to_a, to_b = input.array, other.array, input.edge, other.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
-            return op.method(*alike(a, b))
+            return op.method(*alike(input, other))
         try:  # as in compute(), but without the call
             out = op.forward(x, y)
         except ValueError as error:
@@ -157,7 +157,7 @@ def general(op: Op) -> Callable:
         if arrays[0] is values[0] and not any(isinstance(v, Tensor) for v in values):
             return out
         targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
-        if not any(targets) or not recording.get():
+        if not any(targets) or not recording.get() or out.dtype.kind != "f":
             return Tensor(out)
         return Tensor(out, record(op, arrays, out, extras, targets))
 
@@ -195,9 +195,14 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
         op = op.overloaded
     node = Node(op, formulas, targets, saved, out.shape)
     node.frees = op.frees or (op.choosy and has_array(saved))
-    if out.base is not None:  # a view: a write to its memory may make it stale
+    if out.base is not None and is_view(out, arrays):  # a write may make it stale
         node.storage = id(storage(out))
     return node
+
+
+def is_view(out: ndarray, arrays: list) -> bool:
+    """Return whether the memory of a result is that of an argument."""
+    return any(storage(out) is storage(x) for x in arrays if isinstance(x, Array))
 
 
 def on_arrays(op: Op, *arguments: Any) -> Any:

@@ -20,7 +20,7 @@ add = Op("Add", np.add, a=lambda g: g, b=lambda g: g)
 sub = Op("Sub", np.subtract, a=lambda g: g, b=lambda g: -g)
 rsub = Op("RsubBackward1", lambda a, b: b - a, a=lambda g: -g, b=lambda g: g)
 mul = Op("Mul", np.multiply, a=lambda g, b: g * b, b=lambda g, a: g * a)
-div = Op("Div", np.true_divide, a=lambda g, b: g / b, b=lambda g, b, y: -g * y / b)
+div = Op("Div", np.true_divide, a=lambda g, b: g / b, b=lambda g, a, b: -g * a / b / b)
 true_divide = div
 power = Op(
     "Pow",

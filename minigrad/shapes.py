@@ -204,7 +204,11 @@ def pile(g, shape, times):
 
 # Others
 
-flip = Op("Flip", lambda a, dims: np.flip(a, dims), a=lambda g, dims: np.flip(g, dims))
+flip = Op(
+    "Flip",
+    lambda a, dims: np.flip(a, dims).copy(),
+    a=lambda g, dims: np.flip(g, dims),
+)
 roll = Op(
     "Roll",
     lambda a, shifts, dims=None: np.roll(a, shifts, dims),
@@ -212,14 +216,23 @@ roll = Op(
         g, tuple(-np.atleast_1d(shifts)) if dims is not None else -shifts, dims
     ),
 )
+
+
+def matrices(a):
+    """Return an array that has at least two axes; RuntimeError for another."""
+    if a.ndim < 2:
+        raise RuntimeError(f"expected at least 2 dimensions, got the shape {a.shape}")
+    return a
+
+
 tril = Op(
     "Tril",
-    lambda a, diagonal=0: np.tril(a, diagonal),
+    lambda a, diagonal=0: np.tril(matrices(a), diagonal),
     a=lambda g, diagonal: np.tril(g, diagonal),
 )
 triu = Op(
     "Triu",
-    lambda a, diagonal=0: np.triu(a, diagonal),
+    lambda a, diagonal=0: np.triu(matrices(a), diagonal),
     a=lambda g, diagonal: np.triu(g, diagonal),
 )
 filled = Op(
@@ -232,4 +245,10 @@ filled = Op(
 
 def masked_fill(input, mask, value):
     """Return the tensor with `value`, a number or a 0-d tensor, where mask is True."""
+    if mask.dtype != bool:
+        raise RuntimeError(f"masked_fill: mask has to be of bools, not of {mask.dtype}")
+    if getattr(value, "ndim", 0):
+        raise RuntimeError(
+            f"masked_fill: value has to be one number, not of shape {value.shape}"
+        )
     return filled(input, value, mask)

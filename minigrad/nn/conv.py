@@ -327,7 +327,10 @@ def adaptive_avg_pool2d(input, output_size):
     """Return means over windows that give (N, C, *output_size)."""
     if input.ndim == 3:
         return adaptive_avg_pool2d(input.unsqueeze(0), output_size).squeeze(0)
-    size = [n if m is None else m for m, n in zip(pair(output_size), input.shape[2:])]
+    if input.ndim != 4:
+        raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
+    wanted = (output_size,) * 2 if isinstance(output_size, int) else output_size
+    size = [n if m is None else m for m, n in zip(wanted, input.shape[2:])]
     if size == [1, 1]:
         return input.mean((-1, -2), True)
     for dim, (out, length) in enumerate(zip(size, input.shape[2:])):

@@ -49,7 +49,7 @@ def affine(input, weight, bias):
     out = rows(input) @ weight.T
     if bias is not None:
         out += bias
-    return out if input.ndim == 2 else out.reshape(*input.shape[:-1], -1)
+    return out if input.ndim == 2 else out.reshape(*input.shape[:-1], len(weight))
 
 
 LINEAR = {
@@ -219,12 +219,18 @@ def gelu(input, approximate="none"):
 
 def softmax(input, dim=None, dtype=None):
     """Return exp(x) as shares of its sum along dim."""
-    return softmax_op(input if dtype is None else input.to(dtype), dim)
+    return softmax_op(*with_dim(input, dim, dtype))
 
 
 def log_softmax(input, dim=None, dtype=None):
     """Return the logarithm of softmax, without overflow."""
-    return log_softmax_op(input if dtype is None else input.to(dtype), dim)
+    return log_softmax_op(*with_dim(input, dim, dtype))
+
+
+def with_dim(input, dim, dtype):
+    """Return the input, and the axis of the classes: 1 of (N, C) and (N, C, H, W)."""
+    usual = 0 if input.ndim in (0, 1, 3) else 1
+    return input if dtype is None else input.to(dtype), usual if dim is None else dim
 
 
 # Others
@@ -279,6 +285,8 @@ def scaled_dot_product_attention(
 
     A boolean mask says where to look; is_causal lets no query look at later keys.
     """
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("attn_mask and is_causal: only one of them can be set")
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:

@@ -62,7 +62,8 @@ class Conv2d(Module):
             )
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = F.pair(kernel_size)
-        self.stride, self.padding = F.pair(stride), F.pair(padding)
+        self.stride = F.pair(stride)
+        self.padding = padding if isinstance(padding, str) else F.pair(padding)
         self.dilation, self.groups = F.pair(dilation), groups
         shape = (out_channels, in_channels // groups, *self.kernel_size)
         self.weight = Parameter(creation.empty(shape))

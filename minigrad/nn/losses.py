@@ -7,7 +7,7 @@ import numpy as np
 from minigrad import ops, reductions
 from minigrad.creation import ones_like
 from minigrad.indexing import gather
-from minigrad.op import Op, called
+from minigrad.op import Op, alike, called
 from minigrad.tensor import Tensor
 
 
@@ -86,6 +86,8 @@ def mse_loss(input, target, reduction="mean"):
     if input.shape != target.shape:
         shape = (input - target).shape
         input, target = input.expand(shape), target.expand(shape)
+    if input.dtype != target.dtype:
+        input, target = alike(input, target)
     return SQUARED(input, target, reduction)
 
 
@@ -189,8 +191,7 @@ def cross_entropy(
     if not label_smoothing:
         return loss
     weights = ones_like(input) if weight is None else along_classes(weight, input)
-    counts = Tensor((target.array != ignore_index).astype(input.dtype))
-    smooth = -(logs * weights).sum(dim) * counts
+    smooth = ops.where(target != ignore_index, -(logs * weights).sum(dim), 0)
     if reduction == "mean":
         smooth = smooth.sum() / total_weight(input, target, weight, ignore_index)
     else:
@@ -249,6 +250,7 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     dim = 1 if input.ndim > 1 else 0
     index = Tensor(np.expand_dims(safe, dim))
     losses = gather(input, dim, index).squeeze(dim) * -weights
+    losses = ops.where(target != ignore_index, losses, 0)
     name = "NllLoss2D" if input.ndim > 2 else "NllLoss"
     if reduction == "mean":
         return called(name, losses.sum() / Tensor(weights.sum()))

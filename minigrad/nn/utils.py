@@ -29,7 +29,7 @@ def clip_grad_norm_(
         powers = sum(float((np.abs(g) ** norm_type).sum()) for g in gradients)
         total = powers ** (1 / norm_type)
     factor = max_norm / (total + 1e-6)
-    if factor < 1:
+    if not factor >= 1:  # nan, too, goes to all
         for g in gradients:
             versions.wrote(g)
             g *= factor
