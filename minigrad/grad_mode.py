@@ -1,9 +1,13 @@
 """Switches: whether operations are recorded, and whether backward looks for nan."""
 
+from collections.abc import Callable
 from contextlib import ContextDecorator
+from functools import partial, wraps
 
 from minigrad import anomaly
 from minigrad.engine import recording
+
+GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
 
 
 class Switch(ContextDecorator):
@@ -13,10 +17,16 @@ class Switch(ContextDecorator):
 
     def __new__(cls, function=None):
         made = super().__new__(cls)
-        return made if function is None else ContextDecorator.__call__(made, function)
+        return made if function is None else Switch.__call__(made, function)
 
     def __init__(self, function=None):
         self._before = []
+
+    def __call__(self, function):
+        code = getattr(function, "__code__", None)
+        if code and code.co_flags & GENERATOR:
+            return stepwise(self, function)
+        return super().__call__(function)
 
     def _recreate_cm(self):
         return type(self)()  # calls may be in several threads at once
@@ -26,6 +36,30 @@ class Switch(ContextDecorator):
 
     def __exit__(self, *exception):
         self.flag.reset(self._before.pop())
+
+
+def stepwise(switch: Switch, function: Callable) -> Callable:
+    """Return a generator function for which the switch holds, but not at its yields."""
+
+    @wraps(function)
+    def generator(*args, **kwargs):
+        steps = function(*args, **kwargs)
+        step = partial(next, steps)
+        while True:
+            try:
+                with switch._recreate_cm():
+                    out = step()
+            except StopIteration as end:
+                return end.value
+            try:
+                step = partial(steps.send, (yield out))
+            except GeneratorExit:
+                steps.close()
+                raise
+            except BaseException as error:
+                step = partial(steps.throw, error)
+
+    return generator
 
 
 class no_grad(Switch):

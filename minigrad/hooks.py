@@ -55,12 +55,13 @@ def hook_before(node: Node, hook: Callable) -> "Handle":
     return Handle(node, on_tensors(lambda g: (hook((g,)) or (None,))[0]))
 
 
-def hook_after(node: Node, hook: Callable) -> None:
+def hook_after(node: Node, hook: Callable) -> "After":
     """Call hook(grad_inputs, grad_outputs) when a node has computed what it passes on.
 
-    A tuple that it returns replaces the grad_inputs.
+    A tuple that it returns replaces the grad_inputs. remove() takes the hook off again.
     """
     node.formulas = After(hook, node)
+    return node.formulas
 
 
 class After:
@@ -71,6 +72,10 @@ class After:
 
     def __len__(self) -> int:
         return len(self.bare.formulas)
+
+    def remove(self) -> None:
+        """Take the hook off; a second time does nothing."""
+        self.hook = lambda grad_inputs, grad_outputs: None
 
     def __iter__(self) -> Iterator[Callable]:
         """Yield a formula for each argument; the first that is used asks the hook."""

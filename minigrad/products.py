@@ -71,7 +71,9 @@ def to_operand(g, shape, operands, inputs, output, i):
     kept = "".join(letter for letter in inputs[i] if letter in "".join(names))
     share = np.einsum(f"{','.join(names)}->{kept}", g, *others)
     alone = tuple(k for k, letter in enumerate(inputs[i]) if letter not in kept)
-    return np.broadcast_to(np.expand_dims(share, alone), shape) if alone else share
+    share = np.expand_dims(share, alone) if alone else share
+    wide = np.broadcast_shapes(share.shape, shape)  # an operand may have a 1 there
+    return share if share.shape == wide else np.broadcast_to(share, wide)
 
 
 contracted = Op(
@@ -130,6 +132,11 @@ def spelled_out(equation, operands):
 def diagonal(x, letters, letter):
     """Return x with the first two axes of one letter taken together."""
     first, second = [i for i, each in enumerate(letters) if each == letter][:2]
+    if x.shape[first] != x.shape[second]:
+        raise RuntimeError(
+            f"einsum(): {letter!r} is repeated, but its axes have the lengths "
+            f"{x.shape[first]} and {x.shape[second]}"
+        )
     steps = np.arange(x.shape[first])
     axes = [k for k in range(x.ndim) if k not in (first, second)]
     x = x.permute(first, second, *axes)[steps, steps]

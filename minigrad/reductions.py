@@ -7,7 +7,7 @@ import numpy as np
 
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast, to_dtype
-from minigrad.ops import abs, maximum, minimum
+from minigrad.ops import abs, maximum, minimum, where
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor
 
@@ -182,8 +182,15 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
     elif math.isinf(ord):
         out = (amax if ord > 0 else amin)(size, dim, keepdim)
     else:
-        out = sum(size**ord, dim, keepdim) ** (1 / ord)
+        out = power_of(sum(power_of(size, ord), dim, keepdim), 1 / ord)
     return called("LinalgVectorNorm", out)
+
+
+def power_of(a, exponent):
+    """Return a**exponent for a >= 0; the slope at 0 counts as 0, as in PyTorch."""
+    if exponent < 0:
+        return a**exponent
+    return where(a == 0, a, where(a == 0, 1.0, a) ** exponent)
 
 
 def norm(input, p="fro", dim=None, keepdim=False):

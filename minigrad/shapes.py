@@ -204,11 +204,18 @@ def pile(g, shape, times):
 
 # Others
 
-flip = Op(
+flipped = Op(
     "Flip",
     lambda a, dims: np.flip(a, dims).copy(),
     a=lambda g, dims: np.flip(g, dims),
 )
+
+
+def flip(input, *args, dims=None):
+    """Return the tensor with the order of some axes reversed, as a copy."""
+    return flipped(input, sizes(args) if dims is None else sizes((dims,)))
+
+
 roll = Op(
     "Roll",
     lambda a, shifts, dims=None: np.roll(a, shifts, dims),

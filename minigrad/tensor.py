@@ -189,7 +189,7 @@ def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
         node, g = ends.popitem()
         leaf = wanted[node] if wanted else node.variable
         nobody_else = sys.getrefcount(g) <= 2  # than the name g, and this very call
-        if leaf is not None:
+        if leaf is not None and not (wanted and leaf.retains_grad):
             accumulate(leaf, own(g, leaf, nobody_else))
 
 

@@ -141,6 +141,67 @@ p *= 2
 (p * p).sum().backward()
 found = p, e.grad
 """,
+    "norms of other orders at 0": """
+x = torch.tensor([[0.0, 0.0], [3.0, 0.0], [3.0, -4.0]], requires_grad=True)
+y = x.norm(3, dim=1).sum() + x.norm(0.5, dim=1).sum() + x[2].norm(-1)
+y.backward()
+found = y, x.grad
+""",
+    "operands of einsum with a length of 1": """
+a, b = torch.ones(1, requires_grad=True), torch.arange(3.0, requires_grad=True)
+m = torch.arange(6.0).reshape(2, 3).requires_grad_()
+product = torch.einsum("ij,jk->ik", m, m[:1].T[:1])
+(torch.einsum("i,i->", a, b) + product.sum()).backward()
+found = a.grad, b.grad, m.grad
+""",
+    "several axes flipped": """
+x = torch.arange(6.0).reshape(2, 3)
+found = x.flip(0, 1), x.flip((0,)), torch.flip(x, dims=(1,)), torch.flip(x, [0, -1])
+""",
+    "hooks of a node are taken off": """
+x = torch.ones(2, requires_grad=True)
+y = (x * 2).sum()
+handles = [y.grad_fn.register_hook(lambda given, got: (given[0] * 3,))]
+handles += [y.grad_fn.register_hook(lambda given, got: (given[0] * 10,))]
+handles[1].remove()
+y.backward()
+found = x.grad
+""",
+    "generators within no_grad": """
+found = []
+def told(*words):
+    found.append([str(word) for word in (*words, torch.is_grad_enabled())])
+@torch.no_grad()
+def steps(n):
+    told("begin")
+    for i in range(n):
+        try:
+            told("got", (yield i))
+        except KeyError:
+            told("caught")
+            yield 10
+    return n
+def outer():
+    told("returned", (yield from steps(2)))
+walk = outer()
+told(next(walk))
+told(walk.send("a"))
+told(walk.throw(KeyError("b")))
+told(list(walk))
+with torch.no_grad():
+    told(*torch.enable_grad()(steps)(1))
+closed = steps(3)
+told(next(closed))
+closed.close()
+told("end")
+""",
+    "what retains its gradient gets it once": """
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+y.retain_grad()
+(y * 2).sum().backward(inputs=[y])
+found = y.grad, x.grad is None
+""",
     "dtypes": """
 found = [torch.zeros(2, dtype=float).dtype, torch.zeros(2, dtype=None).dtype]
 found += [F.mse_loss(torch.ones(2), torch.tensor([0, 1])).dtype]
@@ -176,6 +237,9 @@ torch.ones(2, 3).index_select(0, torch.tensor([[0]]))
 torch.ones(2, 3).gather(0, torch.tensor([[-1]]))
 torch.ones(2, 3).gather(0, torch.tensor([0]))
 torch.ones(3).tril()
+torch.einsum("ii", torch.ones(2, 3))
+F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 3, 3, dtype=torch.float64))
+F.binary_cross_entropy(torch.ones(2), torch.tensor([0, 1]))
 np.allclose(torch.ones(3, requires_grad=True), 1)
 hooked(lambda g: torch.ones(3))
 hooked(lambda g: g.double())

@@ -157,6 +157,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
             "conv2d wants an input (N, C, H, W) and a weight (O, C, kh, kw), "
             f"but got shapes {input.shape} and {weight.shape}"
         )
+    if input.dtype != weight.dtype:
+        raise RuntimeError(
+            f"conv2d: input is {input.dtype}, but weight {weight.dtype}; convert one"
+        )
     if input.shape[1] != weight.shape[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {list(weight.shape)}, expected "

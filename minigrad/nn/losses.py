@@ -100,6 +100,10 @@ def binary_cross_entropy(input, target, weight=None, reduction="mean"):
     """Return -(t log p + (1 - t) log(1 - p)) for probabilities p; logs end at -100."""
     check_reduction(reduction)
     same_shape("binary_cross_entropy", input, target)
+    if input.dtype != target.dtype:
+        raise RuntimeError(
+            f"binary_cross_entropy: input is {input.dtype}, but target {target.dtype}"
+        )
     if not ((input.array >= 0) & (input.array <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
     if weight is None:
