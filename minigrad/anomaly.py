@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 on = False  # for all threads
 _traces: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
@@ -21,7 +23,7 @@ def watched(node: Any, formulas: Sequence[Callable]) -> list[Callable]:
     def formula(i, g, *saved):
         share = formulas[i](g, *saved)
         numbers = getattr(share, "array", share)
-        if not bool((numbers == numbers).all()):
+        if not np.all(numbers == numbers):
             lines = _traces.get(node, ["unknown: it was not made in anomaly mode"])
             raise RuntimeError(
                 f"Function '{node.name()}' returned nan values in its {i}th output. "

@@ -41,6 +41,8 @@ def has_array(value: Any) -> bool:
 def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     """Return the values of all parameters; raise TypeError where one is missing."""
     parameters = op.parameters
+    if op.along and args and getattr(args[0], "shape", None) == ():
+        args, kwargs = without_axes(args, kwargs, op.along)
     if not kwargs and op.required <= len(args) <= len(parameters):
         return args + op.defaults[len(args) :]
     values = parameters | dict(zip(parameters, args))
@@ -56,7 +58,36 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     return list(values.values())
 
 
-def sizes(args: tuple) -> tuple[int, ...]:
-    """Return the sizes of x.view(2, 3), which may come as one tuple."""
+def without_axes(args: tuple, kwargs: dict, along: int) -> tuple[tuple, dict]:
+    """Return arguments for a number without axes: None for its axis 0, or -1.
+
+    PyTorch has that axis in all that works along one: torch.tensor(2.0).sum(0).
+    """
+    none = lambda dim: None if dim in (0, -1, (0,), (-1,), [0], [-1]) else dim  # noqa: E731
+    args = tuple(none(x) if i == along else x for i, x in enumerate(args))
+    return args, {k: none(x) if k in ("dim", "axis") else x for k, x in kwargs.items()}
+
+
+def sizes(args: tuple, named: Any = None) -> tuple[int, ...]:
+    """Return the sizes of x.view(2, 3), which may come as one tuple, or by name."""
+    if named is not None:
+        args = (named,)
     one = len(args) == 1 and isinstance(args[0], list | tuple)
     return tuple(map(operator.index, args[0] if one else args))
+
+
+def bools(name: str, mask: Any) -> None:
+    """Raise RuntimeError unless an array or a Tensor holds bools."""
+    if mask.dtype != bool:
+        raise RuntimeError(f"{name}: expected a tensor of bools, not of {mask.dtype}")
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """Return an axis as counted from the front; raise IndexError if there is none."""
+    ndim = max(ndim, 1)
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}],"
+            f" but got {dim})"
+        )
+    return dim % ndim

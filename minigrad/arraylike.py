@@ -19,7 +19,9 @@ def as_bare(value: Any) -> Any:
     Raises RuntimeError for one that requires grad: its gradient would be lost.
     """
     if isinstance(value, list | tuple):
-        return type(value)(map(as_bare, value))
+        return (
+            [*map(as_bare, value)] if type(value) is list else (*map(as_bare, value),)
+        )
     return value.numpy() if isinstance(value, ArrayLike) else value
 
 

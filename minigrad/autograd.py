@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.creation import ones_like, randn_like, zeros_like
+from minigrad.creation import ones_like, randn_like, repeatable, zeros_like
 from minigrad.function import Function
 from minigrad.grad_mode import (
     detect_anomaly,
@@ -93,6 +93,11 @@ def tracked(inputs: Any, create_graph: bool) -> tuple[Tensor, ...]:
     )
 
 
+def tied(output: Tensor) -> Tensor:
+    """Return an output to walk back from; if nothing leads to it, as a new leaf."""
+    return output if output.requires_grad else output.detach().requires_grad_()
+
+
 def like_given(given: Any, results: Sequence) -> Any:
     """Return one result for one input, and a tuple for a tuple."""
     return tuple(results) if isinstance(given, list | tuple) else results[0]
@@ -106,7 +111,8 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
-    found = grad(many(outputs), leaves, v, None, create_graph, allow_unused=True)
+    ends = [tied(output) for output in many(outputs)]
+    found = grad(ends, leaves, v, None, create_graph, allow_unused=True)
     found = [zeros_like(x) if g is None else g for g, x in zip(found, leaves)]
     result = outputs if create_graph else detached(outputs)
     return result, like_given(inputs, found)
@@ -131,6 +137,8 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
 
 def weighed(outputs, weights, inputs, create_graph: bool) -> list[Tensor]:
     """Return the outputs' gradient, weighted, for each input; zeros where none."""
+    if len(outputs) != len(weights):
+        raise RuntimeError(f"expected {len(outputs)} tensors, but got {len(weights)}")
     pairs = [(o, w) for o, w in zip(outputs, weights) if o.requires_grad]
     found = [None] * len(inputs)
     if pairs:
@@ -154,7 +162,7 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
     tables = [
-        like_given(inputs, table_of(output, leaves, create_graph))
+        like_given(inputs, table_of(tied(output), leaves, create_graph))
         for output in many(outputs)
     ]
     return like_given(outputs, tables)
@@ -203,8 +211,8 @@ def gradcheck(
     """
     for k, x in enumerate(to_be_checked(inputs)):
         nudged = by_nudging(func, inputs, x, eps)
-        (table,) = table_of(all_outputs(func, inputs), [x], create_graph=False)
-        walked = table.array.reshape(nudged.shape)
+        (table,) = table_of(all_outputs(func, inputs) * 2, [x], create_graph=False)
+        walked = table.array.reshape(nudged.shape) / 2
         if not np.allclose(walked, nudged, rtol, atol, equal_nan=True):
             message = f"\nnumerical:\n{nudged}\nanalytical:\n{walked}"
             if raise_exception:
@@ -286,6 +294,7 @@ def checkpoint(function: Callable, *args: Any) -> Any:
     """
     others = [(i, x) for i, x in enumerate(args) if not isinstance(x, Tensor)]
 
+    @repeatable
     def inside(*tensors):
         every = list(tensors)
         for i, other in others:

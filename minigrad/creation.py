@@ -1,5 +1,7 @@
 """Making tensors: from data, filled, counted, and at random."""
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,24 @@ def generator() -> "np.random.Generator":
 def manual_seed(seed: int) -> None:
     """Make all random numbers from here on the same in every run."""
     _generators[:] = [np.random.default_rng(seed)]
+
+
+def repeatable(function: Callable) -> Callable:
+    """Return the function, but with the same random numbers in each call of it."""
+    first: list = []
+
+    def run(*args):
+        now = generator()
+        if not first:
+            first.append(copy.deepcopy(now))
+            return function(*args)
+        _generators[:] = [copy.deepcopy(first[0])]
+        try:
+            return function(*args)
+        finally:
+            _generators[:] = [now]
+
+    return run
 
 
 def made(array: np.ndarray, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -63,19 +83,25 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor(as_array(array))
 
 
-def zeros(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
     """Return zeros of a shape."""
-    return made(np.zeros(sizes(size), as_dtype(dtype)), None, requires_grad)
+    return made(np.zeros(sizes(args, size), as_dtype(dtype)), None, requires_grad)
 
 
-def ones(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+def ones(
+    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
     """Return ones of a shape."""
-    return made(np.ones(sizes(size), as_dtype(dtype)), None, requires_grad)
+    return made(np.ones(sizes(args, size), as_dtype(dtype)), None, requires_grad)
 
 
-def empty(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+def empty(
+    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
     """Return whatever numbers are there, in a shape."""
-    return made(np.empty(sizes(size), as_dtype(dtype)), None, requires_grad)
+    return made(np.empty(sizes(args, size), as_dtype(dtype)), None, requires_grad)
 
 
 def full(
@@ -92,6 +118,10 @@ def arange(
     """Return start, start + step, ... up to but without end."""
     if end is None:
         start, end = 0, start
+    if step == 0 or (end - start) * step < 0:
+        raise RuntimeError(
+            f"arange: from {start} to {end} there is no way in steps of {step}"
+        )
     floats = any(isinstance(x, float) for x in (start, end, step))
     array = np.arange(start, end, step)
     return made(array, dtype or (default if floats else int64), requires_grad)
@@ -111,16 +141,19 @@ def eye(
     return made(np.eye(n, m, dtype=as_dtype(dtype)), None, requires_grad)
 
 
-def rand(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+def rand(
+    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
     """Return random numbers, uniform from 0 to 1."""
-    return made(generator().random(sizes(size)), dtype, requires_grad)
+    return made(generator().random(sizes(args, size)), dtype, requires_grad)
 
 
-def randn(*size: int, dtype: Any = default, requires_grad: bool = False) -> Tensor:
+def randn(
+    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+) -> Tensor:
     """Return random numbers, normal with mean 0 and variance 1."""
-    return made(
-        np.asarray(generator().standard_normal(sizes(size))), dtype, requires_grad
-    )
+    array = np.asarray(generator().standard_normal(sizes(args, size)))
+    return made(array, dtype, requires_grad)
 
 
 def randint(low: int, high=None, size=None, dtype: Any = int64) -> Tensor:

@@ -53,15 +53,10 @@ def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarr
         return array.astype(as_dtype(dtype), copy=False)
     if array.dtype == float64 and not hasattr(data, "dtype"):
         return array.astype(default)
+    if array.dtype == np.uint64 and not hasattr(data, "dtype"):
+        raise RuntimeError(f"an int64 ends at 2**63 - 1; got {array.max()}")
     rank(array.dtype)
     return array
-
-
-def settle(out: np.ndarray, given: np.dtype) -> np.ndarray:
-    """Return what NumPy made of integers as PyTorch would: exp(2) is a float32."""
-    if given.kind != "f" and out.dtype == float64:
-        return out.astype(default)
-    return out
 
 
 def promoted(a: np.ndarray, b: np.ndarray) -> np.dtype:

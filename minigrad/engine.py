@@ -132,7 +132,8 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
         formulas, saved = ready(node, lift)
     for to, formula, values in zip(node.targets, formulas, saved):
         if to is not None and (wanted is None or to in wanted):
-            share = formula(g, *values)
+            if (share := formula(g, *values)) is None:
+                continue
             share = share if share.shape == to.shape else sum_to(share, to.shape, node)
             entry = waiting.get(-to.number)
             if entry is None:

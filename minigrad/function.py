@@ -63,7 +63,7 @@ class Custom:
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
         self.name, self.frees = f"{function.__name__}Backward", bool(ctx.saved_tensors)
         self.function, self.ctx = function, ctx
-        self.inputs = [zeros_for(x) for x in args]
+        self.inputs = [isinstance(x, Tensor) for x in args]
         self.outputs = [zeros_for(x) for x in outputs]
         places, saved = {id(x): i for i, x in enumerate(outputs)}, ctx.saved_tensors
         self.sources = [getattr(x, "edge", None) or places.get(id(x)) for x in saved]
@@ -77,11 +77,11 @@ class Custom:
         saved = tuple(getattr(x, "array", None) for x in self.ctx.saved_tensors)
         self.ctx.saved_tensors = ()  # from now on the node has them
         saved = tuple(saved if target else () for target in targets)
-        shape = outputs[0].shape if len(outputs) == 1 else None
+        shape = getattr(outputs[0], "shape", None) if len(outputs) == 1 else None
         node = Node(self, self, targets, saved, shape)
-        made = tuple(Tensor(out.array) for out in outputs)
+        made = tuple(Tensor(x.array) if isinstance(x, Tensor) else x for x in outputs)
         for i, out in enumerate(made):
-            if out.is_floating_point():
+            if isinstance(out, Tensor) and out.is_floating_point():
                 out.edge = output_of(node, i, out.shape)
         return made
 
@@ -96,22 +96,27 @@ class Custom:
                 parts = g if isinstance(g, Parts) else {0: g}
                 given = filled(map(parts.get, range(len(self.outputs))), self.outputs)
                 shares.extend(self.checked(self.function.backward(ctx, *given)))
-            return shares[i] if recording.get() else shares[i].array
+            return shares[i] if recording.get() else getattr(shares[i], "array", None)
 
         for i in range(len(self)):
             yield partial(share, i=i)
 
-    def checked(self, shares: Any) -> list[Tensor]:
+    def checked(self, shares: Any) -> list[Tensor | None]:
         """Return one gradient for each argument; raise if that is not what came."""
-        shares = shares if isinstance(shares, tuple | list) else (shares,)
+        shares = [*shares] if isinstance(shares, tuple | list) else [shares]
+        while len(shares) > len(self) and shares[-1] is None:
+            shares.pop()
         if len(shares) != len(self):
             raise RuntimeError(
                 f"function {self.name} returned an incorrect number of gradients "
                 f"(expected {len(self)}, got {len(shares)})"
             )
-        if not all(isinstance(share, Tensor | None) for share in shares):
-            raise TypeError(f"{self.name}: a gradient has to be a Tensor or None")
-        return filled(shares, self.inputs)
+        for share, is_tensor in zip(shares, self.inputs):
+            if share is not None and not (is_tensor and isinstance(share, Tensor)):
+                raise TypeError(
+                    f"{self.name}: give a Tensor or None; None for non-Tensors"
+                )
+        return shares
 
     def lifted(self, node: Node, make: Callable) -> tuple:
         """Return formulas, and saved values as Tensors that lead on."""
@@ -131,11 +136,11 @@ class Custom:
 
 def zeros_for(x: Any) -> Callable:
     """Return what makes zeros like the tensor x, without holding on to it."""
-    return partial(np.zeros, getattr(x, "shape", ()), getattr(x, "dtype", float))
+    return partial(np.zeros, x.shape, x.dtype) if isinstance(x, Tensor) else type(None)
 
 
-def filled(gradients: Iterable, zeros: list[Callable]) -> list[Tensor]:
-    """Return gradients as Tensors, with zeros for each None."""
+def filled(gradients: Iterable, zeros: list[Callable]) -> list[Tensor | None]:
+    """Return gradients as Tensors, with zeros for those of Tensors that are None."""
     return [wrapped(new() if g is None else g) for g, new in zip(gradients, zeros)]
 
 

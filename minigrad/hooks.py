@@ -112,7 +112,8 @@ class Handle:
 
     def __init__(self, node: Node | AccumulateGrad, hook: Callable):
         self._node, self._hook = weakref.ref(node), hook
-        node.hooks = [*(node.hooks or ()), hook]
+        last = lambda hook: hook.__name__ == "keep"  # noqa: E731, retain_grad's
+        node.hooks = sorted([*(node.hooks or ()), hook], key=last)
 
     def remove(self) -> None:
         """Take the hook off; a second time does nothing."""

@@ -5,6 +5,7 @@ import operator
 
 import numpy as np
 
+from minigrad.arguments import axis_of
 from minigrad.dtypes import Array
 from minigrad.op import Op
 from minigrad.tensor import Tensor
@@ -118,16 +119,18 @@ def getitem(input, index):
 
 def along(input, dim, index):
     """Return the index that means `index` along axis `dim`, and all of the others."""
-    return (slice(None),) * (dim % input.ndim) + (index, ...)
+    return (slice(None),) * axis_of(dim, input.ndim) + (index, ...)
 
 
-def split(tensor, split_size_or_sections, dim=0):
+def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
     """Return the tensor in parts along an axis: of one size, or of the sizes given."""
-    length, sizes = tensor.shape[dim], split_size_or_sections
+    sizes = split_size_or_sections if split_size is None else split_size
+    dim = axis_of(dim, tensor.ndim)
+    length = tensor.shape[dim]
     name = "Split" if isinstance(sizes, int) else "SplitWithSizes"
     if isinstance(sizes, int):
         sizes = [min(sizes, length - i) for i in range(0, length or 1, sizes or 1)]
-    if sum(sizes) != length:
+    if sum(sizes) != length or min(sizes, default=0) < 0:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {length} (input "
             f"tensor's size at dimension {dim}), but got split_sizes={list(sizes)}"
@@ -139,12 +142,16 @@ def split(tensor, split_size_or_sections, dim=0):
 
 def chunk(input, chunks, dim=0):
     """Return the tensor in at most so many parts of one size; the last is smaller."""
+    if chunks < 1:
+        raise RuntimeError(
+            f"chunk expects `chunks` to be greater than 0, got: {chunks}"
+        )
     return split(input, -(-input.shape[dim] // chunks) or 1, dim)
 
 
 def unbind(input, dim=0):
     """Return the parts along an axis, without that axis."""
-    indices = range(input.shape[dim])
+    indices = range(input.shape[axis_of(dim, input.ndim)])
     return tuple(taken["Unbind"](input, along(input, dim, i)) for i in indices)
 
 

@@ -52,7 +52,16 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
         x.edge = out.edge
         x.edge.saved = in_place_of(out.array, x.array, x.edge.saved)
         x.edge.number = next(versions.numbers)  # it may save what was just written
+        keep_retaining(before, x)
     return x
+
+
+def keep_retaining(before: Tensor, x: Tensor) -> None:
+    """Let x keep its gradient, if it did before, but now that of its new numbers."""
+    if before.retains_grad:
+        hooks = [hook for hook in before.edge.hooks if hook.__name__ != "keep"]
+        before.edge.hooks = hooks or None
+        x.retain_grad()
 
 
 def apart(arg: Any, x: Tensor) -> Any:

@@ -41,7 +41,8 @@ BOTH = {  # functions of minigrad and methods of Tensor
         rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
         round clone eq ne lt le gt ge logical_not logical_and logical_or isnan clamp
         relu""",
-    products: "matmul mm bmm mv dot outer",
+    products: "matmul outer",
+    products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin max min logsumexp cumsum norm all any
         argmax argmin softmax log_softmax""",
     shapes: """reshape flatten transpose permute t squeeze unsqueeze broadcast_to flip
@@ -148,7 +149,7 @@ Tensor.cpu = lambda self: to(self, "cpu")
 
 # What formulas call by NumPy's names
 ufuncs |= {op.forward: op for op in vars(ops).values() if is_ufunc(op)}
-ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign}
+ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign, np.rint: ops.round}
 functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,

@@ -15,7 +15,7 @@ from minigrad.arguments import (
     in_order,
     parameters_of,
 )
-from minigrad.dtypes import Array, as_array, promoted, settle, weak
+from minigrad.dtypes import Array, as_array, default, int64, promoted, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import storage
@@ -46,6 +46,9 @@ class Op:
         known = [*self.parameters, "y", "shape", "i"]
         named = dict.fromkeys(name for names in self.names for name in names)
         self.extras = [name for name in named if name not in known]
+        self.along = (
+            list(self.parameters).index("dim") if "dim" in self.parameters else 0
+        )
         self.choosy = bool(named.keys() & MAY_BE_ARRAYS)
         self.frees = bool(named.keys() & {"y", *self.extras, *self.arguments})
         self.picks = [self.picker(names) for names in self.names]
@@ -111,7 +114,7 @@ def unary(op: Op) -> Callable:
         if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
             out = as_array(out)
         if to_a is None or not op.formulas or not recording.get():
-            return Tensor(settle(out, x.dtype))
+            return Tensor(settle(op, out, x))
         saved = (op.picks[0]((x, out)),)
         return Tensor(out, Node(op, op.formulas, (to_a,), saved, out.shape))
 
@@ -134,7 +137,7 @@ def binary(op: Op) -> Callable:
         if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
             out = as_array(out)
         if (to_a or to_b) is None or not op.formulas or not recording.get():
-            return Tensor(settle(out, x.dtype))
+            return Tensor(settle(op, out, x, y))
         save_a, save_b = op.picks
         values = x, y, out
         saved = to_a and save_a(values), to_b and save_b(values)
@@ -203,6 +206,14 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
 def is_view(out: ndarray, arrays: list) -> bool:
     """Return whether the memory of a result is that of an argument."""
     return any(storage(out) is storage(x) for x in arrays if isinstance(x, Array))
+
+
+def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:
+    """Return the result of integers as PyTorch would: exp(2) is a float32."""
+    if given[0].dtype.kind != "f" and out.dtype.kind == "f" and out.dtype != default:
+        return as_array(op.forward(*(a.astype(default) for a in given)))
+    small = out.dtype == np.int8 and given[0].dtype == bool  # the square of True
+    return out.astype(int64) if small else out
 
 
 def on_arrays(op: Op, *arguments: Any) -> Any:

@@ -10,7 +10,9 @@ import math
 import numpy as np
 from numpy import ndarray
 
-from minigrad.op import Op, alike, called, constant
+from minigrad.arguments import bools
+from minigrad.dtypes import default
+from minigrad.op import Op, alike, called, constant, to_dtype
 from minigrad.special import erf_of
 from minigrad.tensor import Tensor
 
@@ -31,14 +33,14 @@ power = Op(
 maximum = Op(
     "Maximum",
     np.maximum,
-    a=lambda g, a, b: g * (a > b) + g * (a == b) * 0.5,
-    b=lambda g, a, b: g * (b > a) + g * (a == b) * 0.5,
+    a=lambda g, a, b: np.where(a < b, 0, np.where(a == b, g * 0.5, g)),
+    b=lambda g, a, b: np.where(b < a, 0, np.where(a == b, g * 0.5, g)),
 )
 minimum = Op(
     "Minimum",
     np.minimum,
-    a=lambda g, a, b: g * (a < b) + g * (a == b) * 0.5,
-    b=lambda g, a, b: g * (b < a) + g * (a == b) * 0.5,
+    a=lambda g, a, b: np.where(a > b, 0, np.where(a == b, g * 0.5, g)),
+    b=lambda g, a, b: np.where(b > a, 0, np.where(a == b, g * 0.5, g)),
 )
 
 # Functions of one number
@@ -64,7 +66,7 @@ erf = Op("Erf", erf_of, a=lambda g, a: g * np.exp(-a * a) * ERF_SLOPE)
 relu = Op("Relu", lambda a: np.maximum(a, zeros_for(a)), a=lambda g, y: g * (y != 0))
 floor = Op("Floor", np.floor, a=lambda g: np.zeros_like(g))
 ceil = Op("Ceil", np.ceil, a=lambda g: np.zeros_like(g))
-round = Op("Round", np.rint, a=lambda g: np.zeros_like(g))
+round = Op("Round", lambda a: a.round(), a=lambda g: np.zeros_like(g))
 clone = Op("Clone", lambda a: a.copy(), a=lambda g: g)
 ERF_SLOPE = 2 / math.sqrt(math.pi)
 
@@ -131,6 +133,7 @@ def where(condition, input=None, other=None):
     """
     if input is None:
         return tuple(map(Tensor, np.nonzero(condition.array)))
+    bools("where", condition)
     tensors = [x for x in (input, other) if isinstance(x, Tensor)]
     if not tensors:
         input = constant(choose, input, np.dtype(bool))
@@ -146,12 +149,18 @@ def where(condition, input=None, other=None):
 
 def clamp(input, min=None, max=None):
     """Limit to the range from `min` to `max`; either may be None, or a tensor."""
-    if min is None and max is None:
-        raise ValueError("clamp: At least one of 'min' or 'max' must not be None")
-    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+    bounds = [bound for bound in (min, max) if bound is not None]
+    tensors = {isinstance(bound, Tensor) for bound in bounds}
+    if len(tensors) != 1:
+        raise TypeError("clamp: give 'min' or 'max', or both, numbers or both tensors")
+    if tensors == {False}:
+        if input.dtype.kind != "f" and float in map(type, bounds):
+            input = to_dtype(input, default)
         return called("ClampBackward1", clamp_to(input, min, max))
     if min is not None:
-        input = where(input >= min, input, maximum(input, min))
+        nan = (input + min).detach()  # where neither is the larger one
+        input = where(input >= min, input, where(input < min, min, nan))
     if max is not None:
-        input = where(input <= max, input, minimum(input, max))
+        nan = (input + max).detach()
+        input = where(input <= max, input, where(input > max, max, nan))
     return called("Clamp", input)

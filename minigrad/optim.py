@@ -264,7 +264,33 @@ class LambdaLR:
             group["lr"] = lr
 
 
-class StepLR(LambdaLR):
+class Chained(LambdaLR):
+    """A schedule that goes on from the lr that is there, whoever has set it."""
+
+    lowest = 0.0  # where the way ends: the lr's height above it is scaled
+
+    def step(self) -> None:
+        self.last_epoch += 1
+        for group, base_lr in zip(self.optimizer.param_groups, self.base_lrs):
+            now, before = self.rate(base_lr, self.last_epoch), base_lr
+            if self.last_epoch:
+                before = self.rate(base_lr, self.last_epoch - 1)
+            now, before = now - self.lowest, before - self.lowest
+            if abs(before) > 1e-12 * base_lr:
+                height = (group["lr"] - self.lowest) * (now / before)
+                group["lr"] = self.lowest + height
+            else:  # up again, from the very ground
+                group["lr"] += now
+        self.last_lrs = [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_last_lr(self) -> list[float]:
+        return self.last_lrs
+
+    def state_dict(self) -> dict:
+        return super().state_dict() | {"last_lrs": self.last_lrs}
+
+
+class StepLR(Chained):
     """Multiplies the learning rate by gamma every step_size steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
@@ -272,11 +298,14 @@ class StepLR(LambdaLR):
         super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
 
 
-class LinearLR(LambdaLR):
+class LinearLR(Chained):
     """Warms up from start_factor to end_factor of the rate in total_iters steps."""
 
     def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5):
         above_zero(start_factor=start_factor, total_iters=total_iters)
+        for name, value in ("start", start_factor), ("end", end_factor):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name}_factor has to be from 0 to 1, not {value}")
 
         def factor(epoch):
             done = min(epoch, total_iters) / total_iters
@@ -285,7 +314,7 @@ class LinearLR(LambdaLR):
         super().__init__(optimizer, factor)
 
 
-class CosineAnnealingLR(LambdaLR):
+class CosineAnnealingLR(Chained):
     """Lowers the learning rate to eta_min along half a cosine, in T_max steps.
 
     Source: I. Loshchilov, F. Hutter, "SGDR", 2017.
@@ -293,7 +322,8 @@ class CosineAnnealingLR(LambdaLR):
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
         above_zero(T_max=T_max)
-        self.T_max, self.eta_min = T_max, eta_min
+        self.T_max = T_max
+        self.eta_min = self.lowest = eta_min
         super().__init__(optimizer, lambda epoch: 1.0)
 
     def rate(self, base_lr, epoch):

@@ -20,24 +20,8 @@ def matmul(input, other):
     Shapes (..., n, k) and (..., k, m) give (..., n, m); the dots broadcast. A vector
     of k counts as a row on the left and as a column on the right.
     """
-    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
-        raise TypeError(
-            f"matmul: both must be Tensors, not {kind(input)} and {kind(other)}"
-        )
+    inner = inner_size("matmul", input, other)
     m, n = input.ndim, other.ndim
-    if not m or not n:
-        raise RuntimeError("both arguments to matmul need to be at least 1D")
-    inner = other.shape[-2] if n > 1 else other.shape[0]
-    if input.shape[-1] != inner:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied: {input.shape} and "
-            f"{other.shape}, inner sizes {input.shape[-1]} and {inner}"
-        )
-    if input.dtype != other.dtype:
-        raise RuntimeError(
-            "expected m1 and m2 to have the same dtype, but got: "
-            f"{input.dtype} != {other.dtype}"
-        )
     if m == 1 and n == 1:
         return dot(input, other)
     if m == 1:
@@ -56,8 +40,60 @@ def matmul(input, other):
     return called("UnsafeView", bmm(input, other))
 
 
+def inner_size(name, input, other):
+    """Return how many products each sum has; raise if the two do not fit together."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        raise TypeError(
+            f"{name}: both must be Tensors, not {kind(input)} and {kind(other)}"
+        )
+    if not input.ndim or not other.ndim:
+        raise RuntimeError(f"both arguments to {name} need to be at least 1D")
+    inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
+    if input.shape[-1] != inner:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied: {input.shape} and "
+            f"{other.shape}, inner sizes {input.shape[-1]} and {inner}"
+        )
+    if input.dtype != other.dtype:
+        raise RuntimeError(
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{input.dtype} != {other.dtype}"
+        )
+    return inner
+
+
+def check_axes(name, input, other, *axes):
+    """Raise RuntimeError unless two tensors have so many axes."""
+    if (input.ndim, other.ndim) != axes:
+        raise RuntimeError(
+            f"{name}: expected tensors with {axes[0]} and {axes[1]} axes, but got the "
+            f"shapes {input.shape} and {other.shape}"
+        )
+
+
+def strictly(op, input, other, *axes):
+    """Multiply tensors that have so many axes, and no others."""
+    inner_size(op.name.lower(), input, other)
+    check_axes(op.name.lower(), input, other, *axes)
+    if input.shape[:-2] != other.shape[:-2]:
+        raise RuntimeError(
+            f"bmm: expected as many matrices, but got {input.shape} and {other.shape}"
+        )
+    return op(input, other)
+
+
+class strict:
+    """Products that take so many axes and no others; their arguments as PyTorch's."""
+
+    dot = staticmethod(lambda input, tensor: strictly(dot, input, tensor, 1, 1))
+    mv = staticmethod(lambda input, vec: strictly(mv, input, vec, 2, 1))
+    mm = staticmethod(lambda input, mat2: strictly(mm, input, mat2, 2, 2))
+    bmm = staticmethod(lambda input, mat2: strictly(bmm, input, mat2, 3, 3))
+
+
 def outer(input, vec2):
     """Multiply all numbers of one vector with all of another: (n,), (m,) to (n, m)."""
+    check_axes("outer", input, vec2, 1, 1)
     return input.unsqueeze(1) * vec2
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minigrad.arguments import sizes
+from minigrad.arguments import axis_of, bools, sizes
 from minigrad.dtypes import promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
@@ -45,7 +45,9 @@ squeezed = Op(
     a=lambda g, shape: g.reshape(shape),
 )
 unsqueezed = Op(
-    "Unsqueeze", lambda a, dim: np.expand_dims(a, dim), a=lambda g, dim: g.squeeze(dim)
+    "Unsqueeze",
+    lambda a, place: np.expand_dims(a, place),
+    a=lambda g, place: g.squeeze(place),
 )
 expanded = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
 
@@ -56,15 +58,23 @@ def ones_among(a, dim):
     return tuple(d for d in dims if not a.ndim or a.shape[d] == 1) if a.ndim else ()
 
 
-def reshape(input, *shape):
+def reshape(input, *args, shape=None):
     """Return the numbers in another shape, on the same memory where that can be."""
     op = viewed if input.array.flags.c_contiguous else reshaped
-    return op(input, sizes(shape))
+    return op(input, lengths(args, shape))
 
 
-def view(input, *shape):
+def lengths(args, named):
+    """Return a shape, in which one length may be -1: as long as it has to be."""
+    shape = sizes(args, named)
+    if min(shape, default=0) < -1:
+        raise RuntimeError(f"invalid shape dimension {min(shape)} in {shape}")
+    return shape
+
+
+def view(input, *args, size=None):
     """Return the same memory in another shape; RuntimeError where it cannot be."""
-    out = viewed(input, sizes(shape))
+    out = viewed(input, lengths(args, size))
     if not np.shares_memory(out.array, input.array) and out.numel():
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride: "
@@ -76,19 +86,23 @@ def view(input, *shape):
 def flatten(input, start_dim=0, end_dim=-1):
     """Return the axes from start_dim to end_dim as a single one."""
     shape = input.shape or (1,)
-    first, last = start_dim % len(shape), end_dim % len(shape)
+    first, last = (axis_of(dim, input.ndim) for dim in (start_dim, end_dim))
+    if first > last:
+        raise RuntimeError(f"flatten: start_dim {start_dim} comes after {end_dim}")
     middle = math.prod(shape[first : last + 1])
     return reshape(input, *shape[:first], middle, *shape[last + 1 :])
 
 
 def transpose(input, dim0, dim1):
     """Return the tensor with two axes swapped."""
+    if not input.ndim and {dim0, dim1} <= {0, -1}:
+        return permuted(input, ())
     return swapped(input, dim0, dim1)
 
 
-def permute(input, *dims):
+def permute(input, *args, dims=None):
     """Return the tensor with its axes in another order."""
-    return permuted(input, sizes(dims))
+    return permuted(input, sizes(args, dims))
 
 
 def t(input):
@@ -110,16 +124,20 @@ def unsqueeze(input, dim):
     return unsqueezed(input, dim)
 
 
-def expand(input, *shape):
+def expand(input, *args, size=None):
     """Return the tensor stretched, without copying; -1 keeps the length of an axis."""
-    wanted = sizes(shape)
+    wanted = sizes(args, size)
+    if -1 in wanted[: max(len(wanted) - input.ndim, 0)]:
+        raise RuntimeError(
+            f"expand: -1 in {wanted} stands for no axis of {input.shape}"
+        )
     old = (1,) * (len(wanted) - input.ndim) + input.shape
     return expanded(input, tuple(o if n == -1 else n for o, n in zip(old, wanted)))
 
 
-def broadcast_to(input, shape):
+def broadcast_to(input, size):
     """Return the tensor stretched to a shape, without copying."""
-    return expanded(input, tuple(shape))
+    return expand(input, size)
 
 
 def contiguous(input):
@@ -183,9 +201,14 @@ def stack(tensors, dim=0):
     return stacked(of_one_dtype(tensors), dim)
 
 
-def repeat(input, *times):
+def repeat(input, *args, repeats=None):
     """Return as many copies of the tensor along each axis, side by side."""
-    return tiled(input, sizes(times))
+    times = sizes(args, repeats)
+    if len(times) < input.ndim:
+        raise RuntimeError(
+            f"repeat: {times} has a number for fewer axes than the shape {input.shape}"
+        )
+    return tiled(input, times)
 
 
 tiled = Op(
@@ -213,12 +236,20 @@ flipped = Op(
 
 def flip(input, *args, dims=None):
     """Return the tensor with the order of some axes reversed, as a copy."""
-    return flipped(input, sizes(args) if dims is None else sizes((dims,)))
+    dims = sizes(args, dims)
+    return flipped(input, dims if input.ndim or set(dims) - {0, -1} else ())
+
+
+def rolled(a, shifts, dims=None):
+    """Return an array shifted around its end, along all of the axes given."""
+    if np.size(shifts) != np.size(dims) and dims is not None:
+        raise ValueError(f"shifts {shifts} and dims {dims} are not alike in number")
+    return np.roll(a, shifts, dims)
 
 
 roll = Op(
     "Roll",
-    lambda a, shifts, dims=None: np.roll(a, shifts, dims),
+    rolled,
     a=lambda g, shifts, dims: np.roll(
         g, tuple(-np.atleast_1d(shifts)) if dims is not None else -shifts, dims
     ),
@@ -252,8 +283,7 @@ filled = Op(
 
 def masked_fill(input, mask, value):
     """Return the tensor with `value`, a number or a 0-d tensor, where mask is True."""
-    if mask.dtype != bool:
-        raise RuntimeError(f"masked_fill: mask has to be of bools, not of {mask.dtype}")
+    bools("masked_fill", mask)
     if getattr(value, "ndim", 0):
         raise RuntimeError(
             f"masked_fill: value has to be one number, not of shape {value.shape}"

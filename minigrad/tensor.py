@@ -100,6 +100,8 @@ class Tensor(ArrayLike):
     @data.setter
     def data(self, value: "Tensor") -> None:
         self.array = value.array
+        if self.is_leaf and self.requires_grad:
+            self.edge.shape = self.shape
 
     @property
     def _version(self) -> int:
@@ -189,7 +191,7 @@ def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
         node, g = ends.popitem()
         leaf = wanted[node] if wanted else node.variable
         nobody_else = sys.getrefcount(g) <= 2  # than the name g, and this very call
-        if leaf is not None and not (wanted and leaf.retains_grad):
+        if leaf is not None and leaf.edge and not (wanted and leaf.retains_grad):
             accumulate(leaf, own(g, leaf, nobody_else))
 
 

@@ -1,5 +1,6 @@
 """Programs that give in minigrad what they give in PyTorch, or are refused by both."""
 
+import functools
 import math
 
 import numpy as np
@@ -226,6 +227,178 @@ torch.manual_seed(0)
 layer = torch.nn.Conv2d(2, 3, 3, padding="same")
 found = F.adaptive_avg_pool2d(x, (None, 2)), layer(x).shape
 """,
+    "many equal numbers, added up": """
+x = torch.full((60000, 2), 0.1)
+found = [x.sum(0), x.mean(0), x.var(0), x.std(0), x.cumsum(0)[-1], x.T.sum(1)]
+x = torch.full((300, 200, 2), 0.1)
+found += [x.sum((0, 1)), x.mean((0, 1))]
+""",
+    "bools and integers in functions of floats": """
+b, k = torch.tensor([True, False, True]), torch.tensor([-3, 0, 7])
+functions = torch.exp, torch.sin, torch.tanh, torch.sqrt, torch.square
+found = [[f(x), f(x).dtype] for x in (b, k) for f in functions]
+found += [b * b, (b * b).dtype, k.round(), k.round().dtype, k.floor().dtype]
+found += [k.clamp(0, 5).dtype]
+found += [k.clamp(0.5, 1.5), k.clamp(max=1.5).dtype, k.clamp(min=1)]
+found += [k.logsumexp(0), k.logsumexp(0).dtype]
+""",
+    "axis 0 of one number": """
+x = torch.tensor(3.0, requires_grad=True)
+found = [x.sum(0), x.mean(-1), x.sum(0, keepdim=True), x.prod(0), x.amax(0)]
+found += [x.logsumexp(0), x.norm(dim=0), x.max(0)[0], x.max(0)[1], x.argmax(0)]
+found += [x.softmax(0), x.log_softmax(-1), x.cumsum(0), x.flip(0), x.transpose(0, -1)]
+found += [x.all(0), x.any(-1), x.var(0, correction=0), x.flatten(), x.squeeze(0)]
+found += [x.unsqueeze(-1)]
+sum(y.sum() for y in found if y.requires_grad).backward()
+found += [x.grad]
+""",
+    "questions over several axes": """
+x = torch.tensor([[[True, False]], [[True, True]]])
+found = [x.all(dim=(0, 1)), x.any(dim=(1, 2), keepdim=True), x.all(1)]
+""",
+    "the norm of order 0 learns nothing": """
+x = torch.tensor([1.0, 0.0, -2.0], requires_grad=True)
+y = x.norm(0)
+y.backward()
+found = y
+""",
+    "nan in extremes": """
+a = torch.tensor([1.0, math.nan, 3.0, math.nan], requires_grad=True)
+b = torch.tensor([math.nan, 2.0, 3.0, math.nan], requires_grad=True)
+(torch.maximum(a, b) * torch.arange(4.0)).sum().backward()
+found = [torch.maximum(a, b), a.grad.clone(), b.grad]
+for f in (torch.max, torch.amax, torch.min):
+    a.grad = None
+    f(a).backward()
+    found += [a.grad]
+""",
+    "constants have derivatives of 0": """
+A, x = getattr(torch.autograd, "functional", torch.autograd), torch.ones(2)
+one = lambda x: torch.ones(3)
+found = [A.vjp(one, x, torch.ones(3))[1], A.jacobian(one, x), A.jvp(one, x, x)[1]]
+found += [A.hessian(lambda x: x.sum(), x), A.hvp(lambda x: x.sum(), x, x)[1]]
+found += [A.hessian(lambda x: torch.ones(()), x)]
+found += [A.jacobian(lambda x, y: x * 2, (x, x))]
+""",
+    "a leaf frozen before backward gets nothing": """
+x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+z = (x * y).sum()
+x.requires_grad_(False)
+z.backward()
+found = x.grad is None, y.grad
+""",
+    "other data": """
+x = torch.ones(2, requires_grad=True)
+x.data = torch.ones(3)
+(x * 2).sum().backward()
+found = [x, x.grad]
+""",
+    "sizes by their names": """
+x = torch.arange(6.0)
+found = [x.reshape(shape=(2, 3)), torch.reshape(input=x, shape=(3, 2))]
+found += [x.reshape(2, 3).permute(dims=(1, 0)), torch.permute(x[None], dims=(1, 0))]
+found += [torch.zeros(size=(2,)), torch.ones(size=(1, 2)), x.view(size=(6, 1))]
+found += [x.expand(size=(2, 6)), x.split(split_size=4)[0], x.repeat(repeats=(2, 1))]
+found += [torch.randn(size=(3,)).shape, torch.rand(size=(2, 2)).shape]
+found += [torch.broadcast_to(x, size=(2, 6))]
+""",
+    "a function whose backward returns None": """
+class Keep(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y, n=2):
+        return x * y, 5
+
+    @staticmethod
+    def backward(ctx, g, _):
+        return g, None, None, None
+x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+z, five = Keep.apply(x, y)
+z.sum().backward()
+found = [x.grad, y.grad is None, five == 5]
+x.grad = None
+found += [torch.autograd.grad((Keep.apply(x, y)[0] + y * 0).sum(), [x, y])]
+w = y * 2
+z = Keep.apply(x, w)[0].sum()
+found += [torch.autograd.grad(z, [x, y], allow_unused=True)[1] is None]
+""",
+    "what is retained comes after all hooks, and follows writes": """
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+y.retain_grad()
+y.register_hook(lambda g: g * 10)
+y.sum().backward()
+z = x * 2
+z.retain_grad()
+z *= 5
+z.sum().backward()
+found = y.grad, z.grad, z.retains_grad
+""",
+    "a checkpoint draws the same random numbers again": """
+torch.manual_seed(0)
+x = torch.ones(1000, requires_grad=True)
+y = checkpoint(lambda x, p: F.dropout(x * x, p), x, 0.3)
+y.sum().backward()
+found = [bool(((x.grad > 0) == (y > 0)).all())]
+""",
+    "a row that is masked whole": """
+q = torch.randn(1, 1, 2, 3, requires_grad=True)
+mask = torch.tensor([[True, False], [False, False]])
+out = F.scaled_dot_product_attention(q, q, q, attn_mask=mask)
+out.sum().backward()
+found = out[..., 1, :], q.grad.isnan().any()
+""",
+    "schedules go on from the rate that is there": """
+w = torch.ones(1, requires_grad=True)
+S, found = torch.optim.lr_scheduler, []
+for plans in (
+    lambda o: [S.StepLR(o, 3, 0.5)],
+    lambda o: [S.LinearLR(o, 0.1, total_iters=4), S.StepLR(o, 3, 0.5)],
+    lambda o: [S.CosineAnnealingLR(o, 14, 0.1), S.LinearLR(o, 0.5)],
+    lambda o: [S.CosineAnnealingLR(o, 9)],
+    lambda o: [S.LinearLR(o, 0.25, 0.75, 3)],
+    lambda o: [S.LambdaLR(o, lambda t: 1 / (t + 1))],
+):
+    optimizer = torch.optim.SGD([w], lr=1.0)
+    made = plans(optimizer)
+    for i in range(12):
+        group = optimizer.param_groups[0]
+        found += [torch.tensor([group["lr"], made[0].get_last_lr()[0]])]
+        if i == 5:
+            group["lr"] = 0.7
+        optimizer.step()
+        for plan in made:
+            plan.step()
+""",
+    "powers at rare points": """
+a = torch.tensor([0.0, 0.0, 0.0, 0.0, -1.0, -2.0, 2.0, math.inf, -0.0, 0.0])
+b = torch.tensor([0.0, 1.0, 2.0, 0.5, 2.0, 3.0, 0.0, 0.0, 1.0, -1.0])
+a.requires_grad_(), b.requires_grad_()
+y = a**b
+y[:9].sum().backward()
+found = y, a.grad[:9], b.grad[:9]
+for exponent in (0, 1, 0.5, 3, -1, 0.0, 2.0):
+    a.grad = None
+    (a[:7] ** exponent).sum().backward()
+    found += (a.grad,)
+for base in (0.0, 2.0, -1.0, 1.0, 0, 2):
+    b.grad = None
+    (base ** b).sum().backward()
+    found += (b.grad[:9],)
+""",
+    "NumPy's functions of named tuples": """
+x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+found = [np.vstack(x.max(0)).tolist() == [[3, 4], [1, 1]]]
+""",
+    "degenerate bounds": """
+x = torch.tensor([0.0, 1.0, 2.0, math.nan], requires_grad=True)
+found = [x.clamp(1, 1), x.clamp(2, 1), x.clamp(torch.tensor(2.0), torch.tensor(1.0))]
+sum(y[:3].sum() for y in found).backward()
+found += [x.grad]
+""",
+    "logsumexp of nothing": """
+x = torch.zeros(2, 0, requires_grad=True)
+found = [x.logsumexp(1), x.sum(1), x.prod(1), torch.zeros(0, 2).logsumexp(1).shape]
+""",
 }
 REFUSED = """
 torch.ones(3)[::-1]
@@ -246,6 +419,108 @@ hooked(lambda g: g.double())
 hooked(lambda g: 5)
 F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3, mask, is_causal=True)
 F.adaptive_avg_pool2d(torch.ones(4, 4), 2)
+(torch.ones(2) > 0) - (torch.ones(2) > 0)
+(torch.ones(2) > 0) - True
+-(torch.ones(2) > 0)
+torch.where(torch.ones(2), torch.ones(2), torch.ones(2))
+torch.ones(2).clamp(torch.zeros(2), 1.0)
+torch.ones(2, 2).mm(torch.ones(2))
+torch.ones(2, 2).mm(torch.ones(2, 2).double())
+torch.ones(1, 2, 2).mm(torch.ones(1, 2, 2))
+torch.ones(2, 2).mv(torch.ones(2, 2))
+torch.ones(2, 2).bmm(torch.ones(2, 2))
+torch.ones(2, 2, 2).bmm(torch.ones(1, 2, 2))
+torch.ones(2, 2).dot(torch.ones(2, 2))
+torch.ones(2).dot(torch.ones(2).double())
+torch.outer(torch.ones(2, 2), torch.ones(2))
+torch.ones(2).mv(torch.ones(2))
+F.layer_norm(torch.ones(2, 3), (3,), torch.ones(3).double(), torch.ones(3).double())
+F.layer_norm(torch.ones(2, 3), (3,), torch.ones(2))
+F.layer_norm(torch.ones(2, 3), (3,), None, torch.ones(1))
+F.batch_norm(torch.ones(2, 3), torch.zeros(3).double(), torch.ones(3), training=True)
+F.batch_norm(torch.ones(2, 3), None, None)
+F.batch_norm(torch.ones(2, 3), torch.zeros(3), torch.ones(3), bias=torch.ones(2))
+F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(2, 1, 3, 3), torch.ones(1))
+F.conv2d(torch.ones(1, 2, 3, 3), torch.ones(3, 1, 3, 3), groups=2)
+F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(2, 1, 3, 3), padding=-1)
+F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(2, 1, 3, 3), stride=0)
+F.pad(torch.ones(2, 2), (1,))
+F.pad(torch.ones(2), (1, 1, 1, 1))
+torch.ones(2, 3).flatten(0, 5)
+torch.ones(2, 3).flatten(1, 0)
+torch.ones(2, 3).reshape(-2, 3)
+torch.ones(2, 3).reshape(-1, -1)
+torch.ones(3).expand(-1, 3)
+torch.ones(3).expand(2, 4)
+torch.ones(2, 3).roll((1, 2), 0)
+torch.ones(2, 3).roll(1, 5)
+torch.ones(4).split(-1)
+torch.ones(4).split([5, -1])
+torch.ones(4).split(0)
+torch.ones(4).split(2, 1)
+torch.ones(4).chunk(0)
+torch.ones(4).unbind(1)
+torch.ones(2).squeeze(3)
+torch.ones(2).unsqueeze(3)
+torch.ones(2).permute(0, 1)
+torch.ones(2).transpose(0, 1)
+torch.ones(2).sum(1)
+torch.ones(2).mean(1)
+torch.ones(2).softmax(1)
+torch.ones(2).cumsum(1)
+torch.ones(2).max(1)
+torch.ones(2).flip(1)
+torch.ones(2, 2).sum((0, 0))
+torch.ones(2, 2).flip(0, 0)
+torch.ones(2, 2).repeat(2)
+torch.cat([torch.ones(2, 2), torch.ones(3)])
+torch.cat([torch.ones(2, 2), torch.ones(2, 2)], 2)
+torch.stack([torch.ones(2, 2), torch.ones(2, 2)], 3)
+torch.tensor([1, 2]).var()
+torch.tensor([1, 2]).std()
+torch.tensor([1, 2]).norm()
+torch.tensor([1, 2]).softmax(0)
+torch.tensor([1, 2]).mean()
+F.gelu(torch.tensor([1, 2]))
+F.silu(torch.tensor([1, 2]))
+F.softplus(torch.tensor([1, 2]))
+F.elu(torch.tensor([1, 2]))
+F.leaky_relu(torch.tensor([1, 2]))
+F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3, torch.ones(2, 2).long())
+F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), torch.ones(2))
+F.cross_entropy(torch.ones(2, 3), torch.tensor([0.5, 1]))
+F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 5]))
+torch.zeros(0).max()
+torch.zeros(2, 0).max(1)
+torch.zeros(0).argmax()
+torch.zeros(2, 0).amax(1)
+torch.nn.Linear(2, 3)(torch.ones(2, 3))
+torch.tensor([1.0, 2.0], requires_grad=True).clamp()
+torch.ones(2).backward()
+torch.tensor([1, 2], requires_grad=True)
+torch.optim.lr_scheduler.LinearLR(torch.optim.SGD([torch.ones(1)], 1.0), 2.0)
+torch.optim.lr_scheduler.LinearLR(torch.optim.SGD([torch.ones(1)], 1.0), 0.5, -1.0)
+torch.optim.SGD([torch.ones(1)], -1.0)
+torch.randint(5, 2, (2,))
+torch.arange(3, 0, 1)
+torch.eye(-1)
+torch.zeros(-1)
+torch.ones(2, 3).index_select(0, torch.tensor([0.5]))
+torch.einsum("ij,jk", torch.ones(2, 3), torch.ones(2, 3))
+torch.linspace(0, 1, -1)
+torch.tensor([[1, 2], [3]])
+torch.tensor(2**63)
+torch.autograd.grad(torch.ones(2), [torch.ones(2)])
+torch.ones(2)[5]
+torch.ones(2)[0, 0]
+torch.ones(2)[0.5]
+torch.ones(2)["a"]
+torch.ones(2)[torch.tensor([5])]
+torch.ones(2, 2)[torch.tensor([True, False, True])]
+torch.ones(2).add_(torch.ones(3))
+torch.tensor([1, 2]).add_(0.5)
+torch.tensor([1, 2]).div_(2)
+torch.ones(2).long().mul_(torch.ones(2))
 """
 KINDS = RuntimeError, TypeError, ValueError, IndexError
 
@@ -256,7 +531,19 @@ def names(library):
         x.register_hook(hook)
         x.sum().backward()
 
-    found = {"torch": library, "F": library.nn.functional, "math": math, "np": np}
+    if library is minigrad:
+        checkpoint = minigrad.autograd.checkpoint
+    else:
+        from torch.utils.checkpoint import checkpoint as any_checkpoint
+
+        checkpoint = functools.partial(any_checkpoint, use_reentrant=True)
+    found = {
+        "checkpoint": checkpoint,
+        "torch": library,
+        "F": library.nn.functional,
+        "math": math,
+        "np": np,
+    }
     return found | {"hooked": hooked, "mask": library.ones(2, 2) > 0}
 
 

@@ -167,7 +167,17 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
             f"input {list(input.shape)} to have {weight.shape[1] * groups} "
             f"channels, but got {input.shape[1]} channels instead"
         )
+    check_kernels(weight, bias, groups)
     stride, dilation = pair(stride), pair(dilation)
+    if (
+        min(*stride, *dilation) < 1
+        or not isinstance(padding, str)
+        and min(pair(padding)) < 0
+    ):
+        raise RuntimeError(
+            f"conv2d: stride {stride} and dilation {dilation} have to be 1 or more, "
+            f"padding {padding} not negative"
+        )
     if padding == "same":
         input, padding = framed_evenly(input, weight.shape[2:], stride, dilation), 0
     padding = pair(0 if padding == "valid" else padding)
@@ -184,6 +194,21 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         parts[2] = bias.chunk(groups)
     outs = [CONV(*part, stride, padding, dilation) for part in zip(*parts)]
     return called("Convolution", cat(outs, 1))
+
+
+def check_kernels(weight, bias, groups):
+    """Raise RuntimeError unless weight, bias and groups fit together."""
+    if groups < 1 or len(weight) % groups:
+        raise RuntimeError(
+            f"conv2d: {len(weight)} output channels cannot be shared by {groups} groups"
+        )
+    if bias is not None and (
+        bias.shape != weight.shape[:1] or bias.dtype != weight.dtype
+    ):
+        raise RuntimeError(
+            f"conv2d: the weight is {weight.shape}, of {weight.dtype}; the bias has to "
+            f"be {weight.shape[:1]}, but is {bias.shape}, of {bias.dtype}"
+        )
 
 
 def framed_evenly(input, kernel, stride, dilation):

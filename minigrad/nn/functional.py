@@ -24,6 +24,7 @@ from minigrad.nn.losses import (  # noqa: F401
 )
 from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
 from minigrad.op import Op, called
+from minigrad.reductions import floats
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
 from minigrad.tensor import Tensor, kind
@@ -105,6 +106,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             f"rows from 0 to {len(weight) - 1}"
         )
     if padding_idx is not None:
+        if not -len(weight) <= padding_idx < len(weight):
+            raise IndexError(f"padding_idx {padding_idx}: there are {len(weight)} rows")
         learns = np.arange(len(weight)) != padding_idx % len(weight)
         weight = ops.where(Tensor(learns[:, None]), weight, weight.detach())
     return taken["Embedding"](weight, (index,))
@@ -147,6 +150,7 @@ def slope_of_silu(a, s):
 
 def placed(op, inplace, input, *args):
     """Return op(input, *args), in the input's own memory if asked to."""
+    floats(op.name.lower(), input)
     return overwrite(input, op, *args) if inplace else op(input, *args)
 
 
@@ -167,7 +171,7 @@ def silu(input, inplace=False):
 
 def softplus(input, beta=1.0, threshold=20.0):
     """Return log(1 + exp(beta * x)) / beta, and x itself where beta * x is large."""
-    return SOFTPLUS(input, beta, threshold)
+    return placed(SOFTPLUS, False, input, beta, threshold)
 
 
 HALF_ROOT, BELL = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
@@ -214,7 +218,7 @@ def gelu(input, approximate="none"):
         raise RuntimeError(
             f"approximate argument must be either none or tanh, not {approximate!r}"
         )
-    return (GELU_TANH if approximate == "tanh" else GELU)(input)
+    return placed(GELU_TANH if approximate == "tanh" else GELU, False, input)
 
 
 def softmax(input, dim=None, dtype=None):
@@ -243,6 +247,8 @@ def pad(input, pad, mode="constant", value=0.0):
     """
     if mode != "constant":
         raise NotImplementedError(f"pad knows the mode 'constant', not {mode!r}")
+    if len(pad) % 2 or len(pad) > 2 * input.ndim:
+        raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
     pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
     pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
     return PAD(input, tuple(pairs), 0.0 if value is None else value)
@@ -285,8 +291,7 @@ def scaled_dot_product_attention(
 
     A boolean mask says where to look; is_causal lets no query look at later keys.
     """
-    if is_causal and attn_mask is not None:
-        raise RuntimeError("attn_mask and is_causal: only one of them can be set")
+    check_mask(attn_mask, is_causal)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
@@ -295,6 +300,29 @@ def scaled_dot_product_attention(
         scores = scores.masked_fill(~attn_mask, -math.inf)
     elif attn_mask is not None:
         scores = scores + attn_mask
-    out = dropout(softmax(scores, -1), dropout_p) @ value
+    out = dropout(safe_softmax(scores, attn_mask), dropout_p) @ value
     name = "ScaledDotProductFlashAttentionForCpu"
     return called(name, out) if query.ndim == 4 else out
+
+
+def safe_softmax(scores, attn_mask):
+    """Return the softmax along the last axis; zeros in a row that is masked whole."""
+    if attn_mask is None:
+        return softmax(scores, -1)
+    mask = attn_mask.array
+    seen = (mask if mask.dtype == bool else mask > -math.inf).any(-1, keepdims=True)
+    if seen.all():
+        return softmax(scores, -1)
+    blind = Tensor(~seen)
+    return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)
+
+
+def check_mask(attn_mask, is_causal):
+    """Raise RuntimeError for a mask beside is_causal, or one of integers."""
+    if attn_mask is not None and is_causal:
+        raise RuntimeError("attn_mask and is_causal: only one of them can be set")
+    if attn_mask is not None and attn_mask.dtype.kind not in "bf":
+        raise RuntimeError(
+            "attn_mask: expected bools, or floats to be added to the scores, not "
+            f"{attn_mask.dtype}"
+        )

@@ -35,6 +35,14 @@ def same_shape(name, input, target):
         )
 
 
+def fitting(name, input, target):
+    """Return the two in one dtype; raise unless the target is of floats, and fits."""
+    same_shape(name, input, target)
+    if not target.is_floating_point():
+        raise RuntimeError(f"{name}: target has to be of floats, not {target.dtype}")
+    return (input, target) if input.dtype == target.dtype else alike(input, target)
+
+
 def each(g, a, reduction):
     """Return the gradient of each loss, from that of what they were reduced to."""
     return g / (math.prod(a.shape) or math.nan) if reduction == "mean" else g
@@ -119,7 +127,7 @@ def binary_cross_entropy_with_logits(
     pos_weight multiplies the part of the positive answers.
     """
     check_reduction(reduction)
-    same_shape("binary_cross_entropy_with_logits", input, target)
+    input, target = fitting("binary_cross_entropy_with_logits", input, target)
     if weight is None and pos_weight is None:
         return LOGITS(input, target, reduction)
     losses = LOGITS(input, target, "none")
@@ -187,7 +195,7 @@ def cross_entropy(
         if reduction == "mean":
             return called("DivBackward1", losses.sum() / (losses.numel() or math.nan))
         return reduced(losses, reduction)
-    ignored = check_classes(input, target, ignore_index)
+    ignored = check_classes(input, target, weight, ignore_index)
     if input.ndim == 2 and weight is None and not (label_smoothing or ignored):
         return FUSED(input, target.array, reduction)
     logs = reductions.log_softmax(input, dim)
@@ -209,7 +217,7 @@ def along_classes(weight, input):
     return weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight
 
 
-def check_classes(input, target, ignore_index):
+def check_classes(input, target, weight, ignore_index):
     """Raise unless the target has a class for each of the scores (N, C, ...).
 
     Return whether some targets may have to be ignored.
@@ -223,6 +231,11 @@ def check_classes(input, target, ignore_index):
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
     classes, numbers = input.shape[1 if input.ndim > 1 else 0], target.array
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no "
+            f"classes, but got weight tensor of shape: {weight.shape}"
+        )
     if not numbers.size or numbers.view(UNSIGNED).max() < classes:
         return 0 <= ignore_index < classes  # a negative class would look very large
     bad = (numbers < 0) | (numbers >= classes)
@@ -249,7 +262,7 @@ def total_weight(input, target, weight, ignore_index):
 
 def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     """Return minus the log-probabilities of the right classes."""
-    check_classes(input, target, ignore_index)
+    check_classes(input, target, weight, ignore_index)
     weights, safe = picked_weights(input, target, weight, ignore_index)
     dim = 1 if input.ndim > 1 else 0
     index = Tensor(np.expand_dims(safe, dim))

@@ -74,7 +74,7 @@ def batch_norm(
     In training the running statistics move towards the batch's, by `momentum`.
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
-    check_channels(input, weight, running_mean, training)
+    check_channels(input, weight, bias, running_mean, running_var, training)
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training and running_mean is not None:
         return by_running(input, running_mean, running_var, weight, bias, eps)
@@ -104,17 +104,28 @@ def channels(values, ndim):
     return values.reshape((-1,) + (1,) * (ndim - 2))
 
 
-def check_channels(input, weight, running_mean, training):
+def check_channels(input, weight, bias, running_mean, running_var, training):
     """Raise unless there is a number for each channel, and enough to learn from."""
-    for name, values in [("weight", weight), ("running_mean", running_mean)]:
-        if values is not None and values.shape != input.shape[1:2]:
-            raise RuntimeError(
-                f"{name} should contain {input.shape[1:2]} elements not {values.shape}"
-            )
+    names = "weight", "bias", "running_mean", "running_var"
+    for name, values in zip(names, (weight, bias, running_mean, running_var)):
+        check_like(name, values, input.shape[1:2], input.dtype)
+    if not training and (running_mean is None or running_var is None):
+        raise ValueError(
+            "expected running_mean and running_var to be defined when training=False"
+        )
     if training and input.numel() <= input.shape[1]:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.shape}"
+        )
+
+
+def check_like(name, values, shape, dtype):
+    """Raise RuntimeError unless what a norm goes by has this shape and dtype."""
+    if values is not None and (values.shape != shape or values.dtype != dtype):
+        raise RuntimeError(
+            f"{name} should be of shape {shape} and {dtype}, as the input; got "
+            f"{values.shape} and {values.dtype}"
         )
 
 
@@ -129,6 +140,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
             f"Given normalized_shape={list(shape)}, expected input with shape [*, "
             f"{', '.join(map(str, shape))}], but got input of size {input.shape}"
         )
+    check_like("weight", weight, shape, input.dtype)
+    check_like("bias", bias, shape, input.dtype)
     axes = tuple(range(-len(shape), 0))
     unit, _, _, factor = unit_of(input.array, axes, eps)
     return NORMS["NativeLayerNorm"](input, weight, bias, unit, factor, axes, eps)
