@@ -1,5 +1,6 @@
 """minigrad.autograd: gradients as values, and what can be computed with them."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -292,7 +293,10 @@ def checkpoint(function: Callable, *args: Any) -> Any:
     Backward computes the inside again: more time for less memory. Source: T. Chen et
     al., "Training Deep Nets with Sublinear Memory Cost", 2016.
     """
+    tensors = [x for x in args if isinstance(x, Tensor)]
     others = [(i, x) for i, x in enumerate(args) if not isinstance(x, Tensor)]
+    if is_grad_enabled() and not any(x.requires_grad for x in tensors):
+        warnings.warn("no argument requires grad: nothing inside learns", stacklevel=2)
 
     @repeatable
     def inside(*tensors):
@@ -301,4 +305,4 @@ def checkpoint(function: Callable, *args: Any) -> Any:
             every.insert(i, other)
         return function(*every)
 
-    return Checkpoint.apply(inside, *(x for x in args if isinstance(x, Tensor)))
+    return Checkpoint.apply(inside, *tensors)

@@ -198,14 +198,16 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
         op = op.overloaded
     node = Node(op, formulas, targets, saved, out.shape)
     node.frees = op.frees or (op.choosy and has_array(saved))
-    if out.base is not None and is_view(out, arrays):  # a write may make it stale
-        node.storage = id(storage(out))
+    if out.base is not None:  # a write may make it stale
+        node.storage = shared_storage(out, arrays)
     return node
 
 
-def is_view(out: ndarray, arrays: list) -> bool:
-    """Return whether the memory of a result is that of an argument."""
-    return any(storage(out) is storage(x) for x in arrays if isinstance(x, Array))
+def shared_storage(out: ndarray, arrays: list) -> int | None:
+    """Return the id of the storage of a result that is a view of an argument."""
+    owner = storage(out)
+    views = (owner is storage(x) for x in arrays if isinstance(x, Array))
+    return id(owner) if any(views) else None
 
 
 def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:

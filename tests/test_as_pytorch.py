@@ -385,6 +385,19 @@ for base in (0.0, 2.0, -1.0, 1.0, 0, 2):
     (base ** b).sum().backward()
     found += (b.grad[:9],)
 """,
+    "gradcheck sees a backward that forgets its gradient": """
+class Forgets(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x * x).sum()
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensors[0]
+x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+found = torch.autograd.gradcheck(Forgets.apply, (x,), raise_exception=False)
+""",
     "NumPy's functions of named tuples": """
 x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 found = [np.vstack(x.max(0)).tolist() == [[3, 4], [1, 1]]]

@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad import ops, reductions
 from minigrad.creation import ones_like
-from minigrad.indexing import gather
+from minigrad.indexing import grid, taken
 from minigrad.op import Op, alike, called
 from minigrad.tensor import Tensor
 
@@ -265,8 +265,8 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     check_classes(input, target, weight, ignore_index)
     weights, safe = picked_weights(input, target, weight, ignore_index)
     dim = 1 if input.ndim > 1 else 0
-    index = Tensor(np.expand_dims(safe, dim))
-    losses = gather(input, dim, index).squeeze(dim) * -weights
+    index = grid(np.expand_dims(safe, dim), dim)
+    losses = taken["Gather"](input, index).squeeze(dim) * -weights
     losses = ops.where(target != ignore_index, losses, 0)
     name = "NllLoss2D" if input.ndim > 2 else "NllLoss"
     if reduction == "mean":
