@@ -24,11 +24,9 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
     code = forward.__code__  # inspect.signature takes a third of minigrad's import
     parameters = dict.fromkeys(code.co_varnames[: code.co_argcount], MISSING)
     defaults = forward.__defaults__ or ()
-    return (
-        parameters | dict(zip(list(parameters)[-len(defaults) :], defaults))
-        if defaults
-        else parameters
-    )
+    if defaults:
+        parameters |= dict(zip(list(parameters)[-len(defaults) :], defaults))
+    return parameters | (forward.__kwdefaults__ or {})
 
 
 def has_array(value: Any) -> bool:
@@ -41,10 +39,8 @@ def has_array(value: Any) -> bool:
 def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     """Return the values of all parameters; raise TypeError where one is missing."""
     parameters = op.parameters
-    if op.along and args and getattr(args[0], "shape", None) == ():
-        args, kwargs = without_axes(args, kwargs, op.along)
     if not kwargs and op.required <= len(args) <= len(parameters):
-        return args + op.defaults[len(args) :]
+        return without_axis_0(op, args + op.defaults[len(args) :])
     values = parameters | dict(zip(parameters, args))
     for name, value in kwargs.items():
         values[ALIASES.get(name, name) if name not in parameters else name] = value
@@ -55,17 +51,19 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     for name, value in values.items():
         if value is MISSING:
             raise TypeError(f"{op.name} is missing its argument {name!r}")
-    return list(values.values())
+    return without_axis_0(op, tuple(values.values()))
 
 
-def without_axes(args: tuple, kwargs: dict, along: int) -> tuple[tuple, dict]:
-    """Return arguments for a number without axes: None for its axis 0, or -1.
+def without_axis_0(op: Any, values: tuple) -> tuple:
+    """Return the values, but with None for axis 0, or -1, of a number without axes.
 
     PyTorch has that axis in all that works along one: torch.tensor(2.0).sum(0).
     """
-    none = lambda dim: None if dim in (0, -1, (0,), (-1,), [0], [-1]) else dim  # noqa: E731
-    args = tuple(none(x) if i == along else x for i, x in enumerate(args))
-    return args, {k: none(x) if k in ("dim", "axis") else x for k, x in kwargs.items()}
+    if not op.along or getattr(values[0], "shape", None) != ():
+        return values
+    if values[op.along] not in (0, -1, (0,), (-1,), [0], [-1]):
+        return values
+    return (*values[: op.along], None, *values[op.along + 1 :])
 
 
 def sizes(args: tuple, named: Any = None) -> tuple[int, ...]:

@@ -79,9 +79,9 @@ class ArrayLike:
         """Return the numbers in nested lists."""
         return self.array.tolist()
 
-    def numpy(self) -> ndarray:
-        """Return the array, on the same memory."""
-        if self.edge is not None:
+    def numpy(self, *, force: bool = False) -> ndarray:
+        """Return the array, on the same memory; with `force` even if it has a graph."""
+        if self.edge is not None and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -143,7 +143,7 @@ class ArrayLike:
         return printed(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item() if spec and not self.ndim else str(self), spec)
+        return format(str(self) if self.ndim else self.item(), spec)
 
     def __deepcopy__(self, memo: dict) -> "ArrayLike":
         if not self.is_leaf:

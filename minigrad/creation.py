@@ -108,16 +108,18 @@ def full(
     size: tuple, fill_value: Any, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a shape filled with one number."""
-    array = np.full(size, as_array(getattr(fill_value, "array", fill_value), dtype))
+    fill_value = getattr(fill_value, "item", lambda: fill_value)()
+    array = np.full(size, as_array(fill_value, dtype))
     return made(array, None, requires_grad)
 
 
 def arange(
-    start, end=None, step=1, dtype: Any = None, requires_grad: bool = False
+    start=0, end=None, step=1, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Return start, start + step, ... up to but without end."""
     if end is None:
         start, end = 0, start
+    start, end, step = (getattr(x, "item", lambda x=x: x)() for x in (start, end, step))
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(
             f"arange: from {start} to {end} there is no way in steps of {step}"

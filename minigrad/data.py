@@ -109,10 +109,14 @@ class DataLoader:
         dataset: Dataset,
         batch_size: int = 1,
         shuffle: bool = False,
+        *,
         drop_last: bool = False,
         collate_fn: Callable | None = None,
         seed: int | None = None,
+        num_workers: int = 0,
     ):
+        if num_workers:
+            raise ValueError("DataLoader works in this process alone: num_workers=0")
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(
                 "batch_size should be a positive integer value, but got batch_size="

@@ -46,7 +46,7 @@ class Node:
         """The nodes that the arguments came from, None for constants, each with a 0."""
         return tuple((target, 0) for target in self.targets)
 
-    def check(self) -> None:
+    def check(self, lift: Callable | None = None) -> None:
         """Raise RuntimeError if what was saved is gone, or was written to since."""
         if self.saved is None:
             raise RuntimeError(
@@ -54,7 +54,8 @@ class Node:
                 f"freed what {self.name()} had saved. Call the first backward with "
                 "retain_graph=True, or compute the result anew."
             )
-        if written_after(self.number, self.saved):
+        wanted = self.saved if lift else self.saved[: len(self.targets)]
+        if written_after(self.number, wanted):
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been "
                 f"modified by an inplace operation: {self.name()} had saved it. Write "
@@ -151,7 +152,7 @@ def ready(node: Node, lift: Callable | None) -> tuple:
     `lift` makes a Tensor of an array and the node that it came from. With it, gradients
     are Tensors, too, and what the formulas compute is recorded in its turn.
     """
-    node.check()
+    node.check(lift)
     node.check_views()
     formulas, saved = node.formulas, node.saved
     if lift:

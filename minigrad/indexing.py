@@ -45,13 +45,13 @@ def as_index(index, shape):
         i = i.array if isinstance(i, Tensor) else i
         i = np.array(i, None if i else int) if isinstance(i, list) else i
         i = forwards(i) if isinstance(i, slice) else i
-        if isinstance(i, Array) and i.ndim == 0 and i.dtype != bool:
-            i = int(i)
         if isinstance(i, Array) and i.dtype.kind not in "biu":
             raise IndexError(
                 "tensors used as indices must be long, int or bool tensors, not "
                 f"{i.dtype}"
             )
+        if isinstance(i, Array) and i.ndim == 0 and i.dtype != bool:
+            i = int(i)
         plain.append(i)
     kinds = [named(i) for i in plain]
     if "Index" in kinds:
@@ -162,7 +162,7 @@ def index_select(input, dim, index):
         raise IndexError(
             f"index_select(): Index is supposed to be a vector, not {index.shape}"
         )
-    return taken["IndexSelect"](input, along(input, dim, index.array))
+    return taken["IndexSelect"](input, along(input, dim, index.array.reshape(-1)))
 
 
 def check_places(name, input, dim, index):

@@ -129,6 +129,8 @@ def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
     index, _ = as_index(index, x.shape)
+    if value is None:
+        raise TypeError("can't assign None to a Tensor: give numbers or a Tensor")
     if isinstance(value, Tensor) and value.ndim > 1:  # axes of length 1 may lead
         most = max(x.array[index].ndim, 1)
         while value.ndim > most and value.shape[0] == 1:

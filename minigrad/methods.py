@@ -103,14 +103,17 @@ Tensor.T = property(lambda self: shapes.permuted(self, tuple(range(self.ndim))[:
 Tensor.mT = property(lambda self: shapes.swapped(self, -2, -1))
 
 
-def to(self, target, dtype=None):
+def to(self, *args, device=None, dtype=None, copy=False):
     """Return the tensor with another dtype, or on another device."""
-    if isinstance(target, Tensor):
-        target = target.dtype
-    if isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda"):
-        self = moved(self, target.split(":")[0])
-        target = self.dtype
-    return to_dtype(self, as_dtype(dtype or target))
+    out = self
+    for target in (*args, device, dtype):
+        if isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda"):
+            out = moved(out, target.split(":")[0])
+        elif isinstance(target, Tensor):
+            out = to_dtype(out, target.dtype)
+        elif target is not None:
+            out = to_dtype(out, as_dtype(target))
+    return ops.clone(out) if copy and out is self else out
 
 
 def moved(self, device):

@@ -15,7 +15,7 @@ from minigrad.arguments import (
     in_order,
     parameters_of,
 )
-from minigrad.dtypes import Array, as_array, default, int64, promoted, weak
+from minigrad.dtypes import Array, as_array, as_dtype, default, int64, promoted, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import storage
@@ -49,8 +49,8 @@ class Op:
         self.along = (
             list(self.parameters).index("dim") if "dim" in self.parameters else 0
         )
-        self.choosy = bool(named.keys() & MAY_BE_ARRAYS)
-        self.frees = bool(named.keys() & {"y", *self.extras, *self.arguments})
+        self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
+        self.frees = bool(named.keys() & {"y", *self.arguments})
         self.picks = [self.picker(names) for names in self.names]
         self.method = bound(self)
         self.overload = overload and list(self.parameters).index(overload)
@@ -150,6 +150,8 @@ def general(op: Op) -> Callable:
     """Bind an operation that has any parameters besides, or a list of tensors."""
 
     def method(*args, **kwargs):
+        if op.along and "dtype" in kwargs:
+            args = to_dtype(args[0], as_dtype(kwargs.pop("dtype"))), *args[1:]
         values = in_order(op, args, kwargs)
         arrays = [v.array if isinstance(v, Tensor) else v for v in values]
         sources = values[: len(op.formulas)]
@@ -276,14 +278,14 @@ def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
 def refusal(op: Op, arrays: list, error: ValueError) -> Exception:
     """Return NumPy's error as PyTorch would raise it, with the shapes."""
     if list(op.parameters) == ["a", "b"]:
-        return mismatch(op, *arrays)
+        return mismatch(op, *arrays, error)
     lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]
     shapes = [str(x.shape) for each in lists for x in each if isinstance(x, Array)]
     kind = IndexError if isinstance(error, IndexError) else RuntimeError
     return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
 
 
-def mismatch(op: Op, x: ndarray, y: ndarray) -> RuntimeError:
+def mismatch(op: Op, x: ndarray, y: ndarray, error: ValueError) -> RuntimeError:
     """Return the error for shapes that do not broadcast."""
     pairs = list(zip(x.shape[::-1], y.shape[::-1]))
     for i, (m, n) in enumerate(pairs):
@@ -294,7 +296,7 @@ def mismatch(op: Op, x: ndarray, y: ndarray) -> RuntimeError:
                 f"b ({n}) at non-singleton dimension {dim}: the shapes are {x.shape} "
                 f"and {y.shape}"
             )
-    return RuntimeError(f"{op.name}: cannot use shapes {x.shape} and {y.shape}")
+    return RuntimeError(f"{op.name}: {error} (shapes: {x.shape} and {y.shape})")
 
 
 def called(name: str, tensor: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ power = Op(
     "Pow",
     np.power,
     a=lambda g, a, b: g * b * a ** (b - (b != 0)),
-    b=lambda g, a, y: g * y * np.log(np.where(a == 0, 1, a)),
+    b=lambda g, a, b, y: g * y * np.log(np.where((a == 0) & (b >= 0), 1, a)),
 )
 maximum = Op(
     "Maximum",

@@ -258,10 +258,8 @@ class LambdaLR:
         return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Go on from where state_dict() was called."""
+        """Go on from where state_dict() was called; the optimizer's own has the lr."""
         self.__dict__.update(state_dict)
-        for group, lr in zip(self.optimizer.param_groups, self.get_last_lr()):
-            group["lr"] = lr
 
 
 class Chained(LambdaLR):
@@ -271,7 +269,8 @@ class Chained(LambdaLR):
 
     def step(self) -> None:
         self.last_epoch += 1
-        for group, base_lr in zip(self.optimizer.param_groups, self.base_lrs):
+        for group in self.optimizer.param_groups:
+            base_lr = group.setdefault("initial_lr", group["lr"])
             now, before = self.rate(base_lr, self.last_epoch), base_lr
             if self.last_epoch:
                 before = self.rate(base_lr, self.last_epoch - 1)

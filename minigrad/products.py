@@ -5,7 +5,7 @@ import string
 import numpy as np
 
 from minigrad.op import Op, called
-from minigrad.shapes import reshaped
+from minigrad.shapes import of_one_dtype, reshaped
 from minigrad.tensor import Tensor, kind
 
 dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
@@ -129,7 +129,9 @@ def einsum(equation, *operands):
     """
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = operands[0]
-    operands = [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
+    operands = of_one_dtype(
+        [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
+    )
     inputs, output = spelled_out(equation.replace(" ", ""), operands)
     for i, letters in enumerate(inputs):
         for letter in sorted(set(letters)):

@@ -9,7 +9,7 @@ from minigrad.arguments import axis_of
 from minigrad.dtypes import default, float32, float64, int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
-from minigrad.ops import abs, maximum, minimum, sign, where
+from minigrad.ops import abs, maximum, minimum, where
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor
 
@@ -155,7 +155,7 @@ logsumexp = Op(
 cumsum = Op(
     "Cumsum",
     lambda a, dim: added_so_far(a, dim),
-    a=lambda g, dim: np.flip(np.cumsum(np.flip(g, dim), dim), dim),
+    a=lambda g, dim: added_from_behind(g, dim),
 )
 
 
@@ -173,6 +173,11 @@ def added_so_far(a, dim):
     return (out if out.dtype == int64 else out.astype(a.dtype)).reshape(a.shape)
 
 
+def added_from_behind(g, dim):
+    """Return the sums of all from each place on."""
+    return g if dim is None else np.flip(np.cumsum(np.flip(g, dim), dim), dim)
+
+
 def centered(g, a, dim, correction, keepdim):
     """Return the gradient of the variance: twice the distance from the mean, over n."""
     away = a - a.mean(axis=axes(dim), keepdims=True)
@@ -188,12 +193,12 @@ def variance(a, dim=None, correction=1, keepdim=False):
     return total(away, dim, keepdim) / (over if over > 0 else 0.0)
 
 
-var = Op(
+VAR = Op(
     "Var",
     variance,
     a=centered,
 )
-std = Op(
+STD = Op(
     "Std",
     lambda a, dim=None, correction=1, keepdim=False: np.sqrt(
         variance(a, dim, correction, keepdim)
@@ -202,6 +207,27 @@ std = Op(
         g * (y != 0) / np.where(y == 0, 1, y + y), a, dim, correction, keepdim
     ),
 )
+
+
+def var(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
+    """Return the variance: squared distances from the mean, over n - correction."""
+    return spread_of(VAR, input, dim, unbiased, keepdim, correction)
+
+
+def std(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
+    """Return the root of the variance."""
+    return spread_of(STD, input, dim, unbiased, keepdim, correction)
+
+
+def spread_of(op, input, dim, unbiased, keepdim, correction):
+    """Return var or std; `unbiased` is an older word for a correction of 1, or 0."""
+    if isinstance(dim, bool):  # x.var(False)
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        correction = int(unbiased)
+    return op(input, dim, correction, keepdim)
+
+
 euclid = Op(
     "LinalgVectorNorm",
     lambda a, dim=None, keepdim=False: np.sqrt(
@@ -221,7 +247,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
     floats("norm", x)
     size = abs(x)
     if ord == 0:
-        out = sum(sign(size), dim, keepdim)
+        out = sum(where(size == 0, size, 1.0), dim, keepdim)
     elif ord == 1:
         out = sum(size, dim, keepdim)
     elif math.isinf(ord):
@@ -243,13 +269,15 @@ def norm(input, p="fro", dim=None, keepdim=False):
     return vector_norm(input, 2 if p == "fro" else p, dim, keepdim)
 
 
-def max(input, dim=None, keepdim=False):
+def max(input, dim=None, keepdim=False, *, other=None):
     """Return the largest number; with a dim (values, indices); of two, the maximum."""
+    dim = dim if other is None else other
     return extreme("Max", input, dim, keepdim, max_of_all, maximum, argmax)
 
 
-def min(input, dim=None, keepdim=False):
+def min(input, dim=None, keepdim=False, *, other=None):
     """Return the smallest number; with a dim (values, indices); of two, the minimum."""
+    dim = dim if other is None else other
     return extreme("Min", input, dim, keepdim, min_of_all, minimum, argmin)
 
 
@@ -301,7 +329,8 @@ argmin = Op(
 def softmax_of(a, dim):
     """Return exp(a) as shares of its sum along dim, without overflow."""
     floats("softmax", a)
-    power = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True))
+    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    power = np.exp(a - top)
     power /= np.add.reduce(power, axis=dim, keepdims=True)
     return power
 

@@ -8,6 +8,7 @@ from minigrad.arguments import axis_of, bools, sizes
 from minigrad.dtypes import promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
+from minigrad.tensor import Tensor, kind
 
 
 def expand_dims(a, dim):
@@ -183,8 +184,8 @@ def cat(tensors, dim=0):
     tensors = list(tensors)
     if not tensors:
         raise ValueError("cat: expected a non-empty list of Tensors")
-    full = [x for x in tensors if x.shape != (0,)]
-    return joined(of_one_dtype(full or tensors), dim)
+    tensors = of_one_dtype(tensors)
+    return joined([x for x in tensors if x.shape != (0,)] or tensors, dim)
 
 
 def stack(tensors, dim=0):
@@ -284,6 +285,8 @@ filled = Op(
 def masked_fill(input, mask, value):
     """Return the tensor with `value`, a number or a 0-d tensor, where mask is True."""
     bools("masked_fill", mask)
+    if not isinstance(value, Tensor | float | int):
+        raise TypeError(f"masked_fill: value has to be a number, not {kind(value)}")
     if getattr(value, "ndim", 0):
         raise RuntimeError(
             f"masked_fill: value has to be one number, not of shape {value.shape}"

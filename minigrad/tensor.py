@@ -170,7 +170,7 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
-        g = first_gradient(output, g)
+        g = first_gradient(output, g).type_as(output)
         check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g

@@ -412,6 +412,122 @@ found += [x.grad]
 x = torch.zeros(2, 0, requires_grad=True)
 found = [x.logsumexp(1), x.sum(1), x.prod(1), torch.zeros(0, 2).logsumexp(1).shape]
 """,
+    "what the first gradient is of, its dtype is": """
+x = torch.ones(2, requires_grad=True)
+(g,) = torch.autograd.grad(x.exp(), x, torch.ones(2, dtype=torch.float64))
+found = g, g.dtype
+""",
+    "a formatted number is a number": """
+found = [f"{torch.tensor(3.5)}", "{}".format(torch.tensor(2)), f"{torch.ones(2)}"]
+found += [f"{torch.tensor(0.25, requires_grad=True):.3f}"]
+""",
+    "dtypes of what is made of numbers": """
+x = torch.ones(2)
+found = [torch.full((2,), np.float64(3)).dtype, torch.arange(torch.tensor(3.0)).dtype]
+found += [torch.arange(end=3), torch.arange(1, torch.tensor(4))]
+found += [x.sum(dtype=torch.float64).dtype]
+found += [x.to(dtype=torch.float64).dtype, x.to("cpu", dtype=torch.int64).dtype]
+found += [torch.tensor([True, False]).mean(dtype=torch.float32)]
+found += [torch.cat([torch.zeros(0, dtype=torch.float64), x]).dtype]
+found += [torch.cat([torch.zeros(0), torch.tensor([1])]).dtype]
+""",
+    "what was joined is walked back through twice": """
+x = torch.ones(2, requires_grad=True)
+y = torch.cat([x, x]).sum()
+y.backward(), y.backward()
+found = x.grad
+""",
+    "scores may be written over after their loss": """
+x = torch.tensor([[1.0, 2.0], [3.0, 0.5]], requires_grad=True)
+y = x * 1
+loss = F.cross_entropy(y, torch.tensor([0, 1]))
+y.add_(1)
+loss.backward()
+found = x.grad
+""",
+    "a parameter's copy has no gradient": """
+import copy
+m = torch.nn.Linear(1, 1)
+m(torch.ones(1, 1)).sum().backward()
+found = [copy.deepcopy(m).weight.grad is None, copy.deepcopy(m.bias).requires_grad]
+x = torch.ones(1, requires_grad=True)
+x.sum().backward()
+found += [copy.deepcopy(x).grad]
+""",
+    "a schedule's state, and groups that come later": """
+S, w = torch.optim.lr_scheduler, torch.ones(1, requires_grad=True)
+found = []
+for make in (
+    lambda o: S.StepLR(o, 2),
+    lambda o: S.LinearLR(o, 0.1),
+    lambda o: S.LambdaLR(o, lambda t: 0.5**t),
+):
+    one, two = (torch.optim.SGD([w], lr=0.1) for _ in range(2))
+    plan, other = make(one), make(two)
+    for _ in range(3):
+        one.step(), plan.step()
+    other.load_state_dict(plan.state_dict())
+    two.load_state_dict(one.state_dict())
+    for _ in range(3):
+        found += [torch.tensor(two.param_groups[0]["lr"])]
+        two.step(), other.step()
+o = torch.optim.SGD([w], lr=0.1)
+plan = S.StepLR(o, 1)
+o.add_param_group({"params": [torch.ones(1)], "lr": 1.0})
+o.step(), plan.step()
+found += [torch.tensor([group["lr"] for group in o.param_groups])]
+""",
+    "variance under its older names": """
+x = torch.tensor([[1.0, 2.0], [4.0, 8.0]])
+found = [x.var(unbiased=False), x.std(0, unbiased=False), x.var(False)]
+found += [x.var(1, True, True)]
+found += [torch.var(x, dim=0, correction=0), x.std(correction=0, keepdim=True)]
+""",
+    "probabilities of 0 and 1": """
+p = torch.tensor([0.0, 1.0, 0.9999], requires_grad=True)
+t = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
+F.binary_cross_entropy(p, t, reduction="sum").backward()
+found = p.grad, t.grad
+""",
+    "powers of 0": """
+b = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+(0.0**b).sum().backward()
+found = b.grad
+""",
+    "0-d tensors by name, and second derivatives along their axis": """
+x = torch.tensor(2.0, requires_grad=True)
+y = torch.sum(input=x, dim=0) + torch.mean(input=x, dim=(0,))
+(y + torch.var(input=x, dim=0, correction=0)).backward()
+(g,) = torch.autograd.grad(x.cumsum(0) ** 2, x, create_graph=True)
+g.backward()
+found = x.grad, torch.ones(2, 3).index_select(0, torch.tensor(1))
+""",
+    "softmax of nothing": """
+found = [torch.zeros(0, 3).softmax(0), torch.zeros(0, 3).log_softmax(0)]
+""",
+    "a window of 1 is a copy": """
+x = torch.ones(1, 1, 2, 2)
+F.max_pool2d(x, 1).add_(1)
+found = x
+""",
+    "layers": """
+found = [repr(torch.nn.Dropout(0.3))]
+found += [torch.nn.Embedding(3, 2, padding_idx=-1).padding_idx]
+p = [torch.ones(2, requires_grad=True), torch.ones(1, 2)]
+found += [torch.nn.utils.parameters_to_vector(p).requires_grad]
+m = torch.nn.Linear(2, 2).to(dtype=torch.float64)
+found += [m.weight.dtype, torch.max(p[0], other=p[1])]
+found += [p[0].numpy(force=True).tolist() == [1, 1]]
+""",
+    "the norm of order 0, and nan": """
+found = torch.tensor([1.0, math.nan, 0.0]).norm(0)
+""",
+    "einsum of mixed dtypes": """
+a, b = torch.tensor([1.0], requires_grad=True), torch.tensor([2])
+y = torch.einsum("i,j", a, b)
+y.sum().backward()
+found = y.dtype, a.grad
+""",
 }
 REFUSED = """
 torch.ones(3)[::-1]
@@ -534,6 +650,23 @@ torch.ones(2).add_(torch.ones(3))
 torch.tensor([1, 2]).add_(0.5)
 torch.tensor([1, 2]).div_(2)
 torch.ones(2).long().mul_(torch.ones(2))
+torch.arange(3)[torch.tensor(1.5)]
+torch.ones(3).masked_fill(torch.tensor([True, False, True]), None)
+torch.ones(3).__setitem__(0, None)
+F.mse_loss(torch.ones(2), torch.ones(2), reduction="all")
+F.cross_entropy(torch.ones(2, 3), torch.ones(2, 3), torch.ones(1))
+F.cross_entropy(torch.tensor([[1, 2]]), torch.tensor([0]))
+F.nll_loss(torch.ones(2, 3), torch.tensor([0, 1]), torch.ones(3, requires_grad=True))
+F.nll_loss(torch.tensor([[1, 2]]), torch.tensor([0]))
+F.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([5.0]))
+F.binary_cross_entropy_with_logits(torch.ones(2), torch.tensor([0, 1]))
+F.max_pool2d(torch.ones(1, 5, 5), 2, 1, -1)
+F.adaptive_avg_pool2d(torch.ones(1, 5, 5), (1, 2, 3))
+F.layer_norm(torch.tensor([1, 2]), (2,))
+F.batch_norm(torch.tensor([[1], [2]]), None, None, training=True)
+F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(3))
+torch.tensor([2]) ** -1
+torch.nn.MSELoss("sum", "mean", "sum", "sum")
 """
 KINDS = RuntimeError, TypeError, ValueError, IndexError
 

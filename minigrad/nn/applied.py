@@ -20,8 +20,9 @@ class Applies(Module):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
         defaults = dict(list(parameters_of(self.function).items())[self.inputs :])
+        in_order = self.function.__code__.co_argcount - self.inputs  # others: by name
         options = defaults | dict(zip(defaults, args)) | kwargs
-        if len(args) > len(defaults) or not fit(options, defaults):
+        if len(args) > in_order or not fit(options, defaults):
             raise TypeError(
                 f"{kind(self)} takes the options ({', '.join(defaults)}), "
                 f"not ({listed(args, kwargs)}). What it is applied to comes later: "

@@ -234,7 +234,7 @@ def largest(a, kernel, stride):
     """Return the largest number in each window, and which place it has (the first)."""
     size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
     parts = [a[window] for window in windows(kernel, size, stride)]
-    out = functools.reduce(np.maximum, parts)
+    out = functools.reduce(np.maximum, parts) if parts[1:] else parts[0].copy()
     smaller = parts[0] != out
     where = smaller.astype(np.int8 if len(parts) < 128 else np.int64)
     for part in parts[1:-1]:  # count the places before the first largest
@@ -317,8 +317,10 @@ def extended(input, kernel, padding, value):
     from minigrad.nn.functional import pad
 
     padding = pair(padding)
-    if any(p > k // 2 for p, k in zip(padding, kernel)):
-        raise RuntimeError("pad should be at most half of effective kernel size")
+    if any(not 0 <= p <= k // 2 for p, k in zip(padding, kernel)):
+        raise RuntimeError(
+            f"pad should be from 0 to half of the kernel {kernel}, not {padding}"
+        )
     (ph, pw) = padding
     return pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
 
@@ -359,6 +361,8 @@ def adaptive_avg_pool2d(input, output_size):
     if input.ndim != 4:
         raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
     wanted = (output_size,) * 2 if isinstance(output_size, int) else output_size
+    if len(wanted) != 2:
+        raise RuntimeError(f"output_size: expected a number or two, got {output_size}")
     size = [n if m is None else m for m, n in zip(wanted, input.shape[2:])]
     if size == [1, 1]:
         return input.mean((-1, -2), True)

@@ -72,12 +72,12 @@ LINEAR = {
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
-    check_linear(input, weight)
+    check_linear(input, weight, bias)
     return LINEAR[input.array.ndim == 2, bias is not None](input, weight, bias)
 
 
-def check_linear(input: Tensor, weight: Tensor) -> None:
-    """Raise TypeError or RuntimeError unless input and weight fit together."""
+def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """Raise TypeError or RuntimeError unless these fit together."""
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
         raise TypeError(f"linear: input must be Tensor, not {kind(input)}")
     if input.array.dtype != weight.array.dtype:
@@ -90,6 +90,8 @@ def check_linear(input: Tensor, weight: Tensor) -> None:
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise RuntimeError(f"bias {bias.shape} should be {weight.shape[:1]}: (out,)")
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
@@ -221,12 +223,12 @@ def gelu(input, approximate="none"):
     return placed(GELU_TANH if approximate == "tanh" else GELU, False, input)
 
 
-def softmax(input, dim=None, dtype=None):
+def softmax(input, dim=None, *, dtype=None):
     """Return exp(x) as shares of its sum along dim."""
     return softmax_op(*with_dim(input, dim, dtype))
 
 
-def log_softmax(input, dim=None, dtype=None):
+def log_softmax(input, dim=None, *, dtype=None):
     """Return the logarithm of softmax, without overflow."""
     return log_softmax_op(*with_dim(input, dim, dtype))
 

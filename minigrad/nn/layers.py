@@ -192,6 +192,8 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx
+        if padding_idx is not None:
+            self.padding_idx = padding_idx % num_embeddings
         self.weight = Parameter(creation.randn(num_embeddings, embedding_dim))
         if padding_idx is not None:
             self.weight.detach()[padding_idx] = 0
@@ -209,19 +211,19 @@ class Embedding(Module):
 class Dropout(Module):
     """Sets each number to 0 with probability p, in training only."""
 
-    def __init__(self, p: float = 0.5):
+    def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
         if not 0 <= p <= 1:
             raise ValueError(
                 f"dropout probability has to be between 0 and 1, but got {p}"
             )
-        self.p = p
+        self.p, self.inplace = p, inplace
 
     def forward(self, input):
-        return F.dropout(input, self.p, self.training)
+        return F.dropout(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):
-        return f"p={self.p}"
+        return f"p={self.p}, inplace={self.inplace}"
 
 
 class Flatten(Module):

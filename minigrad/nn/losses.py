@@ -77,8 +77,8 @@ SQUARED = loss_op(
 CROSS = loss_op(
     "BinaryCrossEntropy",
     lambda a, b: -(b * log_of(a) + (1 - b) * log_of(1 - a)),
-    lambda a, b: (a - b) / np.maximum(a - a * a, 1e-12),
-    lambda a, b: log_of(1 - a) - log_of(a),
+    lambda a, b: (a - b) / np.maximum((1 - a) * a, 1e-12),
+    lambda a, b: np.log(1 - a) - np.log(a),
 )
 LOGITS = loss_op(
     "BinaryCrossEntropyWithLogits",
@@ -88,7 +88,7 @@ LOGITS = loss_op(
 )
 
 
-def mse_loss(input, target, reduction="mean"):
+def mse_loss(input, target, *, reduction="mean"):
     """Return the squared differences, or their mean or sum."""
     check_reduction(reduction)
     if input.shape != target.shape:
@@ -99,12 +99,12 @@ def mse_loss(input, target, reduction="mean"):
     return SQUARED(input, target, reduction)
 
 
-def l1_loss(input, target, reduction="mean"):
+def l1_loss(input, target, *, reduction="mean"):
     """Return the absolute differences, or their mean or sum."""
     return reduced(ops.abs(input - target), reduction)
 
 
-def binary_cross_entropy(input, target, weight=None, reduction="mean"):
+def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Return -(t log p + (1 - t) log(1 - p)) for probabilities p; logs end at -100."""
     check_reduction(reduction)
     same_shape("binary_cross_entropy", input, target)
@@ -112,15 +112,16 @@ def binary_cross_entropy(input, target, weight=None, reduction="mean"):
         raise RuntimeError(
             f"binary_cross_entropy: input is {input.dtype}, but target {target.dtype}"
         )
-    if not ((input.array >= 0) & (input.array <= 1)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    for name, given in ("input", input), ("target", target):
+        if not ((given.array >= 0) & (given.array <= 1)).all():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is None:
         return CROSS(input, target, reduction)
     return reduced(CROSS(input, target, "none") * weight, reduction)
 
 
 def binary_cross_entropy_with_logits(
-    input, target, weight=None, reduction="mean", pos_weight=None
+    input, target, weight=None, *, reduction="mean", pos_weight=None
 ):
     """Return the binary cross-entropy of sigmoid(input), without ever computing that.
 
@@ -170,7 +171,13 @@ FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_ta
 
 
 def cross_entropy(
-    input, target, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0
+    input,
+    target,
+    weight=None,
+    *,
+    ignore_index=-100,
+    reduction="mean",
+    label_smoothing=0.0,
 ):
     """Return the cross-entropy of scores and the right classes.
 
@@ -180,6 +187,7 @@ def cross_entropy(
     the uniform distribution (C. Szegedy et al., 2015).
     """
     check_reduction(reduction)
+    check_scores(input, weight)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
@@ -195,11 +203,13 @@ def cross_entropy(
         if reduction == "mean":
             return called("DivBackward1", losses.sum() / (losses.numel() or math.nan))
         return reduced(losses, reduction)
-    ignored = check_classes(input, target, weight, ignore_index)
+    ignored = check_classes(input, target, ignore_index)
     if input.ndim == 2 and weight is None and not (label_smoothing or ignored):
         return FUSED(input, target.array, reduction)
     logs = reductions.log_softmax(input, dim)
-    loss = nll_loss(logs, target, weight, ignore_index, reduction)
+    loss = nll_loss(
+        logs, target, weight, ignore_index=ignore_index, reduction=reduction
+    )
     if not label_smoothing:
         return loss
     weights = ones_like(input) if weight is None else along_classes(weight, input)
@@ -217,7 +227,20 @@ def along_classes(weight, input):
     return weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight
 
 
-def check_classes(input, target, weight, ignore_index):
+def check_scores(input, weight):
+    """Raise RuntimeError unless the scores are floats, with a constant weight each."""
+    reductions.floats("cross_entropy", input)
+    classes = input.shape[1 if input.ndim > 1 else 0]
+    if weight is None:
+        return
+    if weight.shape != (classes,) or weight.requires_grad:
+        raise RuntimeError(
+            f"weight has to be a constant number for each of the {classes} classes; "
+            f"got shape {weight.shape}, requires_grad={weight.requires_grad}"
+        )
+
+
+def check_classes(input, target, ignore_index):
     """Raise unless the target has a class for each of the scores (N, C, ...).
 
     Return whether some targets may have to be ignored.
@@ -231,11 +254,6 @@ def check_classes(input, target, weight, ignore_index):
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
     classes, numbers = input.shape[1 if input.ndim > 1 else 0], target.array
-    if weight is not None and weight.shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no "
-            f"classes, but got weight tensor of shape: {weight.shape}"
-        )
     if not numbers.size or numbers.view(UNSIGNED).max() < classes:
         return 0 <= ignore_index < classes  # a negative class would look very large
     bad = (numbers < 0) | (numbers >= classes)
@@ -260,9 +278,10 @@ def total_weight(input, target, weight, ignore_index):
     return Tensor(picked_weights(input, target, weight, ignore_index)[0].sum())
 
 
-def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
+def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Return minus the log-probabilities of the right classes."""
-    check_classes(input, target, weight, ignore_index)
+    check_scores(input, weight)
+    check_classes(input, target, ignore_index)
     weights, safe = picked_weights(input, target, weight, ignore_index)
     dim = 1 if input.ndim > 1 else 0
     index = grid(np.expand_dims(safe, dim), dim)

@@ -20,6 +20,11 @@ class Parameter(Tensor):
         super().__init__(data.array if isinstance(data, Tensor) else data)
         self.requires_grad = requires_grad
 
+    def __deepcopy__(self, memo: dict) -> "Parameter":
+        twin = super().__deepcopy__(memo)
+        twin.grad = None  # as PyTorch does, for a Parameter
+        return twin
+
 
 class Module:
     """What layers and networks are: call it, and `forward` runs.
@@ -218,8 +223,14 @@ class Module:
             else:
                 parameter.grad.detach_().zero_()
 
-    def to(self, target: Any) -> "Module":
+    def to(self, *args: Any, device: Any = None, dtype: Any = None) -> "Module":
         """Turn all floating point parameters and buffers into a dtype, or move them."""
+        for target in (*args, device, dtype):
+            if target is not None:
+                self._to(target)
+        return self
+
+    def _to(self, target: Any) -> None:
         moves = isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda")
         if not moves and as_dtype(target).kind != "f":
             raise TypeError(
@@ -229,7 +240,6 @@ class Module:
             if moves or tensor.is_floating_point():
                 grad, tensor.array = tensor.grad, tensor.detach().to(target).array
                 tensor._grad = None if grad is None else grad.to(target)
-        return self
 
     def float(self) -> "Module":
         """Turn parameters and buffers into float32."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from minigrad.op import Op
+from minigrad.reductions import floats
 
 
 def unit_of(x, axes, eps):
@@ -106,6 +107,7 @@ def channels(values, ndim):
 
 def check_channels(input, weight, bias, running_mean, running_var, training):
     """Raise unless there is a number for each channel, and enough to learn from."""
+    floats("batch_norm", input)
     names = "weight", "bias", "running_mean", "running_var"
     for name, values in zip(names, (weight, bias, running_mean, running_var)):
         check_like(name, values, input.shape[1:2], input.dtype)
@@ -140,6 +142,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
             f"Given normalized_shape={list(shape)}, expected input with shape [*, "
             f"{', '.join(map(str, shape))}], but got input of size {input.shape}"
         )
+    floats("layer_norm", input)
     check_like("weight", weight, shape, input.dtype)
     check_like("bias", bias, shape, input.dtype)
     axes = tuple(range(-len(shape), 0))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from minigrad import versions
+from minigrad.shapes import cat
 from minigrad.tensor import Tensor, kind
 
 
@@ -39,4 +40,4 @@ def clip_grad_norm_(
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Return all numbers of the parameters in one vector."""
-    return Tensor(np.concatenate([p.array.ravel() for p in parameters]))
+    return cat([p.reshape(-1) for p in parameters])
