@@ -52,7 +52,7 @@ class Op:
         self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
         self.frees = bool(named.keys() & {"y", *self.arguments})
         self.picks = [self.picker(names) for names in self.names]
-        self.method = bound(self)
+        self.method, self.renamed = bound(self), {}
         self.overload = overload and list(self.parameters).index(overload)
         if overload:  # PyTorch numbers the backward of x.sum(0) otherwise
             self.overloaded = copy.copy(self)
@@ -208,8 +208,10 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
 def shared_storage(out: ndarray, arrays: list) -> int | None:
     """Return the id of the storage of a result that is a view of an argument."""
     owner = storage(out)
-    views = (owner is storage(x) for x in arrays if isinstance(x, Array))
-    return id(owner) if any(views) else None
+    for x in arrays:
+        if x is owner or (isinstance(x, Array) and storage(x) is owner):
+            return id(owner)
+    return None
 
 
 def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:
@@ -302,8 +304,11 @@ def mismatch(op: Op, x: ndarray, y: ndarray, error: ValueError) -> RuntimeError:
 def called(name: str, tensor: Tensor) -> Tensor:
     """Give a result of several operations the name of the one that PyTorch has."""
     if tensor.grad_fn is not None:
-        tensor.edge.op = copy.copy(tensor.edge.op)
-        tensor.edge.op.name = name
+        op = tensor.edge.op
+        if name not in op.renamed:
+            op.renamed[name] = copy.copy(op)
+            op.renamed[name].name = name
+        tensor.edge.op = op.renamed[name]
     return tensor
 
 

@@ -22,7 +22,7 @@ _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, w
 
 def storage(array: np.ndarray) -> np.ndarray:
     """Return the array whose memory `array` is a view of; itself if it is no view."""
-    while isinstance(array.base, Array):
+    while array.base is not None and isinstance(array.base, Array):
         array = array.base
     return array
 
