@@ -259,6 +259,16 @@ def to_largest(a, where, size, kernel, stride):
     return out
 
 
+def to_places(a, where, size, kernel, stride):
+    """Return what to_largest does, but faster, where windows do not overlap."""
+    if stride[0] < kernel[0] or stride[1] < kernel[1]:
+        return to_largest(a, where, size, kernel, stride)
+    out, a = blank(size, a, where)
+    for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
+        out[window] = a * (where == i)
+    return out
+
+
 def from_largest(a, where, kernel, stride):
     """Return from each window the number that has the place `where`."""
     out = 0
@@ -274,7 +284,7 @@ MAX = Op(
 )
 PUT = Op(
     "MaxUnpool2D",
-    to_largest,
+    to_places,
     a=lambda g, where, kernel, stride: PICK(g, where, kernel, stride),
 )
 PICK = Op(

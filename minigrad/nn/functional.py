@@ -45,6 +45,11 @@ def rows(x):
     return x if len(x.shape) == 2 else x.reshape((-1, x.shape[-1]))
 
 
+def column_sums(g):
+    """Return the sum of each column: a product with ones, which is faster than sum."""
+    return np.ones_like(g[:, 0]) @ g
+
+
 def affine(input, weight, bias):
     """Return input @ weight.T + bias, as arrays."""
     out = rows(input) @ weight.T
@@ -59,7 +64,7 @@ LINEAR = {
         affine,
         input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
         weight=lambda g, input: rows(g).T @ rows(input),
-        bias=lambda g: rows(g).sum(axis=0),
+        bias=lambda g: column_sums(rows(g)),
     ).method
     for matrix, biased, name in [
         (True, True, "Addmm"),
@@ -299,8 +304,8 @@ def scaled_dot_product_attention(
     if is_causal:
         attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
     if attn_mask is not None and attn_mask.dtype == bool:
-        scores = scores.masked_fill(~attn_mask, -math.inf)
-    elif attn_mask is not None:
+        attn_mask = ops.where(attn_mask, 0.0, -math.inf)
+    if attn_mask is not None:
         scores = scores + attn_mask
     out = dropout(safe_softmax(scores, attn_mask), dropout_p) @ value
     name = "ScaledDotProductFlashAttentionForCpu"
@@ -311,8 +316,7 @@ def safe_softmax(scores, attn_mask):
     """Return the softmax along the last axis; zeros in a row that is masked whole."""
     if attn_mask is None:
         return softmax(scores, -1)
-    mask = attn_mask.array
-    seen = (mask if mask.dtype == bool else mask > -math.inf).any(-1, keepdims=True)
+    seen = (attn_mask.array > -math.inf).any(-1, keepdims=True)
     if seen.all():
         return softmax(scores, -1)
     blind = Tensor(~seen)
