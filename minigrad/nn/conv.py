@@ -72,7 +72,8 @@ def out_size(shape, kernel, stride, padding, dilation):
 def patches(x, kernel, size, stride, padding, dilation):
     """Return the inputs of every output: (C * kh * kw, oh * ow * N)."""
     x = framed(batch_last(x), padding)
-    columns = zeros((x.shape[0], *kernel, *size, x.shape[3]), x)
+    shape = x.shape[0], *kernel, *size, x.shape[3]
+    columns = np.empty_like(x, shape=shape, order="C")
     for (i, j), window in shifts(kernel, size, stride, dilation):
         columns[:, i, j] = x[window]
     return columns.reshape(x.shape[0] * math.prod(kernel), -1)
