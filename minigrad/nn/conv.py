@@ -72,8 +72,7 @@ def out_size(shape, kernel, stride, padding, dilation):
 def patches(x, kernel, size, stride, padding, dilation):
     """Return the inputs of every output: (C * kh * kw, oh * ow * N)."""
     x = framed(batch_last(x), padding)
-    shape = x.shape[0], *kernel, *size, x.shape[3]
-    columns = np.empty_like(x, shape=shape, order="C")
+    columns = np.empty_like(x, shape=(len(x), *kernel, *size, x.shape[3]), order="C")
     for (i, j), window in shifts(kernel, size, stride, dilation):
         columns[:, i, j] = x[window]
     return columns.reshape(x.shape[0] * math.prod(kernel), -1)
@@ -252,21 +251,17 @@ def blank(size, a, like):
     return batch_first(zeros((c, *size, n), a)), batch_first(batch_last(a))
 
 
+def apart(kernel, stride):
+    """Return whether windows do not overlap: then to put is enough, and faster."""
+    return stride[0] >= kernel[0] and stride[1] >= kernel[1]
+
+
 def to_largest(a, where, size, kernel, stride):
     """Return zeros of height and width `size`, with `a` put where the largest were."""
     out, a = blank(size, a, where)
     for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
-        out[window] += a * (where == i)
-    return out
-
-
-def to_places(a, where, size, kernel, stride):
-    """Return what to_largest does, but faster, where windows do not overlap."""
-    if stride[0] < kernel[0] or stride[1] < kernel[1]:
-        return to_largest(a, where, size, kernel, stride)
-    out, a = blank(size, a, where)
-    for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
-        out[window] = a * (where == i)
+        part = a * (where == i)
+        out[window] = part if apart(kernel, stride) else out[window] + part
     return out
 
 
@@ -285,7 +280,7 @@ MAX = Op(
 )
 PUT = Op(
     "MaxUnpool2D",
-    to_places,
+    to_largest,
     a=lambda g, where, kernel, stride: PICK(g, where, kernel, stride),
 )
 PICK = Op(
