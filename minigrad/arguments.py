@@ -89,3 +89,27 @@ def axis_of(dim: int, ndim: int) -> int:
             f" but got {dim})"
         )
     return dim % ndim
+
+
+def refusal(op: Any, arrays: list, error: ValueError) -> Exception:
+    """Return NumPy's error as PyTorch would raise it, with the shapes."""
+    if list(op.parameters) == ["a", "b"]:
+        return mismatch(op, *arrays, error)
+    lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]
+    shapes = [str(x.shape) for each in lists for x in each if isinstance(x, Array)]
+    kind = IndexError if isinstance(error, IndexError) else RuntimeError
+    return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
+
+
+def mismatch(op: Any, x: np.ndarray, y: np.ndarray, error: ValueError) -> RuntimeError:
+    """Return the error for shapes that do not broadcast."""
+    pairs = list(zip(x.shape[::-1], y.shape[::-1]))
+    for i, (m, n) in enumerate(pairs):
+        if m != n and 1 not in (m, n):
+            dim = max(x.ndim, y.ndim) - 1 - i
+            return RuntimeError(
+                f"{op.name}: The size of tensor a ({m}) must match the size of tensor "
+                f"b ({n}) at non-singleton dimension {dim}: the shapes are {x.shape} "
+                f"and {y.shape}"
+            )
+    return RuntimeError(f"{op.name}: {error} (shapes: {x.shape} and {y.shape})")

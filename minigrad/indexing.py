@@ -146,7 +146,8 @@ def chunk(input, chunks, dim=0):
         raise RuntimeError(
             f"chunk expects `chunks` to be greater than 0, got: {chunks}"
         )
-    return split(input, -(-input.shape[dim] // chunks) or 1, dim)
+    length = input.shape[axis_of(dim, input.ndim)]
+    return split(input, -(-length // chunks) if length else [0] * chunks, dim)
 
 
 def unbind(input, dim=0):

@@ -14,6 +14,7 @@ from minigrad.arguments import (
     has_array,
     in_order,
     parameters_of,
+    refusal,
 )
 from minigrad.dtypes import Array, as_array, as_dtype, default, int64, promoted, weak
 from minigrad.engine import Node, recording, run_backward
@@ -275,30 +276,6 @@ def alike(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
     """Return `a` with numbers of another dtype; `a` itself if they are that already."""
     return a if a.array.dtype == dtype else cast(a, dtype, a.array.dtype)
-
-
-def refusal(op: Op, arrays: list, error: ValueError) -> Exception:
-    """Return NumPy's error as PyTorch would raise it, with the shapes."""
-    if list(op.parameters) == ["a", "b"]:
-        return mismatch(op, *arrays, error)
-    lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]
-    shapes = [str(x.shape) for each in lists for x in each if isinstance(x, Array)]
-    kind = IndexError if isinstance(error, IndexError) else RuntimeError
-    return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
-
-
-def mismatch(op: Op, x: ndarray, y: ndarray, error: ValueError) -> RuntimeError:
-    """Return the error for shapes that do not broadcast."""
-    pairs = list(zip(x.shape[::-1], y.shape[::-1]))
-    for i, (m, n) in enumerate(pairs):
-        if m != n and 1 not in (m, n):
-            dim = max(x.ndim, y.ndim) - 1 - i
-            return RuntimeError(
-                f"{op.name}: The size of tensor a ({m}) must match the size of tensor "
-                f"b ({n}) at non-singleton dimension {dim}: the shapes are {x.shape} "
-                f"and {y.shape}"
-            )
-    return RuntimeError(f"{op.name}: {error} (shapes: {x.shape} and {y.shape})")
 
 
 def called(name: str, tensor: Tensor) -> Tensor:

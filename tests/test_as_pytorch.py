@@ -219,7 +219,8 @@ found = [np.allclose(x, x + 0), np.linalg.norm(x).item() > 5]
 found += [np.vstack([x, x]).sum().item() == 20]
 """,
     "empty ones": """
-found = [*torch.zeros(0, 3).split(2), F.linear(torch.ones(2, 0, 3), torch.ones(4, 3))]
+found = [*torch.zeros(0, 3).chunk(3), *torch.zeros(0, 3).split(2)]
+found += [F.linear(torch.ones(2, 0, 3), torch.ones(4, 3))]
 """,
     "images": """
 x = torch.arange(32.0).reshape(1, 2, 4, 4)

@@ -7,13 +7,7 @@ import numpy as np
 from minigrad import creation, ops
 from minigrad.indexing import taken
 from minigrad.inplace import overwrite
-from minigrad.nn.conv import (  # noqa: F401
-    adaptive_avg_pool2d,
-    avg_pool2d,
-    conv2d,
-    max_pool2d,
-    pair,
-)
+from minigrad.nn.conv import conv2d, pair  # noqa: F401
 from minigrad.nn.losses import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -23,6 +17,11 @@ from minigrad.nn.losses import (  # noqa: F401
     nll_loss,
 )
 from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
+from minigrad.nn.pool import (  # noqa: F401
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    max_pool2d,
+)
 from minigrad.op import Op, called
 from minigrad.reductions import floats
 from minigrad.reductions import log_softmax as log_softmax_op

@@ -2,10 +2,11 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from minigrad.dtypes import as_dtype, float32, float64
 from minigrad.grad_mode import no_grad
+from minigrad.nn.loading import LOADING, Names, compared, misfits, misnamed
 from minigrad.tensor import Tensor, kind
 
 numbers = itertools.count()  # one for each hook
@@ -288,47 +289,6 @@ class Module:
         return f"{kind(self)}(\n  {inside}\n)"
 
 
-class Names(NamedTuple):
-    """The names in which a model and a state_dict differ."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        same = not any(self)
-        return "<All keys matched successfully>" if same else f"Names{tuple(self)}"
-
-
-def compared(own: dict, given: dict) -> Names:
-    """Return the names that only one of two state_dicts has."""
-    if not isinstance(given, dict):
-        raise TypeError(
-            f"Expected state_dict to be dict-like, got {kind(given)}: read a file with "
-            "load(path) first"
-        )
-    missing = [name for name in own if name not in given]
-    return Names(missing, [name for name in given if name not in own])
-
-
-def misnamed(names: tuple) -> Iterator[str]:
-    """Yield what is wrong with the names."""
-    for what, found in zip(("Missing", "Unexpected"), names):
-        if found:
-            yield f"{what} key(s) in state_dict: {', '.join(found)}"
-
-
-def misfits(own: dict, given: dict) -> Iterator[str]:
-    """Yield what is wrong with the values whose names agree."""
-    for name in own:
-        if name in given and not isinstance(given[name], Tensor):
-            yield f"{name} should be a Tensor, but is a {kind(given[name])}"
-        elif name in given and given[name].shape != own[name].shape:
-            yield (
-                f"size mismatch for {name}: {given[name].shape} in the state_dict, "
-                f"{own[name].shape} in the model"
-            )
-
-
 def check_replaces(name: str, value: Any, wanted: type) -> None:
     """Raise TypeError unless `value` may stand where a `wanted` was kept."""
     if value is not None and not isinstance(value, wanted):
@@ -356,7 +316,6 @@ def check_begun(module: Module, value: Any) -> None:
         )
 
 
-LOADING = "Error(s) in loading state_dict for {}:"
 TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
 WHAT = {Parameter: "parameter", Module: "child module", Tensor: "buffer"}
 

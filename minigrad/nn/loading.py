@@ -1,0 +1,50 @@
+"""What is wrong with a state_dict: names and shapes that are not the model's."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from minigrad.tensor import Tensor, kind
+
+
+class Names(NamedTuple):
+    """The names in which a model and a state_dict differ."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        same = not any(self)
+        return "<All keys matched successfully>" if same else f"Names{tuple(self)}"
+
+
+def compared(own: dict, given: dict) -> Names:
+    """Return the names that only one of two state_dicts has."""
+    if not isinstance(given, dict):
+        raise TypeError(
+            f"Expected state_dict to be dict-like, got {kind(given)}: read a file with "
+            "load(path) first"
+        )
+    missing = [name for name in own if name not in given]
+    return Names(missing, [name for name in given if name not in own])
+
+
+def misnamed(names: tuple) -> Iterator[str]:
+    """Yield what is wrong with the names."""
+    for what, found in zip(("Missing", "Unexpected"), names):
+        if found:
+            yield f"{what} key(s) in state_dict: {', '.join(found)}"
+
+
+def misfits(own: dict, given: dict) -> Iterator[str]:
+    """Yield what is wrong with the values whose names agree."""
+    for name in own:
+        if name in given and not isinstance(given[name], Tensor):
+            yield f"{name} should be a Tensor, but is a {kind(given[name])}"
+        elif name in given and given[name].shape != own[name].shape:
+            yield (
+                f"size mismatch for {name}: {given[name].shape} in the state_dict, "
+                f"{own[name].shape} in the model"
+            )
+
+
+LOADING = "Error(s) in loading state_dict for {}:"

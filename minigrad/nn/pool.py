@@ -1,0 +1,175 @@
+"""Pooling of images, (N, C, H, W): the largest, or the mean, of each window.
+
+Each pair of rules is one another's derivative.
+"""
+
+import functools
+import math
+
+import numpy as np
+
+from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts, zeros
+from minigrad.op import Op, called
+from minigrad.shapes import cat
+
+
+def windows(kernel, size, stride):
+    """Yield the slices of (N, C, H, W) that each place of a window sees."""
+    for _, window in shifts(kernel, size, stride, (1, 1)):
+        yield (slice(None), *window)
+
+
+def largest(a, kernel, stride):
+    """Return the largest number in each window, and which place it has (the first)."""
+    size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
+    parts = [a[window] for window in windows(kernel, size, stride)]
+    out = functools.reduce(np.maximum, parts) if parts[1:] else parts[0].copy()
+    smaller = parts[0] != out
+    where = smaller.astype(np.int8 if len(parts) < 128 else np.int64)
+    for part in parts[1:-1]:  # count the places before the first largest
+        smaller &= part != out
+        where += smaller
+    return out, {"where": where}
+
+
+def blank(size, a, like):
+    """Return zeros (N, C, *size) and `a`, laid out in memory as `like` is."""
+    n, c = a.shape[:2]
+    if like.strides[0] > like.itemsize:
+        return zeros((n, c, *size), a), a
+    return batch_first(zeros((c, *size, n), a)), batch_first(batch_last(a))
+
+
+def apart(kernel, stride):
+    """Return whether windows do not overlap: then to put is enough, and faster."""
+    return stride[0] >= kernel[0] and stride[1] >= kernel[1]
+
+
+def to_largest(a, where, size, kernel, stride):
+    """Return zeros of height and width `size`, with `a` put where the largest were."""
+    out, a = blank(size, a, where)
+    for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
+        part = a * (where == i)
+        out[window] = part if apart(kernel, stride) else out[window] + part
+    return out
+
+
+def from_largest(a, where, kernel, stride):
+    """Return from each window the number that has the place `where`."""
+    out = 0
+    for i, window in enumerate(windows(kernel, where.shape[2:], stride)):
+        out = out + a[window] * (where == i)
+    return out
+
+
+MAX = Op(
+    "MaxPool2DWithIndices",
+    largest,
+    a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
+)
+
+
+PUT = Op(
+    "MaxUnpool2D",
+    to_largest,
+    a=lambda g, where, kernel, stride: PICK(g, where, kernel, stride),
+)
+
+
+PICK = Op(
+    "MaxPool2DPick",
+    from_largest,
+    a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
+)
+
+
+def total(a, kernel, stride):
+    """Return the sum of each window."""
+    size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
+    return sum(a[window] for window in windows(kernel, size, stride))
+
+
+def to_all(a, size, kernel, stride):
+    """Return zeros of height and width `size`, with `a` added to all of its window."""
+    out, a = blank(size, a, a)
+    for window in windows(kernel, a.shape[2:], stride):
+        out[window] += a
+    return out
+
+
+SUM = Op(
+    "AvgPool2D",
+    lambda a, kernel, stride: total(a, kernel, stride) / math.prod(kernel),
+    a=lambda g, shape, kernel, stride: SPREAD(
+        g / math.prod(kernel), shape[2:], kernel, stride
+    ),
+)
+
+
+SPREAD = Op(
+    "AvgPool2DBackward",
+    to_all,
+    a=lambda g, kernel, stride: SUM(g, kernel, stride) * math.prod(kernel),
+)
+
+
+def extended(input, kernel, padding, value):
+    """Return images in a frame that pooling is to see."""
+    from minigrad.nn.functional import pad
+
+    padding = pair(padding)
+    if any(not 0 <= p <= k // 2 for p, k in zip(padding, kernel)):
+        raise RuntimeError(
+            f"pad should be from 0 to half of the kernel {kernel}, not {padding}"
+        )
+    (ph, pw) = padding
+    return pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
+
+
+def pooled(op, input, kernel_size, stride, padding, value):
+    """Return images (N, C, H, W), or one (C, H, W), pooled in windows."""
+    if input.ndim == 3:
+        one = pooled(op, input.unsqueeze(0), kernel_size, stride, padding, value)
+        return one.squeeze(0)
+    if input.ndim != 4:
+        raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
+    kernel = pair(kernel_size)
+    stride = kernel if stride is None else pair(stride)
+    input = extended(input, kernel, padding, value)
+    size = out_size(input.shape, kernel, stride, (0, 0), (1, 1))
+    if min(size) < 1:
+        raise RuntimeError(
+            f"Given input size: {input.shape[2:]}. Calculated output size: {size}. "
+            "Output size is too small"
+        )
+    return op(input, kernel, stride)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0):
+    """Return the largest number in each window; of equals the first one counts."""
+    return pooled(MAX, input, kernel_size, stride, padding, -math.inf)
+
+
+def avg_pool2d(input, kernel_size, stride=None, padding=0):
+    """Return the mean of each window; the frame of zeros counts."""
+    return pooled(SUM, input, kernel_size, stride, padding, 0.0)
+
+
+def adaptive_avg_pool2d(input, output_size):
+    """Return means over windows that give (N, C, *output_size)."""
+    if input.ndim == 3:
+        return adaptive_avg_pool2d(input.unsqueeze(0), output_size).squeeze(0)
+    if input.ndim != 4:
+        raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
+    wanted = (output_size,) * 2 if isinstance(output_size, int) else output_size
+    if len(wanted) != 2:
+        raise RuntimeError(f"output_size: expected a number or two, got {output_size}")
+    size = [n if m is None else m for m, n in zip(wanted, input.shape[2:])]
+    if size == [1, 1]:
+        return input.mean((-1, -2), True)
+    for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
+        spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
+        index = (slice(None),) * (2 + dim)
+        means = [input[(*index, slice(*span))].mean(2 + dim, True) for span in spans]
+        input = cat(means, 2 + dim)
+    return called("AdaptiveAvgPool2D", input)
