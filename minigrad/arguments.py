@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dtypes import Array
+from minigrad.dtypes import ARRAYS, Array
 
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
@@ -33,14 +33,14 @@ def has_array(value: Any) -> bool:
     """Return whether a value that a formula wants is an array, or has one in it."""
     if isinstance(value, list | tuple):
         return any(map(has_array, value))
-    return isinstance(value, Array)
+    return isinstance(value, ARRAYS)
 
 
 def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     """Return the values of all parameters; raise TypeError where one is missing."""
     parameters = op.parameters
     if not kwargs and op.required <= len(args) <= len(parameters):
-        return without_axis_0(op, args + op.defaults[len(args) :])
+        return args + op.defaults[len(args) :]
     values = parameters | dict(zip(parameters, args))
     for name, value in kwargs.items():
         values[ALIASES.get(name, name) if name not in parameters else name] = value
@@ -51,7 +51,7 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     for name, value in values.items():
         if value is MISSING:
             raise TypeError(f"{op.name} is missing its argument {name!r}")
-    return without_axis_0(op, tuple(values.values()))
+    return tuple(values.values())
 
 
 def without_axis_0(op: Any, values: tuple) -> tuple:

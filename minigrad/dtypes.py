@@ -21,6 +21,7 @@ class Array(ABC):  # noqa: B024, it is there for isinstance
 
 
 Array.register(np.ndarray)
+ARRAYS = np.ndarray, Array  # isinstance(x, ARRAYS) is faster for the usual ones
 
 
 def rank(dtype: np.dtype) -> int:

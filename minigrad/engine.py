@@ -106,29 +106,35 @@ class AccumulateGrad:
 
 
 def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> dict:
-    """Carry each root's gradient back; return what reached the ends, by node.
-
-    The ends are the leaves, or else `inputs`: then only what leads there is visited.
-    """
+    """Carry gradients back from the roots; return those of the leaves, or of `inputs`."""
     wanted, ends = leading_to(inputs, roots), {}
+    unusual = lift or anomaly.on or versions.rewritten
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
-    heap = sorted(waiting)
+    heap = sorted(-node.number for node in roots if node.targets)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
-        for hook in node.hooks or ():
-            g = hook(g)
-        if not node.targets if wanted is None else node in inputs:
+        g = hooked(node, g) if node.hooks else g
+        if node in inputs:
             ends[node] = g
-        if node.targets and (wanted is None or wanted.intersection(node.targets)):
-            pass_on(node, g, waiting, heap, wanted, lift)
+        if wanted is None or wanted.intersection(node.targets):
+            pass_on(node, g, waiting, heap, wanted, unusual, lift)
             node.saved = node.saved if retain_graph or not node.frees else None
+    for leaf, g, _ in waiting.values():  # a leaf passes nothing on, so it can wait
+        if wanted is None or leaf in inputs:
+            ends[leaf] = hooked(leaf, g)
     return ends
 
 
-def pass_on(node, g, waiting, heap, wanted, lift) -> None:
+def hooked(node, g):
+    """Return a gradient as the hooks of its node leave it."""
+    for hook in node.hooks or ():
+        g = hook(g)
+    return g
+
+
+def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
     """Add to the gradient of each target of `node` its share of `g`."""
     formulas, saved = node.formulas, node.saved
-    unusual = lift or anomaly.on or versions.rewritten
     if unusual or saved is None or node.number < versions.latest:
         formulas, saved = ready(node, lift)
     for to, formula, values in zip(node.targets, formulas, saved):
@@ -136,10 +142,11 @@ def pass_on(node, g, waiting, heap, wanted, lift) -> None:
             if (share := formula(g, *values)) is None:
                 continue
             share = share if share.shape == to.shape else sum_to(share, to.shape, node)
-            entry = waiting.get(-to.number)
+            entry = waiting.get(key := -to.number)
             if entry is None:
-                waiting[-to.number] = [to, share, False]
-                heappush(heap, -to.number)
+                waiting[key] = [to, share, False]
+                if to.targets:
+                    heappush(heap, key)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:

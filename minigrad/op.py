@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import partial
-from operator import itemgetter
+from operator import is_, itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from minigrad.arguments import (
     in_order,
     parameters_of,
     refusal,
+    without_axis_0,
 )
-from minigrad.dtypes import Array, as_array, as_dtype, default, int64, promoted, weak
+from minigrad.dtypes import ARRAYS, Array, as_array, as_dtype, default, int64, promoted, weak
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import storage
@@ -151,16 +152,17 @@ def general(op: Op) -> Callable:
     """Bind an operation that has any parameters besides, or a list of tensors."""
 
     def method(*args, **kwargs):
-        if op.along and "dtype" in kwargs:
-            args = to_dtype(args[0], as_dtype(kwargs.pop("dtype"))), *args[1:]
-        values = in_order(op, args, kwargs)
-        arrays = [v.array if isinstance(v, Tensor) else v for v in values]
-        sources = values[: len(op.formulas)]
-        if isinstance(values[0], list):
-            sources = values[0]
+        if kwargs or len(args) != len(op.defaults):
+            args = in_order(op, *with_dtype(op, args, kwargs))
+        if op.along and args[op.along] is not None:
+            args = without_axis_0(op, args)
+        arrays = [v.array if isinstance(v, Tensor) else v for v in args]
+        sources = args[: len(op.formulas)]
+        if isinstance(args[0], list):
+            sources = args[0]
             arrays[0] = [v.array if isinstance(v, Tensor) else v for v in sources]
         out, extras = compute(op, arrays)
-        if arrays[0] is values[0] and not any(isinstance(v, Tensor) for v in values):
+        if all(map(is_, arrays, args)):  # no tensors: a formula wants a bare result
             return out
         targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
         if not any(targets) or not recording.get() or out.dtype.kind != "f":
@@ -168,6 +170,13 @@ def general(op: Op) -> Callable:
         return Tensor(out, record(op, arrays, out, extras, targets))
 
     return method
+
+
+def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Return the arguments, with the tensor in the dtype that a reduction is told."""
+    if op.along and "dtype" in kwargs:
+        args = to_dtype(args[0], as_dtype(kwargs.pop("dtype"))), *args[1:]
+    return args, kwargs
 
 
 def compute(op: Op, arrays: Any) -> tuple[ndarray, dict]:
@@ -189,18 +198,21 @@ def compute(op: Op, arrays: Any) -> tuple[ndarray, dict]:
 
 def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
-    known = [*arrays, out, *(extras[name] for name in op.extras)]
-    formulas, picks = op.formulas, op.picks
+    known = [*arrays, out, *map(extras.get, op.extras), None]
+    formulas, picks, saved = op.formulas, op.picks, []
     if isinstance(arrays[0], list):
         picks = picks * len(targets)
         formulas = [partial(formulas[0], i=i) for i in range(len(targets))]
-    saved = [pick([*known, to.shape]) if to else () for pick, to in zip(picks, targets)]
+    for pick, to in zip(picks, targets):
+        known[-1] = to and to.shape
+        saved.append(to and pick(known))
     if op.plain:
         saved.append(dict(zip(op.parameters, arrays)))
     if op.overload and arrays[op.overload] is not None:
         op = op.overloaded
     node = Node(op, formulas, targets, saved, out.shape)
-    node.frees = op.frees or (op.choosy and has_array(saved))
+    if op.choosy and not op.frees:
+        node.frees = has_array(saved)
     if out.base is not None:  # a write may make it stale
         node.storage = shared_storage(out, arrays)
     return node
@@ -210,7 +222,7 @@ def shared_storage(out: ndarray, arrays: list) -> int | None:
     """Return the id of the storage of a result that is a view of an argument."""
     owner = storage(out)
     for x in arrays:
-        if x is owner or (isinstance(x, Array) and storage(x) is owner):
+        if x is owner or (isinstance(x, ARRAYS) and storage(x) is owner):
             return id(owner)
     return None
 

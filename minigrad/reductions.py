@@ -16,7 +16,9 @@ from minigrad.tensor import Tensor
 
 def axes(dim):
     """Return dim as NumPy wants it: PyTorch takes lists, and () for all axes."""
-    return (tuple(dim) or None) if isinstance(dim, list | tuple) else dim
+    if dim is None or not isinstance(dim, (list, tuple)):
+        return dim
+    return tuple(dim) or None
 
 
 def spread(g, shape, dim, keepdim):
@@ -48,9 +50,10 @@ def total(a, dim=None, keepdim=False):
     Along an axis NumPy adds one number after the other, and the error grows with their
     number: of 0.1 in float32 60,000 make 6003.5. Many are added up in float64.
     """
-    if a.dtype != float32 or axes(dim) is None or count(a.shape, dim) < 1000:
-        return np.add.reduce(a, axis=axes(dim), keepdims=keepdim)
-    out = np.add.reduce(a, axis=axes(dim), keepdims=keepdim, dtype=float64)
+    dim = axes(dim)
+    if dim is None or a.dtype != float32 or count(a.shape, dim) < 1000:
+        return np.add.reduce(a, dim, keepdims=keepdim)
+    out = np.add.reduce(a, dim, float64, keepdims=keepdim)
     return out.astype(float32)
 
 

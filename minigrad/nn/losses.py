@@ -22,8 +22,8 @@ def reduced(losses, reduction):
     check_reduction(reduction)
     if reduction == "none":
         return losses
-    take = reductions.sum if reduction == "sum" else reductions.mean
-    return take(losses)
+    op = reductions.sum if reduction == "sum" else reductions.mean
+    return op(losses) if isinstance(losses, Tensor) else op.forward(losses)
 
 
 def same_shape(name, input, target):
@@ -150,7 +150,8 @@ def cross_entropy_of(input, target, reduction):
     power = np.exp(below)
     total = power.sum(axis=1, keepdims=True)
     losses = np.log(total[:, 0]) - below[np.arange(len(target)), target]
-    return reduced(losses, reduction), {"share": power / total}
+    power /= total
+    return reduced(losses, reduction), {"share": power}
 
 
 def plain_cross_entropy(input, target, reduction):
@@ -205,7 +206,7 @@ def cross_entropy(
         return reduced(losses, reduction)
     ignored = check_classes(input, target, ignore_index)
     if input.ndim == 2 and weight is None and not (label_smoothing or ignored):
-        return FUSED(input, target.array, reduction)
+        return FUSED.method(input, target.array, reduction)
     logs = reductions.log_softmax(input, dim)
     loss = nll_loss(
         logs, target, weight, ignore_index=ignore_index, reduction=reduction
@@ -230,9 +231,9 @@ def along_classes(weight, input):
 def check_scores(input, weight):
     """Raise RuntimeError unless the scores are floats, with a constant weight each."""
     reductions.floats("cross_entropy", input)
-    classes = input.shape[1 if input.ndim > 1 else 0]
     if weight is None:
         return
+    classes = input.shape[1 if input.ndim > 1 else 0]
     if weight.shape != (classes,) or weight.requires_grad:
         raise RuntimeError(
             f"weight has to be a constant number for each of the {classes} classes; "
@@ -245,15 +246,16 @@ def check_classes(input, target, ignore_index):
 
     Return whether some targets may have to be ignored.
     """
-    expected = input.shape[:1] * (input.ndim > 1) + input.shape[2:]
-    if target.shape != expected:
+    scores, numbers = input.array.shape, target.array
+    expected = scores[:1] * (len(scores) > 1) + scores[2:]
+    if numbers.shape != expected:
         raise ValueError(
             f"scores of shape {input.shape} want a target of shape {expected}; "
             f"got {target.shape}"
         )
-    if target.dtype.kind not in "iu":
+    if numbers.dtype.kind not in "iu":
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
-    classes, numbers = input.shape[1 if input.ndim > 1 else 0], target.array
+    classes = scores[:2][-1]
     if not numbers.size or numbers.view(UNSIGNED).max() < classes:
         return 0 <= ignore_index < classes  # a negative class would look very large
     bad = (numbers < 0) | (numbers >= classes)
