@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dtypes import ARRAYS, Array
+from minigrad.dtypes import Array
 
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
@@ -31,9 +31,9 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
 
 def has_array(value: Any) -> bool:
     """Return whether a value that a formula wants is an array, or has one in it."""
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return any(map(has_array, value))
-    return isinstance(value, ARRAYS)
+    return hasattr(value, "__array_function__")
 
 
 def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:

@@ -5,6 +5,7 @@ each argument of its operation a target (the Node that made the argument, or the
 AccumulateGrad of a leaf), a formula, and the arrays that this formula wants.
 """
 
+import math
 import weakref
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -106,7 +107,7 @@ class AccumulateGrad:
 
 
 def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> dict:
-    """Carry gradients back from the roots; return those of the leaves, or of `inputs`."""
+    """Carry gradients back from roots; return those of the leaves, or of `inputs`."""
     wanted, ends = leading_to(inputs, roots), {}
     unusual = lift or anomaly.on or versions.rewritten
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
@@ -195,4 +196,6 @@ def sum_to(share: Any, shape: tuple, node: Node) -> Any:
             f"but expected a shape compatible with {shape}"
         )
     axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old != size)
+    if len(axes) == new:  # those in front: as one axis they are faster
+        return share.reshape((math.prod(share.shape[:new]), *shape)).sum(axis=0)
     return share.sum(axis=axes, keepdims=True).reshape(shape)

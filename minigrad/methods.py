@@ -45,8 +45,8 @@ BOTH = {  # functions of minigrad and methods of Tensor
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin max min logsumexp cumsum norm all any
         argmax argmin softmax log_softmax""",
-    shapes: """reshape flatten transpose permute t squeeze unsqueeze broadcast_to flip
-        roll tril triu masked_fill""",
+    shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
+        broadcast_to flip roll tril triu masked_fill""",
     indexing: "split chunk unbind index_select gather",
 }
 FUNCTIONS = {ops: "where", shapes: "cat stack", products: "einsum"}
@@ -157,7 +157,7 @@ functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,
     np.expand_dims: shapes.expand_dims,
-    np.swapaxes: shapes.transpose,
+    np.swapaxes: shapes.swapaxes,
     np.transpose: shapes.permute,
     np.zeros_like: lambda a: Tensor(np.zeros_like(a.array)),
     np.ones_like: lambda a: Tensor(np.ones_like(a.array)),

@@ -17,7 +17,16 @@ from minigrad.arguments import (
     refusal,
     without_axis_0,
 )
-from minigrad.dtypes import ARRAYS, Array, as_array, as_dtype, default, int64, promoted, weak
+from minigrad.dtypes import (
+    ARRAYS,
+    Array,
+    as_array,
+    as_dtype,
+    default,
+    int64,
+    promoted,
+    weak,
+)
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import storage
@@ -132,7 +141,7 @@ def binary(op: Op) -> Callable:
         x, y, to_a, to_b = input.array, other.array, input.edge, other.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
             return op.method(*alike(input, other))
-        try:  # as in compute(), but without the call
+        try:
             out = op.forward(x, y)
         except ValueError as error:
             raise refusal(op, (x, y), error) from error
@@ -161,7 +170,12 @@ def general(op: Op) -> Callable:
         if isinstance(args[0], list):
             sources = args[0]
             arrays[0] = [v.array if isinstance(v, Tensor) else v for v in sources]
-        out, extras = compute(op, arrays)
+        try:
+            out, extras = op.forward(*arrays), {}
+        except ValueError as error:
+            raise refusal(op, arrays, error) from error
+        if type(out) is not ndarray or op.extras:
+            out, extras = apart(op, out)
         if all(map(is_, arrays, args)):  # no tensors: a formula wants a bare result
             return out
         targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
@@ -179,12 +193,9 @@ def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return args, kwargs
 
 
-def compute(op: Op, arrays: Any) -> tuple[ndarray, dict]:
-    """Return the result as an array, and the extras; say clearly why if that fails."""
-    try:
-        out, extras = op.forward(*arrays), {}
-    except ValueError as error:
-        raise refusal(op, arrays, error) from error
+def apart(op: Op, out: Any) -> tuple[ndarray, dict]:
+    """Return the result of a forward function as an array, and the extras."""
+    extras = {}
     if type(out) is tuple:
         out, extras = out
     elif op.extras:

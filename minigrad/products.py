@@ -46,15 +46,16 @@ def inner_size(name, input, other):
         raise TypeError(
             f"{name}: both must be Tensors, not {kind(input)} and {kind(other)}"
         )
-    if not input.ndim or not other.ndim:
+    x, y = input.array, other.array
+    if not x.ndim or not y.ndim:
         raise RuntimeError(f"both arguments to {name} need to be at least 1D")
-    inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
-    if input.shape[-1] != inner:
+    inner = y.shape[-2] if y.ndim > 1 else y.shape[0]
+    if x.shape[-1] != inner:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: {input.shape} and "
             f"{other.shape}, inner sizes {input.shape[-1]} and {inner}"
         )
-    if input.dtype != other.dtype:
+    if x.dtype is not y.dtype and x.dtype != y.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
             f"{input.dtype} != {other.dtype}"

@@ -11,6 +11,7 @@ from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
 from minigrad.ops import abs, maximum, minimum, where
 from minigrad.shapes import cat
+from minigrad.sums import sums
 from minigrad.tensor import Tensor
 
 
@@ -196,11 +197,7 @@ def variance(a, dim=None, correction=1, keepdim=False):
     return total(away, dim, keepdim) / (over if over > 0 else 0.0)
 
 
-VAR = Op(
-    "Var",
-    variance,
-    a=centered,
-)
+VAR = Op("Var", variance, a=centered)
 STD = Op(
     "Std",
     lambda a, dim=None, correction=1, keepdim=False: np.sqrt(
@@ -334,14 +331,14 @@ def softmax_of(a, dim):
     floats("softmax", a)
     top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
     power = np.exp(a - top)
-    power /= np.add.reduce(power, axis=dim, keepdims=True)
+    power /= sums(power, dim)
     return power
 
 
 softmax = Op(
     "Softmax",
     softmax_of,
-    a=lambda g, y, dim: y * (g - (g * y).sum(axis=dim, keepdims=True)),
+    a=lambda g, y, dim: y * (g - sums(g * y, dim)),
 )
 log_softmax = Op(
     "LogSoftmax",

@@ -30,8 +30,8 @@ reshaped = Op(
 )
 swapped = Op(
     "Transpose",
-    lambda a, dim0, dim1: np.swapaxes(a, dim0, dim1),
-    a=lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1),
+    lambda a, dim0, dim1: a.swapaxes(dim0, dim1),
+    a=lambda g, dim0, dim1: g.swapaxes(dim0, dim1),
 )
 permuted = Op(
     "Permute",
@@ -99,6 +99,11 @@ def transpose(input, dim0, dim1):
     if not input.ndim and {dim0, dim1} <= {0, -1}:
         return permuted(input, ())
     return swapped(input, dim0, dim1)
+
+
+def swapaxes(input, axis0, axis1):
+    """Return the tensor with two axes swapped: transpose, under NumPy's name."""
+    return transpose(input, axis0, axis1)
 
 
 def permute(input, *args, dims=None):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dtypes import Array
+from minigrad.dtypes import ARRAYS, Array
 
 numbers = itertools.count(1)
 latest = 0  # number of the newest write: nodes made after it need no check
@@ -22,7 +22,7 @@ _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, w
 
 def storage(array: np.ndarray) -> np.ndarray:
     """Return the array whose memory `array` is a view of; itself if it is no view."""
-    while array.base is not None and isinstance(array.base, Array):
+    while array.base is not None and isinstance(array.base, ARRAYS):
         array = array.base
     return array
 
@@ -43,8 +43,7 @@ def now() -> int:
 def wrote(array: np.ndarray) -> None:
     """Note that the storage of `array` is being written to, now."""
     owner, when = storage(array), now()
-    key = id(owner)
-    entry = _writes.get(key)
+    entry = _writes.get(key := id(owner))
     if entry is None:
         forget = weakref.ref(owner, lambda _: forget_storage(key))
         _writes[key] = [forget, 1, when]

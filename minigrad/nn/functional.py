@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad import creation, ops
 from minigrad.indexing import taken
@@ -27,6 +26,7 @@ from minigrad.op import Op, called
 from minigrad.reductions import floats
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
+from minigrad.sums import column_sums
 from minigrad.tensor import Tensor, kind
 
 sigmoid, tanh = ops.sigmoid, ops.tanh
@@ -43,11 +43,6 @@ def relu(input, inplace=False):
 def rows(x):
     """Return a stack of matrices as one matrix of all their rows."""
     return x if len(x.shape) == 2 else x.reshape((-1, x.shape[-1]))
-
-
-def column_sums(g):
-    """Return the sum of each column; a product with ones is the faster sum."""
-    return np.ones(len(g), g.dtype) @ g if type(g) is ndarray else g.sum(axis=0)
 
 
 def affine(input, weight, bias):
@@ -84,18 +79,22 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise TypeError or RuntimeError unless these fit together."""
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
-        raise TypeError(f"linear: input must be Tensor, not {kind(input)}")
-    if input.array.dtype != weight.array.dtype:
+        raise TypeError(
+            f"linear: input and weight must be Tensors, not {kind(input)} and "
+            f"{kind(weight)}"
+        )
+    x, w = input.array, weight.array
+    if x.dtype is not w.dtype and x.dtype != w.dtype:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got "
             f"{input.dtype} and {weight.dtype}"
         )
-    if weight.array.ndim != 2 or input.array.shape[-1:] != weight.array.shape[1:]:
+    if w.ndim != 2 or x.shape[-1:] != w.shape[1:]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is not None and bias.shape != weight.shape[:1]:
+    if bias is not None and bias.shape != w.shape[:1]:
         raise RuntimeError(f"bias {bias.shape} should be {weight.shape[:1]}: (out,)")
 
 
@@ -302,12 +301,14 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
-        attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
+        earlier = np.tri(*scores.shape[-2:], dtype=bool)
+        attn_mask = Tensor(np.where(earlier, 0, -np.inf).astype(scores.dtype))
     if attn_mask is not None and attn_mask.dtype == bool:
         attn_mask = ops.where(attn_mask, 0.0, -math.inf)
     if attn_mask is not None:
         scores = scores + attn_mask
-    out = dropout(safe_softmax(scores, attn_mask), dropout_p) @ value
+    scores = softmax(scores, -1) if is_causal else safe_softmax(scores, attn_mask)
+    out = dropout(scores, dropout_p) @ value
     name = "ScaledDotProductFlashAttentionForCpu"
     return called(name, out) if query.ndim == 4 else out
 

@@ -4,13 +4,14 @@ import numpy as np
 
 from minigrad.op import Op
 from minigrad.reductions import floats
+from minigrad.sums import means
 
 
 def unit_of(x, axes, eps):
     """Return (x - mean) / sqrt(variance + eps), mean, variance and 1 / sqrt(...)."""
-    mean = x.mean(axes, keepdims=True)
+    mean = means(x, axes)
     away = x - mean
-    variance = np.square(away).mean(axes, keepdims=True)
+    variance = means(np.square(away), axes)
     factor = 1 / np.sqrt(variance + eps)
     return away * factor, mean, variance, factor
 
@@ -35,8 +36,7 @@ def from_scratch(input, weight, bias, unit, factor, axes, eps):
 def through(g, weight, unit, factor, axes):
     """Return the gradient of the input, on which mean and factor depend, too."""
     g = g if weight is None else g * weight
-    level = g.mean(axes, keepdims=True)
-    slope = (g * unit).mean(axes, keepdims=True)
+    level, slope = means(g, axes), means(g * unit, axes)
     return (g - level - slope * unit) * factor
 
 
