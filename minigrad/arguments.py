@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dtypes import Array
+from minigrad.dtypes import Array, as_array
 
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
@@ -27,6 +27,20 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
     if defaults:
         parameters |= dict(zip(list(parameters)[-len(defaults) :], defaults))
     return parameters | (forward.__kwdefaults__ or {})
+
+
+def parted(op: Any, out: Any) -> tuple[np.ndarray, dict]:
+    """Return the result of a forward function as an array, and the extras."""
+    extras = {}
+    if type(out) is tuple:
+        out, extras = out
+    elif op.extras:
+        raise TypeError(
+            f"a formula of {op.name} names {op.extras[0]!r}, which is neither an "
+            f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
+        )
+    # NumPy makes scalars of arrays without dimensions
+    return out if type(out) is np.ndarray else as_array(out), extras
 
 
 def has_array(value: Any) -> bool:

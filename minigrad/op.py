@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Callable
 from functools import partial
-from operator import is_, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from minigrad.arguments import (
     has_array,
     in_order,
     parameters_of,
+    parted,
     refusal,
     without_axis_0,
 )
 from minigrad.dtypes import (
-    ARRAYS,
     Array,
     as_array,
     as_dtype,
@@ -29,7 +29,7 @@ from minigrad.dtypes import (
 )
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
-from minigrad.versions import storage
+from minigrad.versions import shared_storage
 
 # Arguments that a formula may want though they are no tensor's: an index array, say
 MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
@@ -60,6 +60,7 @@ class Op:
         self.along = (
             list(self.parameters).index("dim") if "dim" in self.parameters else 0
         )
+        self.listed = any("i" in names for names in self.names)
         self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
         self.frees = bool(named.keys() & {"y", *self.arguments})
         self.picks = [self.picker(names) for names in self.names]
@@ -165,20 +166,27 @@ def general(op: Op) -> Callable:
             args = in_order(op, *with_dtype(op, args, kwargs))
         if op.along and args[op.along] is not None:
             args = without_axis_0(op, args)
-        arrays = [v.array if isinstance(v, Tensor) else v for v in args]
-        sources = args[: len(op.formulas)]
-        if isinstance(args[0], list):
-            sources = args[0]
-            arrays[0] = [v.array if isinstance(v, Tensor) else v for v in sources]
+        arrays, targets, bare = [], [], not op.listed
+        for value in args[0] if op.listed else args:
+            if isinstance(value, Tensor):
+                arrays.append(value.array)
+                targets.append(value.edge)
+                bare = False
+            else:
+                arrays.append(value)
+                targets.append(None)
+        if op.listed:
+            arrays = [arrays, *args[1:]]
         try:
             out, extras = op.forward(*arrays), {}
         except ValueError as error:
             raise refusal(op, arrays, error) from error
         if type(out) is not ndarray or op.extras:
-            out, extras = apart(op, out)
-        if all(map(is_, arrays, args)):  # no tensors: a formula wants a bare result
+            out, extras = parted(op, out)
+        if bare:  # a formula calls, and wants an array
             return out
-        targets = [v.edge if isinstance(v, Tensor) else None for v in sources]
+        if not op.listed:
+            del targets[len(op.formulas) :]
         if not any(targets) or not recording.get() or out.dtype.kind != "f":
             return Tensor(out)
         return Tensor(out, record(op, arrays, out, extras, targets))
@@ -193,25 +201,11 @@ def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return args, kwargs
 
 
-def apart(op: Op, out: Any) -> tuple[ndarray, dict]:
-    """Return the result of a forward function as an array, and the extras."""
-    extras = {}
-    if type(out) is tuple:
-        out, extras = out
-    elif op.extras:
-        raise TypeError(
-            f"a formula of {op.name} names {op.extras[0]!r}, which is neither an "
-            f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
-        )
-    # NumPy makes scalars of arrays without dimensions
-    return out if type(out) is ndarray else as_array(out), extras
-
-
 def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
     known = [*arrays, out, *map(extras.get, op.extras), None]
     formulas, picks, saved = op.formulas, op.picks, []
-    if isinstance(arrays[0], list):
+    if op.listed:
         picks = picks * len(targets)
         formulas = [partial(formulas[0], i=i) for i in range(len(targets))]
     for pick, to in zip(picks, targets):
@@ -227,15 +221,6 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
     if out.base is not None:  # a write may make it stale
         node.storage = shared_storage(out, arrays)
     return node
-
-
-def shared_storage(out: ndarray, arrays: list) -> int | None:
-    """Return the id of the storage of a result that is a view of an argument."""
-    owner = storage(out)
-    for x in arrays:
-        if x is owner or (isinstance(x, ARRAYS) and storage(x) is owner):
-            return id(owner)
-    return None
 
 
 def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:

@@ -27,6 +27,15 @@ def storage(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def shared_storage(out: np.ndarray, arrays: list) -> int | None:
+    """Return the id of the storage of a result that is a view of an argument."""
+    owner = storage(out)
+    for x in arrays:
+        if x is owner or (isinstance(x, ARRAYS) and storage(x) is owner):
+            return id(owner)
+    return None
+
+
 def forget_storage(key: int) -> None:
     """Drop what is known of a storage that is gone."""
     _writes.pop(key, None)
