@@ -14,6 +14,7 @@ for name in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"]:
     os.environ[name] = "1"
 
 import gc  # noqa: E402
+import random  # noqa: E402
 import statistics  # noqa: E402
 import time  # noqa: E402
 
@@ -30,7 +31,7 @@ import dezero  # noqa: E402
 
 torch.set_num_threads(1)
 RATE = 1e-3
-ROUNDS = 15
+ROUNDS = 30
 BOUNDS = {  # name: (of the time by hand, of PyTorch's)
     "mlp": (1.8, 0.35),
     "wide mlp": (1.05, 1.05),
@@ -143,10 +144,10 @@ NETWORKS = {  # name: network, the same by hand, input, shapes of the parameters
 def rivals(name):
     """Return what makes one step, and the gradients after it, for each rival."""
     network, hand, shape, shapes, _ = NETWORKS[name]
-    random = np.random.RandomState(0)
-    x = random.standard_normal(shape).astype(np.float32)
-    classes = random.randint(0, 10, shape[0])
-    start = [0.1 * random.standard_normal(s).astype(np.float32) for s in shapes]
+    numbers = np.random.RandomState(0)
+    x = numbers.standard_normal(shape).astype(np.float32)
+    classes = numbers.randint(0, 10, shape[0])
+    start = [0.1 * numbers.standard_normal(s).astype(np.float32) for s in shapes]
 
     def by_numpy():
         p = [a.copy() for a in start]
@@ -214,9 +215,10 @@ def measure(name):
     del gradients, found, mine, theirs
     gc.collect()
     gc.freeze()
-    repeat = NETWORKS[name][-1]
+    repeat, turns = NETWORKS[name][-1], list(steps.items())
     for _ in range(ROUNDS):
-        for rival, step in steps.items():
+        random.shuffle(turns)  # what ran before leaves the caches cold, or warm
+        for rival, step in turns:
             begin = time.process_time()
             for _ in range(repeat):
                 step()

@@ -95,7 +95,7 @@ def tracked(inputs: Any, create_graph: bool) -> tuple[Tensor, ...]:
 
 
 def tied(output: Tensor) -> Tensor:
-    """Return an output to walk back from; if nothing leads to it, as a new leaf."""
+    """Return an output to walk back from; if it leads nowhere, as a new leaf."""
     return output if output.requires_grad else output.detach().requires_grad_()
 
 

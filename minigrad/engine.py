@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any
 
 from minigrad import anomaly, versions
+from minigrad.sums import column_sums
 from minigrad.versions import numbers, written_after
 
 recording = ContextVar("recording", default=True)  # each thread and task has its own
@@ -122,13 +123,13 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
             node.saved = node.saved if retain_graph or not node.frees else None
     for leaf, g, _ in waiting.values():  # a leaf passes nothing on, so it can wait
         if wanted is None or leaf in inputs:
-            ends[leaf] = hooked(leaf, g)
+            ends[leaf] = hooked(leaf, g) if leaf.hooks else g
     return ends
 
 
 def hooked(node, g):
     """Return a gradient as the hooks of its node leave it."""
-    for hook in node.hooks or ():
+    for hook in node.hooks:
         g = hook(g)
     return g
 
@@ -196,6 +197,7 @@ def sum_to(share: Any, shape: tuple, node: Node) -> Any:
             f"but expected a shape compatible with {shape}"
         )
     axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old != size)
-    if len(axes) == new:  # those in front: as one axis they are faster
-        return share.reshape((math.prod(share.shape[:new]), *shape)).sum(axis=0)
+    if shape and len(axes) == new:  # all in front: then a sum over rows is enough
+        rows = share.reshape((math.prod(share.shape[:new]), math.prod(shape)))
+        return column_sums(rows).reshape(shape)
     return share.sum(axis=axes, keepdims=True).reshape(shape)

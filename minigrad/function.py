@@ -24,8 +24,8 @@ class Context:
         """Keep inputs or outputs as `saved_tensors`, under the engine's watch."""
         if not all(isinstance(x, Tensor | None) for x in tensors):
             raise TypeError(
-                "save_for_backward can only save variables: keep anything that is no "
-                "Tensor as an attribute, ctx.name = ..."
+                "save_for_backward can only save Tensors: keep anything else as an "
+                "attribute, ctx.name = ..."
             )
         self.saved_tensors = tensors
 

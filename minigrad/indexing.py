@@ -18,6 +18,8 @@ taken = {
     )
     for name in PARTS + PICKS
 }
+for name in PARTS:
+    taken[name].choosy = False  # no arrays are in their indices
 put = Op(
     "Put",
     lambda a, index, size: placed(a, index, size),

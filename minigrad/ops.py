@@ -152,7 +152,7 @@ def clamp(input, min=None, max=None):
     bounds = [bound for bound in (min, max) if bound is not None]
     tensors = {isinstance(bound, Tensor) for bound in bounds}
     if len(tensors) != 1:
-        raise TypeError("clamp: give 'min' or 'max', or both, numbers or both tensors")
+        raise TypeError("clamp: give 'min', 'max' or both: numbers, or else tensors")
     if tensors == {False}:
         if input.dtype.kind != "f" and float in map(type, bounds):
             input = to_dtype(input, default)

@@ -73,8 +73,8 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            options = {k: v for k, v in group.items() if k != "params"}
-            for p in group["params"]:
+            options = dict(group)
+            for p in options.pop("params"):
                 if p._grad is not None:
                     versions.wrote(p.array)
                     self.update(p.array, p._grad.array, self.state_of(p), **options)

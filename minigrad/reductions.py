@@ -17,9 +17,7 @@ from minigrad.tensor import Tensor
 
 def axes(dim):
     """Return dim as NumPy wants it: PyTorch takes lists, and () for all axes."""
-    if dim is None or not isinstance(dim, (list, tuple)):
-        return dim
-    return tuple(dim) or None
+    return (tuple(dim) or None) if isinstance(dim, (list, tuple)) else dim
 
 
 def spread(g, shape, dim, keepdim):
@@ -241,10 +239,9 @@ euclid = Op(
 
 def vector_norm(x, ord=2, dim=None, keepdim=False):
     """Return (sum |x|^ord)^(1/ord) over `dim`; ord may be inf, -inf or 0, too."""
-    if ord == 2:
-        floats("norm", x)
-        return euclid(x, dim, keepdim)
     floats("norm", x)
+    if ord == 2:
+        return euclid(x, dim, keepdim)
     size = abs(x)
     if ord == 0:
         out = sum(where(size == 0, size, 1.0), dim, keepdim)

@@ -79,10 +79,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise TypeError or RuntimeError unless these fit together."""
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
-        raise TypeError(
-            f"linear: input and weight must be Tensors, not {kind(input)} and "
-            f"{kind(weight)}"
-        )
+        kinds = f"{kind(input)} and {kind(weight)}"
+        raise TypeError(f"linear: input and weight must be Tensors, not {kinds}")
     x, w = input.array, weight.array
     if x.dtype is not w.dtype and x.dtype != w.dtype:
         raise RuntimeError(
@@ -177,7 +175,8 @@ def silu(input, inplace=False):
 
 def softplus(input, beta=1.0, threshold=20.0):
     """Return log(1 + exp(beta * x)) / beta, and x itself where beta * x is large."""
-    return placed(SOFTPLUS, False, input, beta, threshold)
+    floats("softplus", input)
+    return SOFTPLUS(input, beta, threshold)
 
 
 HALF_ROOT, BELL = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
@@ -224,7 +223,8 @@ def gelu(input, approximate="none"):
         raise RuntimeError(
             f"approximate argument must be either none or tanh, not {approximate!r}"
         )
-    return placed(GELU_TANH if approximate == "tanh" else GELU, False, input)
+    floats("gelu", input)
+    return (GELU_TANH if approximate == "tanh" else GELU)(input)
 
 
 def softmax(input, dim=None, *, dtype=None):
@@ -301,14 +301,12 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
-        earlier = np.tri(*scores.shape[-2:], dtype=bool)
-        attn_mask = Tensor(np.where(earlier, 0, -np.inf).astype(scores.dtype))
+        attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
     if attn_mask is not None and attn_mask.dtype == bool:
         attn_mask = ops.where(attn_mask, 0.0, -math.inf)
     if attn_mask is not None:
         scores = scores + attn_mask
-    scores = softmax(scores, -1) if is_causal else safe_softmax(scores, attn_mask)
-    out = dropout(scores, dropout_p) @ value
+    out = dropout(safe_softmax(scores, attn_mask), dropout_p) @ value
     name = "ScaledDotProductFlashAttentionForCpu"
     return called(name, out) if query.ndim == 4 else out
 
