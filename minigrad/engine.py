@@ -5,7 +5,6 @@ each argument of its operation a target (the Node that made the argument, or the
 AccumulateGrad of a leaf), a formula, and the arrays that this formula wants.
 """
 
-import math
 import weakref
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -14,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from minigrad import anomaly, versions
-from minigrad.sums import column_sums
+from minigrad.sums import sums
 from minigrad.versions import numbers, written_after
 
 recording = ContextVar("recording", default=True)  # each thread and task has its own
@@ -108,30 +107,24 @@ class AccumulateGrad:
 
 
 def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> dict:
-    """Carry gradients back from roots; return those of the leaves, or of `inputs`."""
+    """Carry each root's gradient back; return what reached the ends, by node.
+
+    The ends are the leaves, or else `inputs`: then only what leads there is visited.
+    """
     wanted, ends = leading_to(inputs, roots), {}
     unusual = lift or anomaly.on or versions.rewritten
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
-    heap = sorted(-node.number for node in roots if node.targets)
+    heap = sorted(waiting)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
-        g = hooked(node, g) if node.hooks else g
-        if node in inputs:
+        for hook in node.hooks or ():
+            g = hook(g)
+        if not node.targets if wanted is None else node in inputs:
             ends[node] = g
-        if wanted is None or wanted.intersection(node.targets):
+        if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)
             node.saved = node.saved if retain_graph or not node.frees else None
-    for leaf, g, _ in waiting.values():  # a leaf passes nothing on, so it can wait
-        if wanted is None or leaf in inputs:
-            ends[leaf] = hooked(leaf, g) if leaf.hooks else g
     return ends
-
-
-def hooked(node, g):
-    """Return a gradient as the hooks of its node leave it."""
-    for hook in node.hooks:
-        g = hook(g)
-    return g
 
 
 def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
@@ -143,12 +136,12 @@ def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
         if to is not None and (wanted is None or to in wanted):
             if (share := formula(g, *values)) is None:
                 continue
-            share = share if share.shape == to.shape else sum_to(share, to.shape, node)
+            if share.shape != to.shape:
+                share = sum_to(share, to.shape, node)
             entry = waiting.get(key := -to.number)
             if entry is None:
                 waiting[key] = [to, share, False]
-                if to.targets:
-                    heappush(heap, key)
+                heappush(heap, key)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:
@@ -197,7 +190,4 @@ def sum_to(share: Any, shape: tuple, node: Node) -> Any:
             f"but expected a shape compatible with {shape}"
         )
     axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old != size)
-    if shape and len(axes) == new:  # all in front: then a sum over rows is enough
-        rows = share.reshape((math.prod(share.shape[:new]), math.prod(shape)))
-        return column_sums(rows).reshape(shape)
-    return share.sum(axis=axes, keepdims=True).reshape(shape)
+    return sums(share, axes).reshape(shape)

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from minigrad.arguments import axis_of
-from minigrad.dtypes import Array
+from minigrad.dtypes import ARRAYS, Array, zeros
 from minigrad.op import Op
 from minigrad.tensor import Tensor
 
@@ -29,9 +29,9 @@ put = Op(
 
 def placed(a, index, size):
     """Return zeros with `a` added at `index`; of places named twice, the sum."""
-    out = np.zeros_like(a, shape=size, order="C")
+    out = zeros(size, a)
     if any(
-        isinstance(i, Array) and i.dtype != bool or isinstance(i, list) for i in index
+        isinstance(i, ARRAYS) and i.dtype != bool or isinstance(i, list) for i in index
     ):
         np.add.at(out, index, a)
     else:

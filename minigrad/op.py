@@ -60,7 +60,6 @@ class Op:
         self.along = (
             list(self.parameters).index("dim") if "dim" in self.parameters else 0
         )
-        self.listed = any("i" in names for names in self.names)
         self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
         self.frees = bool(named.keys() & {"y", *self.arguments})
         self.picks = [self.picker(names) for names in self.names]
@@ -166,8 +165,8 @@ def general(op: Op) -> Callable:
             args = in_order(op, *with_dtype(op, args, kwargs))
         if op.along and args[op.along] is not None:
             args = without_axis_0(op, args)
-        arrays, targets, bare = [], [], not op.listed
-        for value in args[0] if op.listed else args:
+        listed, arrays, targets, bare = isinstance(args[0], list), [], [], True
+        for value in args[0] if listed else args:
             if isinstance(value, Tensor):
                 arrays.append(value.array)
                 targets.append(value.edge)
@@ -175,7 +174,7 @@ def general(op: Op) -> Callable:
             else:
                 arrays.append(value)
                 targets.append(None)
-        if op.listed:
+        if listed:
             arrays = [arrays, *args[1:]]
         try:
             out, extras = op.forward(*arrays), {}
@@ -183,9 +182,9 @@ def general(op: Op) -> Callable:
             raise refusal(op, arrays, error) from error
         if type(out) is not ndarray or op.extras:
             out, extras = parted(op, out)
-        if bare:  # a formula calls, and wants an array
+        if bare and not listed:  # a formula calls, and wants an array
             return out
-        if not op.listed:
+        if not listed:
             del targets[len(op.formulas) :]
         if not any(targets) or not recording.get() or out.dtype.kind != "f":
             return Tensor(out)
@@ -203,9 +202,9 @@ def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
 
 def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
-    known = [*arrays, out, *map(extras.get, op.extras), None]
+    known = [*arrays, out, *map(extras.__getitem__, op.extras), None]
     formulas, picks, saved = op.formulas, op.picks, []
-    if op.listed:
+    if isinstance(arrays[0], list):
         picks = picks * len(targets)
         formulas = [partial(formulas[0], i=i) for i in range(len(targets))]
     for pick, to in zip(picks, targets):

@@ -1,40 +1,43 @@
 """Sums along an axis as products with ones: BLAS is faster at those than NumPy."""
 
-import numpy as np
-from numpy import ndarray
+import math
 
-from minigrad.dtypes import ARRAYS
+import numpy as np
+
+from minigrad.dtypes import ARRAYS, ones
 
 LONG = 1000  # more numbers than these are not added up at one go: errors would grow
 
 
-def ones(a, *shape):
-    """Return ones, in an array of the type and dtype that `a` has."""
-    if type(a) is ndarray:
-        return np.ones(shape, a.dtype)
-    return np.ones_like(a, shape=shape)
+def suits(a):
+    """Return whether this is an array with axes, of floats that BLAS can add up."""
+    return isinstance(a, ARRAYS) and a.ndim > 1 and a.dtype in (np.float32, np.float64)
 
 
 def sums(a, axes):
     """Return the sums along some axes, which stay, with length 1."""
-    if a.ndim > 1 and isinstance(a, ARRAYS):
+    if suits(a):
         if axes in (-1, (-1,), a.ndim - 1) and a.shape[-1] < LONG:
-            return a @ ones(a, a.shape[-1], 1)
-        if axes in (0, (0,)) and a.ndim == 2:
-            return column_sums(a)[None]
+            return a @ ones((a.shape[-1], 1), a)
+        n = len(axes) if isinstance(axes, tuple) else 1
+        if axes in (0, tuple(range(n))) and n < a.ndim:  # those in front, as one
+            rows = a.reshape((math.prod(a.shape[:n]), math.prod(a.shape[n:])))
+            return column_sums(rows).reshape((1,) * n + a.shape[n:])
     return a.sum(axis=axes, keepdims=True)
 
 
 def means(a, axes):
     """Return the means along some axes, which stay, with length 1."""
+    if not suits(a):
+        return a.mean(axis=axes, keepdims=True)
     total = sums(a, axes)
     return total / (a.size // max(total.size, 1))
 
 
 def column_sums(a):
     """Return the sum of each column of a matrix."""
-    if not isinstance(a, ARRAYS):  # a Tensor, on its second walk
+    if not suits(a) or not a.flags.c_contiguous or a.shape[1] == 1:
         return a.sum(axis=0)
     if len(a) > LONG:
         a = np.stack([column_sums(a[i : i + LONG]) for i in range(0, len(a), LONG)])
-    return ones(a, len(a)) @ a
+    return ones(len(a), a) @ a

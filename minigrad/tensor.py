@@ -228,10 +228,10 @@ def check_gradient(output: Tensor, gradient: Tensor) -> None:
 
 def own(g: Tensor | ndarray, leaf: Tensor, unshared: bool) -> Tensor | ndarray:
     """Return `g` as an array that nobody else holds, of the leaf's dtype."""
-    if type(g) is ndarray and unshared and g.base is None and g.dtype is leaf.dtype:
-        return g
     if isinstance(g, Tensor):
         return Tensor(g.array.copy(), g.edge)
+    if unshared and type(g) is ndarray and g.base is None and g.dtype is leaf.dtype:
+        return g
     return g.astype(leaf.dtype)
 
 

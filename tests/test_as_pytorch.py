@@ -240,6 +240,28 @@ found += torch.autograd.grad((F.linear(x, w, c) * 0.1).sum(), [w, c])
 found += [F.softmax(torch.full((2, 60000), 0.1), 1)[:, :2]]
 found += [F.layer_norm(torch.arange(60000.0).reshape(1, -1) / 1e4, (60000,))[:, :3]]
 """,
+    "hooks on leaves come as soon as their gradient is whole": """
+order, w1, w2 = [], torch.tensor(2.0, requires_grad=True), None
+h = w1 * 3
+w2 = torch.tensor(5.0, requires_grad=True)
+z = h * w2
+for name, tensor in {"w1": w1, "h": h, "w2": w2, "z": z}.items():
+    tensor.register_hook(lambda g, name=name: order.append(name))
+z.backward()
+found = [order, w1.grad, w2.grad]
+""",
+    "a Function that returns bools for a stretched argument": """
+class Sign(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        return a + b
+    @staticmethod
+    def backward(ctx, g):
+        return g > 0, g
+a = torch.zeros(2, requires_grad=True)
+Sign.apply(a, torch.ones(3, 2)).sum().backward()
+found = [a.grad]
+""",
     "bools and integers in functions of floats": """
 b, k = torch.tensor([True, False, True]), torch.tensor([-3, 0, 7])
 functions = torch.exp, torch.sin, torch.tanh, torch.sqrt, torch.square

@@ -12,6 +12,7 @@ import pytest
 import minigrad
 from minigrad import Tensor
 from minigrad.autograd import Function, detect_anomaly, grad
+from minigrad.op import Op
 
 
 @pytest.fixture
@@ -456,3 +457,17 @@ def test_a_hook_on_a_node_sees_every_walk_anew():
         product.backward(v, retain_graph=True)
     assert [each.tolist() for each in seen] == [[1, 1], [2, 2]]
     assert x.grad.tolist() == [3, 3]
+
+
+# Operations of one's own
+
+
+def test_an_operation_on_a_list_need_not_ask_for_the_place():
+    total = Op("SumAll", lambda tensors: np.sum([x.sum() for x in tensors]))
+    assert total([minigrad.ones(3), minigrad.ones(4)]).item() == 7
+
+
+def test_an_extra_that_forward_does_not_return_is_missed_at_once():
+    twice = Op("Twice", lambda a: (a * 2, {"tow": 2}), a=lambda g, two: g * two)
+    with pytest.raises(KeyError, match="two"):
+        twice(minigrad.ones(3, requires_grad=True))

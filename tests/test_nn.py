@@ -652,6 +652,16 @@ def test_batch_norm_in_use_treats_each_example_alone():
     np.testing.assert_allclose(norm(x).detach(), apart.detach(), 1e-6)
 
 
+def test_sums_of_half_numbers_do_not_overflow_in_norms():
+    x = np.linspace(50, 150, 2 * 768, dtype=np.float16).reshape(2, 768)
+    exact = x - x.mean(1, float, keepdims=True)
+    exact /= exact.std(1, keepdims=True)
+    by_layer = F.layer_norm(minigrad.tensor(x), (768,))
+    by_batch = F.batch_norm(minigrad.tensor(x.T), None, None, training=True)
+    np.testing.assert_allclose(by_layer, exact, atol=0.02)
+    np.testing.assert_allclose(by_batch.T, exact, atol=0.02)
+
+
 def test_batch_norm_wants_axes_and_more_than_one_value():
     with pytest.raises(ValueError, match="expected 2D or 3D input .got 4D"):
         nn.BatchNorm1d(2)(minigrad.ones(1, 2, 1, 1))

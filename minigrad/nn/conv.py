@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from minigrad.dtypes import zeros
 from minigrad.op import Op, called
 from minigrad.shapes import cat
 
@@ -31,11 +32,6 @@ def batch_last(x):
 def batch_first(x):
     """Return an array (C, H, W, N) seen as (N, C, H, W)."""
     return x.transpose(3, 0, 1, 2)
-
-
-def zeros(shape, like):
-    """Return zeros of a shape, in an array of the type and dtype that `like` has."""
-    return np.zeros_like(like, shape=shape, order="C")
 
 
 def framed(x, padding):
@@ -101,7 +97,7 @@ def convolve_back(a, weight, size, stride, padding, dilation):
     return batch_first(out[:, ph : ph + h, pw : pw + w])
 
 
-def in_pieces(rows, columns):
+def product_in_pieces(rows, columns):
     """Return rows @ columns.T: with few but long rows piece by piece, and added up.
 
     Up to a million multiplications OpenBLAS takes a faster way where it has AVX-512.
@@ -117,7 +113,7 @@ def kernel_gradient(a, input, kernel, stride, padding, dilation):
     """Return the gradient of the weight; `a` is the output's."""
     rows = batch_last(a).reshape(a.shape[1], -1)
     columns = patches(input, kernel, a.shape[2:], stride, padding, dilation)
-    return in_pieces(rows, columns).reshape(a.shape[1], input.shape[1], *kernel)
+    return product_in_pieces(rows, columns).reshape(a.shape[1], input.shape[1], *kernel)
 
 
 # Each of the three is linear in its two arrays, and the others are its derivatives.

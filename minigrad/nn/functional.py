@@ -82,7 +82,7 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         kinds = f"{kind(input)} and {kind(weight)}"
         raise TypeError(f"linear: input and weight must be Tensors, not {kinds}")
     x, w = input.array, weight.array
-    if x.dtype is not w.dtype and x.dtype != w.dtype:
+    if x.dtype != w.dtype:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got "
             f"{input.dtype} and {weight.dtype}"

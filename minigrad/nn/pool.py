@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts, zeros
+from minigrad.dtypes import zeros
+from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
 from minigrad.op import Op, called
 from minigrad.shapes import cat
 
