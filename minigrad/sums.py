@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from minigrad.dtypes import ARRAYS, ones
+from minigrad.dtypes import ARRAYS, float32, float64, ones
 
 LONG = 1000  # more numbers than these are not added up at one go: errors would grow
 
 
 def suits(a):
     """Return whether this is an array with axes, of floats that BLAS can add up."""
-    return isinstance(a, ARRAYS) and a.ndim > 1 and a.dtype in (np.float32, np.float64)
+    return isinstance(a, ARRAYS) and a.ndim > 1 and a.dtype in (float32, float64)
 
 
 def sums(a, axes):

@@ -262,6 +262,12 @@ a = torch.zeros(2, requires_grad=True)
 Sign.apply(a, torch.ones(3, 2)).sum().backward()
 found = [a.grad]
 """,
+    "two axes swapped": """
+x = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
+y = torch.swapaxes(x, axis0=0, axis1=-1)
+(g,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+found = [y, x.swapaxes(1, 2), g, *torch.autograd.grad(g.sum(), x)]
+""",
     "bools and integers in functions of floats": """
 b, k = torch.tensor([True, False, True]), torch.tensor([-3, 0, 7])
 functions = torch.exp, torch.sin, torch.tanh, torch.sqrt, torch.square

@@ -9,8 +9,8 @@ OPERATIONS = """
     sqrt rsqrt square reciprocal sin cos tan tanh sinh cosh sigmoid erf sign floor
     ceil round eq ne lt le gt ge logical_not relu matmul mm bmm mv dot outer einsum
     sum mean var std prod amax amin max min logsumexp cumsum norm argmax argmin all
-    any reshape view flatten transpose permute t T mT squeeze unsqueeze expand
-    broadcast_to repeat cat stack split chunk unbind flip roll tril triu
+    any reshape view flatten transpose swapaxes permute t T mT squeeze unsqueeze
+    expand broadcast_to repeat cat stack split chunk unbind flip roll tril triu
     index_select gather masked_fill softmax log_softmax clone detach requires_grad_
     retain_grad backward register_hook item numpy tolist shape ndim size numel dtype
     is_leaf grad_fn grad requires_grad add_ mul_ zero_ copy_ sub_ div_ fill_ tensor
