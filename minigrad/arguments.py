@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.dtypes import Array, as_array
+from minigrad.dtypes import ARRAYS, as_array
 
 MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
@@ -47,7 +47,7 @@ def has_array(value: Any) -> bool:
     """Return whether a value that a formula wants is an array, or has one in it."""
     if isinstance(value, (list, tuple)):
         return any(map(has_array, value))
-    return hasattr(value, "__array_function__")
+    return isinstance(value, ARRAYS)
 
 
 def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
@@ -110,7 +110,7 @@ def refusal(op: Any, arrays: list, error: ValueError) -> Exception:
     if list(op.parameters) == ["a", "b"]:
         return mismatch(op, *arrays, error)
     lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]
-    shapes = [str(x.shape) for each in lists for x in each if isinstance(x, Array)]
+    shapes = [str(x.shape) for each in lists for x in each if isinstance(x, ARRAYS)]
     kind = IndexError if isinstance(error, IndexError) else RuntimeError
     return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
 

@@ -26,6 +26,7 @@ from minigrad.dtypes import (
     int64,
     promoted,
     weak,
+    zeros,
 )
 from minigrad.engine import Node, recording, run_backward
 from minigrad.tensor import Tensor, kind
@@ -326,7 +327,7 @@ def through_plain(node: Node, make: Callable) -> tuple:
         ends = run_backward({y.edge: g}, {door}, True, make) if y.edge else {}
         if door in ends:
             return ends[door]
-        return make(np.zeros_like(g.array, shape=door.shape), None)
+        return make(zeros(door.shape, g.array), None)
 
     return [partial(share, door) for door in doors], [()] * len(doors)
 

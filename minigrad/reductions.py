@@ -11,7 +11,7 @@ from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
 from minigrad.ops import abs, maximum, minimum, where
 from minigrad.shapes import cat
-from minigrad.sums import sums
+from minigrad.sums import LONG, sums
 from minigrad.tensor import Tensor
 
 
@@ -50,7 +50,7 @@ def total(a, dim=None, keepdim=False):
     number: of 0.1 in float32 60,000 make 6003.5. Many are added up in float64.
     """
     dim = axes(dim)
-    if dim is None or a.dtype != float32 or count(a.shape, dim) < 1000:
+    if dim is None or a.dtype != float32 or count(a.shape, dim) < LONG:
         return np.add.reduce(a, dim, keepdims=keepdim)
     out = np.add.reduce(a, dim, float64, keepdims=keepdim)
     return out.astype(float32)

@@ -241,7 +241,7 @@ found += [F.softmax(torch.full((2, 60000), 0.1), 1)[:, :2]]
 found += [F.layer_norm(torch.arange(60000.0).reshape(1, -1) / 1e4, (60000,))[:, :3]]
 """,
     "hooks on leaves come as soon as their gradient is whole": """
-order, w1, w2 = [], torch.tensor(2.0, requires_grad=True), None
+order, w1 = [], torch.tensor(2.0, requires_grad=True)
 h = w1 * 3
 w2 = torch.tensor(5.0, requires_grad=True)
 z = h * w2
