@@ -94,6 +94,18 @@ def bools(name: str, mask: Any) -> None:
         raise RuntimeError(f"{name}: expected a tensor of bools, not of {mask.dtype}")
 
 
+NOT_OF_BOOLS = {"Sub", "RsubBackward1", "Abs", "Floor", "Ceil", "Round", "Relu"}
+
+
+def check_bools(op: Any, *arrays: np.ndarray) -> None:
+    """Raise RuntimeError if an operation that has no meaning for bools gets some."""
+    if op.name in NOT_OF_BOOLS and any(array.dtype == bool for array in arrays):
+        raise RuntimeError(
+            f"{op.name}: not for a tensor of bools; make it one of numbers with "
+            "float(), or turn a mask around with ~"
+        )
+
+
 def axis_of(dim: int, ndim: int) -> int:
     """Return an axis as counted from the front; raise IndexError if there is none."""
     ndim = max(ndim, 1)

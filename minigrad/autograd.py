@@ -287,14 +287,16 @@ class Checkpoint(Function):
         return None, *(leaf.grad for leaf in leaves)
 
 
-def checkpoint(function: Callable, *args: Any) -> Any:
+def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> Any:
     """Return function(*args), keeping nothing for backward but the arguments.
 
     Backward computes the inside again: more time for less memory. Source: T. Chen et
-    al., "Training Deep Nets with Sublinear Memory Cost", 2016.
+    al., "Training Deep Nets with Sublinear Memory Cost", 2016. There is one way to do
+    it here, whatever use_reentrant says.
     """
-    tensors = [x for x in args if isinstance(x, Tensor)]
-    others = [(i, x) for i, x in enumerate(args) if not isinstance(x, Tensor)]
+    given = [*args, *kwargs.values()]
+    tensors = [x for x in given if isinstance(x, Tensor)]
+    others = [(i, x) for i, x in enumerate(given) if not isinstance(x, Tensor)]
     if is_grad_enabled() and not any(x.requires_grad for x in tensors):
         warnings.warn("no argument requires grad: nothing inside learns", stacklevel=2)
 
@@ -303,6 +305,7 @@ def checkpoint(function: Callable, *args: Any) -> Any:
         every = list(tensors)
         for i, other in others:
             every.insert(i, other)
-        return function(*every)
+        named = zip(kwargs, every[len(args) :])
+        return function(*every[: len(args)], **dict(named))
 
     return Checkpoint.apply(inside, *tensors)

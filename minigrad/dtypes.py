@@ -52,12 +52,19 @@ def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarr
         array = np.array(data, copy=copy)
     if dtype is not None:
         return array.astype(as_dtype(dtype), copy=False)
-    if array.dtype == float64 and not hasattr(data, "dtype"):
+    if array.dtype == float64 and not hasattr(first_of(data), "dtype"):
         return array.astype(default)
     if array.dtype == np.uint64 and not hasattr(data, "dtype"):
         raise RuntimeError(f"an int64 ends at 2**63 - 1; got {array.max()}")
     rank(array.dtype)
     return array
+
+
+def first_of(data: Any) -> Any:
+    """Return the first value in nested lists: whether it is NumPy's decides."""
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return data
 
 
 def zeros(shape: tuple, like: Any) -> Any:

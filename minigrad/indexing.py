@@ -203,3 +203,25 @@ def grid(index, dim):
     places = list(np.ogrid[tuple(map(slice, index.shape))])
     places[dim] = index
     return tuple(places)
+
+
+ENDS = {  # what PyTorch calls it, and NumPy; how much it may be beyond the length
+    "reflect": ("reflect", -1),
+    "circular": ("wrap", 0),
+    "replicate": ("edge", math.inf),
+}
+
+
+def with_ends(input, pairs, mode):
+    """Return a tensor longer at both ends of its axes, by numbers of its own."""
+    if mode not in ENDS:
+        names = ", ".join(["constant", *ENDS])
+        raise NotImplementedError(f"pad: there is no mode {mode!r}, only {names}")
+    name, beyond = ENDS[mode]
+    for dim, (length, pair) in enumerate(zip(input.shape, pairs)):
+        if min(pair) < 0 or max(pair) > length + beyond:
+            raise RuntimeError(f"pad: {mode} cannot add {pair} to a length of {length}")
+        if any(pair):
+            places = np.pad(np.arange(length), pair, name)
+            input = index_select(input, dim, Tensor(places))
+    return input

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad import indexing, inplace, ops, products, reductions, shapes
+from minigrad import indexing, inplace, linalg, ops, products, reductions, shapes
 from minigrad.arraylike import functions, ufuncs
 from minigrad.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.op import Op, to_dtype
@@ -43,10 +43,11 @@ BOTH = {  # functions of minigrad and methods of Tensor
         relu""",
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
-    reductions: """sum mean var std prod amax amin max min logsumexp cumsum norm all any
+    reductions: """sum mean var std prod amax amin max min logsumexp cumsum all any
         argmax argmin softmax log_softmax""",
     shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
         broadcast_to flip roll tril triu masked_fill""",
+    linalg: "norm",
     indexing: "split chunk unbind index_select gather",
 }
 FUNCTIONS = {ops: "where", shapes: "cat stack", products: "einsum"}

@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from minigrad.arguments import (
     MISSING,
+    check_bools,
     has_array,
     in_order,
     parameters_of,
@@ -141,6 +142,7 @@ def binary(op: Op) -> Callable:
             input, other = both_tensors(op, input, other)
         x, y, to_a, to_b = input.array, other.array, input.edge, other.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
+            check_bools(op, x, y)
             return op.method(*alike(input, other))
         try:
             out = op.forward(x, y)
@@ -225,6 +227,7 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
 
 def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:
     """Return the result of integers as PyTorch would: exp(2) is a float32."""
+    check_bools(op, *given)
     if given[0].dtype.kind != "f" and out.dtype.kind == "f" and out.dtype != default:
         return as_array(op.forward(*(a.astype(default) for a in given)))
     small = out.dtype == np.int8 and given[0].dtype == bool  # the square of True

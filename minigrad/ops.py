@@ -27,7 +27,7 @@ true_divide = div
 power = Op(
     "Pow",
     np.power,
-    a=lambda g, a, b: g * b * a ** (b - (b != 0)),
+    a=lambda g, a, b: g * b * a ** np.where(b == 0, 0, b - 1),
     b=lambda g, a, b, y: g * y * np.log(np.where((a == 0) & (b >= 0), 1, a)),
 )
 maximum = Op(
@@ -115,15 +115,15 @@ choose = Op(
 clamp_to = Op(
     "Clamp",
     lambda a, min=None, max=None: np.clip(a, min, max),
-    a=lambda g, a, min, max: g * within(a, min, max),
+    a=lambda g, a, min, max: g * (at_least(a, min) & at_least(max, a)),
+    min=lambda g, a, min, max: g * ((a < min) & (max is None or min < max)),
+    max=lambda g, a, min, max: g * ((a > max) | (min is not None and max < min)),
 )
 
 
-def within(a, low, high):
-    """Return where a lies between two bounds, either of which may be None."""
-    inside = a == a
-    inside = inside if low is None else inside & (a >= low)
-    return inside if high is None else inside & (a <= high)
+def at_least(a, low):
+    """Return where a is not below low; of two bounds either may be None: no bound."""
+    return True if a is None or low is None else a >= low
 
 
 def where(condition, input=None, other=None):
@@ -157,10 +157,8 @@ def clamp(input, min=None, max=None):
         if input.dtype.kind != "f" and float in map(type, bounds):
             input = to_dtype(input, default)
         return called("ClampBackward1", clamp_to(input, min, max))
-    if min is not None:
-        nan = (input + min).detach()  # where neither is the larger one
-        input = where(input >= min, input, where(input < min, min, nan))
-    if max is not None:
-        nan = (input + max).detach()
-        input = where(input <= max, input, where(input > max, max, nan))
-    return called("Clamp", input)
+    for bound in bounds:
+        input, _ = alike(input, bound)
+    return clamp_to(
+        input, *(b if b is None else to_dtype(b, input.dtype) for b in (min, max))
+    )

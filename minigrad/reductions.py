@@ -9,7 +9,7 @@ from minigrad.arguments import axis_of
 from minigrad.dtypes import default, float32, float64, int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
-from minigrad.ops import abs, maximum, minimum, where
+from minigrad.ops import maximum, minimum
 from minigrad.shapes import cat
 from minigrad.sums import LONG, sums
 from minigrad.tensor import Tensor
@@ -113,11 +113,12 @@ def to_equals(g, a, y):
     return hit * (g / hit.sum())
 
 
-def to_others(g, a, dim, keepdim):
-    """Multiply g with the product of the other numbers, without dividing: zeros do."""
+def to_others(g, a, y, dim, keepdim):
+    """Multiply g with the product of the other numbers, and do not divide by zeros."""
+    if a.all():
+        return spread(g * y, a.shape, dim, keepdim) / a
     if dim is None:
-        flat = to_others(g.reshape(1), a.reshape(-1), 0, True)
-        return flat.reshape(a.shape)
+        return to_others(g.reshape(1), a.reshape(-1), y, 0, True).reshape(a.shape)
     left = np.ones_like(a)
     right = np.ones_like(a)
     left, right, a = (np.moveaxis(x, dim, 0) for x in (left, right, a))
@@ -184,7 +185,9 @@ def centered(g, a, dim, correction, keepdim):
     """Return the gradient of the variance: twice the distance from the mean, over n."""
     away = a - a.mean(axis=axes(dim), keepdims=True)
     over = count(a.shape, dim) - correction
-    return spread(g, a.shape, dim, keepdim) * away * (2 / over if over else math.inf)
+    if over <= 0:
+        away, over = np.where(away == 0, math.nan, math.inf), 1
+    return spread(g, a.shape, dim, keepdim) * away * (2 / over)
 
 
 def variance(a, dim=None, correction=1, keepdim=False):
@@ -195,12 +198,17 @@ def variance(a, dim=None, correction=1, keepdim=False):
     return total(away, dim, keepdim) / (over if over > 0 else 0.0)
 
 
+def deviation(a, dim=None, correction=1, keepdim=False):
+    """Return the root of the variance, in float64 on the way: squares overflow."""
+    floats("std", a)
+    wide = variance(a.astype(float64), dim, correction, keepdim)
+    return np.sqrt(wide).astype(a.dtype)
+
+
 VAR = Op("Var", variance, a=centered)
 STD = Op(
     "Std",
-    lambda a, dim=None, correction=1, keepdim=False: np.sqrt(
-        variance(a, dim, correction, keepdim)
-    ),
+    deviation,
     a=lambda g, a, y, dim, correction, keepdim: centered(
         g * (y != 0) / np.where(y == 0, 1, y + y), a, dim, correction, keepdim
     ),
@@ -224,46 +232,6 @@ def spread_of(op, input, dim, unbiased, keepdim, correction):
     if unbiased is not None:
         correction = int(unbiased)
     return op(input, dim, correction, keepdim)
-
-
-euclid = Op(
-    "LinalgVectorNorm",
-    lambda a, dim=None, keepdim=False: np.sqrt(
-        np.square(a).sum(axis=axes(dim), keepdims=keepdim)
-    ),
-    a=lambda g, a, y, dim, keepdim: (
-        a * spread(g / np.where(y == 0, 1, y), a.shape, dim, keepdim)
-    ),
-)
-
-
-def vector_norm(x, ord=2, dim=None, keepdim=False):
-    """Return (sum |x|^ord)^(1/ord) over `dim`; ord may be inf, -inf or 0, too."""
-    floats("norm", x)
-    if ord == 2:
-        return euclid(x, dim, keepdim)
-    size = abs(x)
-    if ord == 0:
-        out = sum(where(size == 0, size, 1.0), dim, keepdim)
-    elif ord == 1:
-        out = sum(size, dim, keepdim)
-    elif math.isinf(ord):
-        out = (amax if ord > 0 else amin)(size, dim, keepdim)
-    else:
-        out = power_of(sum(power_of(size, ord), dim, keepdim), 1 / ord)
-    return called("LinalgVectorNorm", out)
-
-
-def power_of(a, exponent):
-    """Return a**exponent for a >= 0; the slope at 0 counts as 0, as in PyTorch."""
-    if exponent < 0:
-        return a**exponent
-    return where(a == 0, a, where(a == 0, 1.0, a) ** exponent)
-
-
-def norm(input, p="fro", dim=None, keepdim=False):
-    """Return the norm of order p; "fro", the default, is the Euclidean one."""
-    return vector_norm(input, 2 if p == "fro" else p, dim, keepdim)
 
 
 def max(input, dim=None, keepdim=False, *, other=None):
@@ -304,14 +272,8 @@ class Extreme(NamedTuple):
 
 # Questions
 
-all = Op(
-    "All",
-    lambda a, dim=None, keepdim=False: a.all(axis=axes(dim), keepdims=keepdim),
-)
-any = Op(
-    "Any",
-    lambda a, dim=None, keepdim=False: a.any(axis=axes(dim), keepdims=keepdim),
-)
+all = Op("All", reduction(np.logical_and))
+any = Op("Any", reduction(np.logical_or))
 argmax = Op(
     "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
 )
@@ -337,8 +299,16 @@ softmax = Op(
     softmax_of,
     a=lambda g, y, dim: y * (g - sums(g * y, dim)),
 )
+
+
+def log_of_shares(a, dim):
+    """Return the logarithm of softmax; of large numbers only differences count."""
+    below = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    return below - log_of_sum(below, dim, True)
+
+
 log_softmax = Op(
     "LogSoftmax",
-    lambda a, dim: a - log_of_sum(a, dim, True),
+    log_of_shares,
     a=lambda g, y, dim: g - np.exp(y) * g.sum(axis=dim, keepdims=True),
 )

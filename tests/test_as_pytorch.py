@@ -563,6 +563,96 @@ y = torch.einsum("i,j", a, b)
 y.sum().backward()
 found = y.dtype, a.grad
 """,
+    "infinite and very large numbers": """
+cases = [
+    (lambda x: F.log_softmax(x, 0), [1.0, math.inf, 2.0]),
+    (lambda x: F.log_softmax(x, 0), [1.0, -math.inf, 2.0]),
+    (lambda x: F.log_softmax(x, 0), [10000.0, 10001.0, 9999.5]),
+    (lambda x: x.std(), [1e38, 2e38, -1e38]),
+    (lambda x: x.std(), [1e-30, 2e-30, -1e-30]),
+    (lambda x: x.norm(-1), [0.0, 2.0]),
+    (lambda x: x.prod(), [1.0, math.inf]),
+    (lambda x: x.prod(), [0.0, math.inf]),
+    (lambda x: x.prod(), [1e30, 1e30]),
+    (lambda x: x.prod(), [2.0, math.nan]),
+    (lambda x: x.prod(), [2.0, 0.0, 3.0, -1.0]),
+    (lambda x: x.var(correction=3), [1.0, 2.0]),
+    (lambda x: x.std(correction=2), [1.0, 2.0]),
+    (lambda x: F.max_pool2d(x.reshape(1, 2, 2), 2), [math.nan, 1.0, 2.0, 3.0]),
+    (lambda x: F.max_pool2d(x.reshape(1, 2, 2), 2), [1.0, math.nan, math.nan, 3.0]),
+]
+found = []
+for function, numbers in cases:
+    x = torch.tensor(numbers, requires_grad=True)
+    y = function(x)
+    (y * torch.arange(1.0, 1 + y.numel()).reshape(y.shape)).sum().backward()
+    found += [y, x.grad]
+""",
+    "clamped between tensors": """
+found = []
+bounds = [([2.0], [2.0]), ([3.0], [1.0]), ([1.0], [3.0]), ([[0.0], [9.0]], None)]
+for low, high in bounds:
+    x = torch.tensor([1.0, 2.0, 3.0, math.nan], requires_grad=True)
+    low = torch.tensor(low, requires_grad=True)
+    if high is not None:
+        high = torch.tensor(high, requires_grad=True)
+    y = x.clamp(low, high)
+    (y * torch.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    found += [y, x.grad, low.grad] + ([] if high is None else [high.grad])
+whole = torch.tensor([1, 5]).clamp(min=torch.tensor([2.5, 3.5]))
+found += [whole, whole.dtype]
+""",
+    "pools over the end": """
+x = torch.arange(49.0).reshape(1, 7, 7).requires_grad_()
+found = [F.max_pool2d(x, 2, ceil_mode=True), F.max_pool2d(x, 3, 2, 1, ceil_mode=True)]
+found += [F.max_pool2d(x, 2, 4, 1, ceil_mode=True)]
+for options in [(True, False), (True, True), (False, False), (False, True, 2)]:
+    found += [F.avg_pool2d(x, 3, 2, 1, *options)]
+    found += [F.avg_pool2d(x, (2, 4), 3, 1, *options)]
+sum((y * y).sum() for y in found).backward()
+found += [x.grad]
+found += [repr(torch.nn.MaxPool2d(2, ceil_mode=True))]
+""",
+    "ends of their own numbers": """
+x = torch.arange(12.0).reshape(1, 1, 3, 4).requires_grad_()
+found = []
+for mode in "reflect", "replicate", "circular":
+    found += [F.pad(x, (1, 2, 0, 1), mode), F.pad(x[0], (2, 0), mode=mode)]
+sum((y * y).sum() for y in found).backward()
+found += [x.grad]
+""",
+    "NumPy's numbers in a list": """
+one = np.float64(1)
+values = [[one], [np.float32(1)], [[one], [2.0]], [np.int32(1)], [1.0]]
+found = [torch.tensor(each).dtype for each in values]
+""",
+    "rows and lists of layers are edited": """
+nn = torch.nn
+s = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
+s.append(nn.Linear(2, 1))
+s[1] = nn.Tanh()
+del s[0]
+s.insert(0, nn.Linear(1, 2, bias=False)).extend([nn.ReLU(), nn.ReLU()])
+found = [len(s), repr(s), repr(s[1:]), repr(s.pop(0)), list(dict(s.named_parameters()))]
+parts = nn.ModuleList([nn.Linear(1, 2), nn.Linear(1, 2), nn.ReLU()])
+found += [repr(parts), repr(parts.pop(2)), repr(nn.ModuleList())]
+parts.insert(1, nn.Sequential(nn.Tanh()))
+del parts[-1]
+found += [repr(parts), repr(parts[:1])]
+""",
+    "names of parameters, of a part": """
+m = torch.nn.Sequential(torch.nn.Linear(1, 2), torch.nn.BatchNorm1d(2, bias=False))
+found = [list(dict(m.named_parameters("a"))), list(dict(m.named_buffers(prefix="q")))]
+found += [list(dict(m.named_parameters(recurse=False))), list(m.parameters(False))]
+found += [list(dict(m[1].named_parameters("b", False))), repr(m[1])]
+found += [list(m.buffers(False)), repr(torch.nn.LayerNorm(3, bias=False))]
+""",
+    "checkpoint with arguments by name": """
+x, y = (torch.ones(2, requires_grad=True) for _ in range(2))
+f = lambda a, b=1, *, c, d: a * b * c * d  # noqa: E731
+checkpoint(f, x, 2, c=y, d=3, use_reentrant=False).sum().backward()
+found = x.grad, y.grad
+""",
 }
 REFUSED = """
 torch.ones(3)[::-1]
@@ -586,6 +676,18 @@ F.adaptive_avg_pool2d(torch.ones(4, 4), 2)
 (torch.ones(2) > 0) - (torch.ones(2) > 0)
 (torch.ones(2) > 0) - True
 -(torch.ones(2) > 0)
+torch.ones(2) - (torch.ones(2) > 0)
+(torch.ones(2) > 0) - torch.ones(2)
+1 - (torch.ones(2) > 0)
+torch.ones(2).sub_(torch.ones(2) > 0)
+(torch.ones(2) > 0).abs()
+(torch.ones(2) > 0).floor()
+(torch.ones(2) > 0).ceil()
+(torch.ones(2) > 0).round()
+F.relu(torch.ones(2) > 0)
+F.pad(torch.ones(1, 2, 3), (3, 0), "reflect")
+F.pad(torch.ones(1, 2, 3), (4, 0), "circular")
+F.pad(torch.ones(1, 2, 3), (1, 0), "mirror")
 torch.where(torch.ones(2), torch.ones(2), torch.ones(2))
 torch.ones(2).clamp(torch.zeros(2), 1.0)
 torch.ones(2, 2).mm(torch.ones(2))
@@ -703,7 +805,7 @@ F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(3))
 torch.tensor([2]) ** -1
 torch.nn.MSELoss("sum", "mean", "sum", "sum")
 """
-KINDS = RuntimeError, TypeError, ValueError, IndexError
+KINDS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 
 
 def names(library):

@@ -143,6 +143,7 @@ class LogSoftmax(Applies):
 class MaxPool2d(Pool):
     """The largest number in each window."""
 
+    shown = "kernel_size stride padding dilation ceil_mode"
     function = staticmethod(F.max_pool2d)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from minigrad import creation, ops
-from minigrad.indexing import taken
+from minigrad.indexing import taken, with_ends
 from minigrad.inplace import overwrite
 from minigrad.nn.conv import conv2d, pair  # noqa: F401
 from minigrad.nn.losses import (  # noqa: F401
@@ -250,13 +250,15 @@ def pad(input, pad, mode="constant", value=0.0):
     """Add (or, if negative, cut off) numbers at both ends of the last axes.
 
     `pad` holds pairs: before and after for the last axis, then the one before it.
+    The numbers are `value`, or, with the mode "reflect", "replicate" or "circular",
+    some of the axis itself.
     """
-    if mode != "constant":
-        raise NotImplementedError(f"pad knows the mode 'constant', not {mode!r}")
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
     pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
     pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
+    if mode != "constant":
+        return with_ends(input, pairs, mode)
     return PAD(input, tuple(pairs), 0.0 if value is None else value)
 
 

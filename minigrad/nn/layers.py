@@ -104,13 +104,15 @@ class BatchNorm1d(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
+        *,
+        bias: bool = True,
     ):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         ones, zeros = creation.ones(num_features), creation.zeros(num_features)
         self.register_parameter("weight", Parameter(ones) if affine else None)
-        self.register_parameter("bias", Parameter(zeros) if affine else None)
+        self.register_parameter("bias", Parameter(zeros) if affine and bias else None)
         track = track_running_stats
         self.register_buffer("running_mean", zeros.clone() if track else None)
         self.register_buffer("running_var", ones.clone() if track else None)
@@ -141,7 +143,8 @@ class BatchNorm1d(Module):
     def extra_repr(self):
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
 
@@ -159,6 +162,7 @@ class LayerNorm(Module):
         normalized_shape: int | tuple,
         eps: float = 1e-5,
         elementwise_affine: bool = True,
+        bias: bool = True,
     ):
         super().__init__()
         one = isinstance(normalized_shape, int)
@@ -169,6 +173,7 @@ class LayerNorm(Module):
         self.register_parameter("bias", None)
         if elementwise_affine:
             self.weight = Parameter(creation.ones(shape))
+        if elementwise_affine and bias:
             self.bias = Parameter(creation.zeros(shape))
 
     def forward(self, input):
@@ -179,7 +184,8 @@ class LayerNorm(Module):
     def extra_repr(self):
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
+            f"elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
         )
 
 

@@ -170,21 +170,21 @@ class Module:
                     seen.add(id(tensor))
                     yield f"{prefix}.{name}".lstrip("."), tensor
 
-    def named_parameters(self) -> Iterator:
+    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator:
         """Yield (name, parameter): "layer.0.weight"; a shared one once."""
-        return self._named("_parameters")
+        return renamed(self._named("_parameters"), prefix, recurse)
 
-    def parameters(self) -> Iterator[Parameter]:
-        """Yield all parameters, each once."""
-        return (parameter for _, parameter in self.named_parameters())
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Yield all parameters, each once; or only this module's own."""
+        return (parameter for _, parameter in self.named_parameters("", recurse))
 
-    def named_buffers(self) -> Iterator:
+    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator:
         """Yield (name, buffer)."""
-        return self._named("_buffers")
+        return renamed(self._named("_buffers"), prefix, recurse)
 
-    def buffers(self) -> Iterator[Tensor]:
-        """Yield all buffers."""
-        return (buffer for _, buffer in self.named_buffers())
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Yield all buffers; or only this module's own."""
+        return (buffer for _, buffer in self.named_buffers("", recurse))
 
     def apply(self, function: Callable) -> "Module":
         """Call function(module) for all parts, inner ones first, then for this one."""
@@ -287,6 +287,13 @@ class Module:
             return f"{kind(self)}({extra})"
         inside = "\n".join([extra, *lines] if extra else lines).replace("\n", "\n  ")
         return f"{kind(self)}(\n  {inside}\n)"
+
+
+def renamed(pairs: Iterator, prefix: str, recurse: bool) -> Iterator:
+    """Yield (name, tensor) with a prefix, of all parts or of the whole itself only."""
+    for name, tensor in pairs:
+        if recurse or "." not in name:
+            yield f"{prefix}.{name}".lstrip("."), tensor
 
 
 def check_replaces(name: str, value: Any, wanted: type) -> None:

@@ -12,6 +12,7 @@ from minigrad.dtypes import zeros
 from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
 from minigrad.op import Op, called
 from minigrad.shapes import cat
+from minigrad.tensor import Tensor
 
 
 def windows(kernel, size, stride):
@@ -30,6 +31,9 @@ def largest(a, kernel, stride):
     for part in parts[1:-1]:  # count the places before the first largest
         smaller &= part != out
         where += smaller
+    if np.isnan(out).any():  # nan is not equal to nan: the last one counts
+        for i, part in enumerate(parts):
+            where[part != part] = i
     return out, {"where": where}
 
 
@@ -114,29 +118,32 @@ SPREAD = Op(
 )
 
 
-def extended(input, kernel, padding, value):
+def extended(input, kernel, stride, padding, ceil_mode, value):
     """Return images in a frame that pooling is to see."""
     from minigrad.nn.functional import pad
 
-    padding = pair(padding)
+    padding, frame = pair(padding), []
     if any(not 0 <= p <= k // 2 for p, k in zip(padding, kernel)):
         raise RuntimeError(
             f"pad should be from 0 to half of the kernel {kernel}, not {padding}"
         )
-    (ph, pw) = padding
-    return pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
+    for n, k, s, p in zip(input.shape[2:], kernel, stride, padding):
+        rest = (n + 2 * p - k) % s if ceil_mode else 0
+        more = s - rest if rest > 0 else 0
+        frame = [p, p + (more if more < k - p else 0), *frame]  # not all in the frame
+    return pad(input, frame, value=value) if any(frame) else input
 
 
-def pooled(op, input, kernel_size, stride, padding, value):
+def pooled(op, input, kernel_size, stride, padding, ceil_mode, value):
     """Return images (N, C, H, W), or one (C, H, W), pooled in windows."""
+    options = kernel_size, stride, padding, ceil_mode, value
     if input.ndim == 3:
-        one = pooled(op, input.unsqueeze(0), kernel_size, stride, padding, value)
-        return one.squeeze(0)
+        return pooled(op, input.unsqueeze(0), *options).squeeze(0)
     if input.ndim != 4:
         raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
     kernel = pair(kernel_size)
     stride = kernel if stride is None else pair(stride)
-    input = extended(input, kernel, padding, value)
+    input = extended(input, kernel, stride, padding, ceil_mode, value)
     size = out_size(input.shape, kernel, stride, (0, 0), (1, 1))
     if min(size) < 1:
         raise RuntimeError(
@@ -146,14 +153,70 @@ def pooled(op, input, kernel_size, stride, padding, value):
     return op(input, kernel, stride)
 
 
-def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Return the largest number in each window; of equals the first one counts."""
-    return pooled(MAX, input, kernel_size, stride, padding, -math.inf)
+def max_pool2d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
+    """Return the largest number in each window; of equals the first one counts.
+
+    With ceil_mode a window may reach over the end. There is no dilation here, and
+    there are no indices.
+    """
+    if pair(dilation) != (1, 1) or return_indices:
+        raise NotImplementedError(
+            "max_pool2d: here dilation is 1 and return_indices False; got "
+            f"{dilation} and {return_indices}"
+        )
+    return pooled(MAX, input, kernel_size, stride, padding, ceil_mode, -math.inf)
 
 
-def avg_pool2d(input, kernel_size, stride=None, padding=0):
-    """Return the mean of each window; the frame of zeros counts."""
-    return pooled(SUM, input, kernel_size, stride, padding, 0.0)
+def avg_pool2d(
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+):
+    """Return the mean of each window.
+
+    The frame of zeros counts, unless count_include_pad says no; what a window sees
+    beyond that, with ceil_mode, does not. divisor_override is what to divide by.
+    """
+    means = pooled(SUM, input, kernel_size, stride, padding, ceil_mode, 0.0)
+    whole = math.prod(pair(kernel_size))
+    if divisor_override is not None:
+        return called("AvgPool2D", means * (whole / divisor_override))
+    if not ceil_mode and count_include_pad:
+        return means
+    stride = kernel_size if stride is None else stride
+    counts = [
+        seen(*sizes, count_include_pad)
+        for sizes in zip(
+            input.shape[-2:],
+            means.shape[-2:],
+            pair(kernel_size),
+            pair(stride),
+            pair(padding),
+        )
+    ]
+    share = (whole / np.outer(*counts)).astype(input.dtype)
+    return called("AvgPool2D", means * Tensor(share))
+
+
+def seen(length, size, kernel, stride, padding, count_include_pad):
+    """Return how many places along an axis, that count, each window sees."""
+    first = np.arange(size) * stride - padding
+    last = np.minimum(first + kernel, length + padding)
+    if not count_include_pad:
+        first, last = np.maximum(first, 0), np.minimum(last, length)
+    return last - first
 
 
 def adaptive_avg_pool2d(input, output_size):
