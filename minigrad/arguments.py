@@ -29,8 +29,8 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
     return parameters | (forward.__kwdefaults__ or {})
 
 
-def parted(op: Any, out: Any) -> tuple[np.ndarray, dict]:
-    """Return the result of a forward function as an array, and the extras."""
+def parted(op: Any, out: Any) -> tuple[np.ndarray, list]:
+    """Return the result of a forward function as an array, and its extras in order."""
     extras = {}
     if type(out) is tuple:
         out, extras = out
@@ -40,7 +40,8 @@ def parted(op: Any, out: Any) -> tuple[np.ndarray, dict]:
             f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
         )
     # NumPy makes scalars of arrays without dimensions
-    return out if type(out) is np.ndarray else as_array(out), extras
+    out = out if type(out) is np.ndarray else as_array(out)
+    return out, [extras[name] for name in op.extras]
 
 
 def has_array(value: Any) -> bool:

@@ -95,7 +95,9 @@ def saved_arguments(node: engine.Node) -> dict[str, Any]:
     known, saved = {}, node.saved or ()
     for names, values in zip(node.op.names, saved):
         known |= zip(names, values or ())
-    return known | saved[-1] if node.op.plain and saved else known
+    if node.op.plain and saved:
+        known |= zip(node.op.parameters, saved[-1])
+    return known
 
 
 @identity.register

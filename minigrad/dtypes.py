@@ -9,6 +9,7 @@ float32, float64 = np.dtype("float32"), np.dtype("float64")
 int64, bool_ = np.dtype("int64"), np.dtype("bool")
 default = float32  # of Python floats, and of integers that a function makes floats of
 RANK = {"b": 0, "u": 1, "i": 1, "f": 2}
+SCALARS = {np.float32, np.float64, np.int64, np.bool_}
 WORDS = {bool: bool_, int: int64, float: float32}
 
 
@@ -46,6 +47,8 @@ def as_dtype(dtype: Any) -> np.dtype:
 
 def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
     """Return `data` as an array; Python's floats become float32, arrays stay as is."""
+    if type(data) in SCALARS and dtype is None:  # the result of a sum, say
+        return np.array(data)
     if isinstance(data, Array) and not isinstance(data, np.ndarray):
         array = data.copy() if copy else data
     else:

@@ -124,7 +124,7 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)
             node.saved = node.saved if retain_graph or not node.frees else None
-    return ends
+    return ends | {leaf: g for leaf, g, _ in waiting.values()}
 
 
 def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
@@ -141,7 +141,8 @@ def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
             entry = waiting.get(key := -to.number)
             if entry is None:
                 waiting[key] = [to, share, False]
-                heappush(heap, key)
+                if to.targets or to.hooks:
+                    heappush(heap, key)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:

@@ -88,9 +88,7 @@ def check_fits(out: Tensor, x: Tensor) -> None:
 def in_place_of(old: ndarray, new: ndarray, saved: tuple) -> tuple:
     """Return what a node saved with `new` for `old`."""
     return tuple(
-        values  # of a fused operation, all that it was called with
-        if isinstance(values, dict)
-        else tuple(new if value is old else value for value in values or ())
+        tuple(new if value is old else value for value in values or ())
         for values in saved
     )
 

@@ -1,7 +1,7 @@
 """Op: an operation with its derivatives, one formula for each argument."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -180,7 +180,7 @@ def general(op: Op) -> Callable:
         if listed:
             arrays = [arrays, *args[1:]]
         try:
-            out, extras = op.forward(*arrays), {}
+            out, extras = op.forward(*arrays), ()
         except ValueError as error:
             raise refusal(op, arrays, error) from error
         if type(out) is not ndarray or op.extras:
@@ -203,9 +203,9 @@ def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     return args, kwargs
 
 
-def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> Node:
+def record(op: Op, arrays: list, out: ndarray, extras: Sequence, targets: list) -> Node:
     """Return the node of an operation that has any parameters, or a list of tensors."""
-    known = [*arrays, out, *map(extras.__getitem__, op.extras), None]
+    known = [*arrays, out, *extras, None]
     formulas, picks, saved = op.formulas, op.picks, []
     if isinstance(arrays[0], list):
         picks = picks * len(targets)
@@ -214,7 +214,7 @@ def record(op: Op, arrays: list, out: ndarray, extras: dict, targets: list) -> N
         known[-1] = to and to.shape
         saved.append(to and pick(known))
     if op.plain:
-        saved.append(dict(zip(op.parameters, arrays)))
+        saved.append(arrays)
     if op.overload and arrays[op.overload] is not None:
         op = op.overloaded
     node = Node(op, formulas, targets, saved, out.shape)
@@ -314,7 +314,7 @@ def link(node: Node, name: str, value: Any, make: Callable) -> Any:
 
 def through_plain(node: Node, make: Callable) -> tuple:
     """Return formulas for a fused operation that go through its plain composition."""
-    inputs, doors = dict(node.saved[-1]), []
+    inputs, doors = dict(zip(node.op.parameters, node.saved[-1])), []
     for name, target in zip(node.op.arguments, node.targets):
         if target is not None:
             x = inputs[name]

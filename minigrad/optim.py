@@ -61,9 +61,9 @@ class Optimizer:
         """Forget the gradients, or set them to 0."""
         for group in self.param_groups:
             for p in group["params"]:
-                if set_to_none or p.grad is None:
-                    p.grad = None
-                else:
+                if set_to_none:
+                    p._grad = None
+                elif p.grad is not None:
                     p.grad.detach_().zero_()
 
     def step(self, closure: Callable | None = None) -> Any:
@@ -77,12 +77,9 @@ class Optimizer:
             for p in options.pop("params"):
                 if p._grad is not None:
                     versions.wrote(p.array)
-                    self.update(p.array, p._grad.array, self.state_of(p), **options)
+                    state = self.state.setdefault(p, {})
+                    self.update(p.array, p._grad.array, state, **options)
         return loss
-
-    def state_of(self, p: Tensor) -> dict:
-        """Return what the optimizer remembers of a parameter."""
-        return self.state.setdefault(p, {})
 
     def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
         """Change the array of one parameter; each optimizer has its formula here."""

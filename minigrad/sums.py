@@ -1,12 +1,26 @@
 """Sums along an axis as products with ones: BLAS is faster at those than NumPy."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from minigrad.dtypes import ARRAYS, float32, float64, ones
 
 LONG = 1000  # more numbers than these are not added up at one go: errors would grow
+
+
+@lru_cache(maxsize=1000)
+def row_of_ones(n, dtype):
+    """Return n ones, which nobody may write to: the next caller gets the same."""
+    row = np.ones(n, dtype)
+    row.flags.writeable = False
+    return row
+
+
+def ones_for(a, n):
+    """Return n ones for a product with `a`."""
+    return row_of_ones(n, a.dtype) if type(a) is np.ndarray else ones(n, a)
 
 
 def suits(a):
@@ -18,7 +32,7 @@ def sums(a, axes):
     """Return the sums along some axes, which stay, with length 1."""
     if suits(a):
         if axes in (-1, (-1,), a.ndim - 1) and a.shape[-1] < LONG:
-            return a @ ones((a.shape[-1], 1), a)
+            return a @ ones_for(a, a.shape[-1])[:, None]
         n = len(axes) if isinstance(axes, tuple) else 1
         if axes in (0, tuple(range(n))) and n < a.ndim:  # those in front, as one
             rows = a.reshape((math.prod(a.shape[:n]), math.prod(a.shape[n:])))
@@ -40,4 +54,4 @@ def column_sums(a):
         return a.sum(axis=0)
     if len(a) > LONG:
         a = np.stack([column_sums(a[i : i + LONG]) for i in range(0, len(a), LONG)])
-    return ones(len(a), a) @ a
+    return ones_for(a, len(a)) @ a

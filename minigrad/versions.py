@@ -42,22 +42,17 @@ def forget_storage(key: int) -> None:
     rewritten.pop(key, None)
 
 
-def now() -> int:
-    """Return the number of a write that happens now: the newest one."""
-    global latest
-    latest = next(numbers)
-    return latest
-
-
 def wrote(array: np.ndarray) -> None:
     """Note that the storage of `array` is being written to, now."""
-    owner, when = storage(array), now()
+    global latest
+    latest = next(numbers)
+    owner = array if array.base is None else storage(array)
     entry = _writes.get(key := id(owner))
     if entry is None:
         forget = weakref.ref(owner, lambda _: forget_storage(key))
-        _writes[key] = [forget, 1, when]
-    else:
-        entry[1:] = entry[1] + 1, when
+        entry = _writes[key] = [forget, 0, latest]
+    entry[1] += 1
+    entry[2] = latest
 
 
 def rewrote(array: np.ndarray) -> None:
@@ -73,8 +68,6 @@ def version(array: np.ndarray) -> int:
 
 def written_after(number: int, saved: Any) -> bool:
     """Tell whether an array in `saved`, a nest of tuples, was written to since."""
-    if isinstance(saved, dict):
-        saved = tuple(saved.values())
     if isinstance(saved, tuple | list):
         return any(written_after(number, each) for each in saved)
     if not isinstance(saved, Array):

@@ -42,7 +42,7 @@ def relu(input, inplace=False):
 
 def rows(x):
     """Return a stack of matrices as one matrix of all their rows."""
-    return x if len(x.shape) == 2 else x.reshape((-1, x.shape[-1]))
+    return x if x.ndim == 2 else x.reshape((-1, x.shape[-1]))
 
 
 def affine(input, weight, bias):
@@ -53,14 +53,18 @@ def affine(input, weight, bias):
     return out if input.ndim == 2 else out.reshape(*input.shape[:-1], len(weight))
 
 
+MATRIX = {
+    "input": lambda g, weight: g @ weight,
+    "weight": lambda g, input: g.T @ input,
+    "bias": column_sums,
+}
+STACK = {
+    "input": lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
+    "weight": lambda g, input: rows(g).T @ rows(input),
+    "bias": lambda g: column_sums(rows(g)),
+}
 LINEAR = {
-    (matrix, biased): Op(
-        name,
-        affine,
-        input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
-        weight=lambda g, input: rows(g).T @ rows(input),
-        bias=lambda g: column_sums(rows(g)),
-    ).method
+    (matrix, biased): Op(name, affine, **(MATRIX if matrix else STACK)).method
     for matrix, biased, name in [
         (True, True, "Addmm"),
         (True, False, "Mm"),
@@ -82,7 +86,7 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         kinds = f"{kind(input)} and {kind(weight)}"
         raise TypeError(f"linear: input and weight must be Tensors, not {kinds}")
     x, w = input.array, weight.array
-    if x.dtype != w.dtype:
+    if x.dtype is not w.dtype and x.dtype != w.dtype:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got "
             f"{input.dtype} and {weight.dtype}"

@@ -22,8 +22,10 @@ def reduced(losses, reduction):
     check_reduction(reduction)
     if reduction == "none":
         return losses
-    op = reductions.sum if reduction == "sum" else reductions.mean
-    return op(losses) if isinstance(losses, Tensor) else op.forward(losses)
+    if isinstance(losses, Tensor):
+        return losses.sum() if reduction == "sum" else losses.mean()
+    total = np.add.reduce(losses, axis=None)
+    return total if reduction == "sum" else total / (losses.size or math.nan)
 
 
 def same_shape(name, input, target):
@@ -149,9 +151,10 @@ def cross_entropy_of(input, target, reduction):
     below = input - input.max(axis=1, keepdims=True)
     power = np.exp(below)
     total = power.sum(axis=1, keepdims=True)
-    losses = np.log(total[:, 0]) - below[np.arange(len(target)), target]
+    right = np.arange(len(target)), target
+    losses = np.log(total[:, 0]) - below[right]
     power /= total
-    return reduced(losses, reduction), {"share": power}
+    return reduced(losses, reduction), {"share": power, "right": right}
 
 
 def plain_cross_entropy(input, target, reduction):
@@ -160,11 +163,12 @@ def plain_cross_entropy(input, target, reduction):
     return reduced(-logs[np.arange(len(target)), target], reduction)
 
 
-def less_target(g, target, reduction, share):
+def less_target(g, share, right, reduction):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
-    g = each(g, target, reduction)
     difference = share.copy()
-    difference[np.arange(len(target)), target] -= 1
+    difference[right] -= 1
+    if reduction == "mean":
+        g = g / (len(share) or math.nan)
     return difference * (g[:, None] if reduction == "none" else g)
 
 
@@ -193,8 +197,8 @@ def cross_entropy(
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
         )
-    dim = 1 if input.ndim > 1 else 0
-    if target.is_floating_point():
+    dim = 1 if input.array.ndim > 1 else 0
+    if target.array.dtype.kind == "f":
         same_shape("cross_entropy", input, target)
         target = target * (1 - label_smoothing) + label_smoothing / input.shape[dim]
         logs = reductions.log_softmax(input, dim) * target
@@ -205,7 +209,7 @@ def cross_entropy(
             return called("DivBackward1", losses.sum() / (losses.numel() or math.nan))
         return reduced(losses, reduction)
     ignored = check_classes(input, target, ignore_index)
-    if input.ndim == 2 and weight is None and not (label_smoothing or ignored):
+    if input.array.ndim == 2 and weight is None and not (label_smoothing or ignored):
         return FUSED.method(input, target.array, reduction)
     logs = reductions.log_softmax(input, dim)
     loss = nll_loss(
@@ -247,7 +251,7 @@ def check_classes(input, target, ignore_index):
     Return whether some targets may have to be ignored.
     """
     scores, numbers = input.array.shape, target.array
-    expected = scores[:1] * (len(scores) > 1) + scores[2:]
+    expected = scores[:1] + scores[2:] if len(scores) > 1 else ()
     if numbers.shape != expected:
         raise ValueError(
             f"scores of shape {input.shape} want a target of shape {expected}; "
@@ -256,7 +260,7 @@ def check_classes(input, target, ignore_index):
     if numbers.dtype.kind not in "iu":
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
     classes = scores[:2][-1]
-    if not numbers.size or numbers.view(UNSIGNED).max() < classes:
+    if not numbers.size or np.maximum.reduce(numbers.view(UNSIGNED), None) < classes:
         return 0 <= ignore_index < classes  # a negative class would look very large
     bad = (numbers < 0) | (numbers >= classes)
     bad &= numbers != ignore_index
