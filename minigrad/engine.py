@@ -136,8 +136,7 @@ def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
         if to is not None and (wanted is None or to in wanted):
             if (share := formula(g, *values)) is None:
                 continue
-            if share.shape != to.shape:
-                share = sum_to(share, to.shape, node)
+            share = share if share.shape == to.shape else sum_to(share, to.shape, node)
             entry = waiting.get(key := -to.number)
             if entry is None:
                 waiting[key] = [to, share, False]

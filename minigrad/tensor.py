@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from minigrad import versions
 from minigrad.arraylike import ArrayLike
-from minigrad.dtypes import as_array, ones
+from minigrad.dtypes import as_array
 from minigrad.engine import (
     AccumulateGrad,
     Node,
@@ -170,7 +170,7 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
-        g = first_gradient(output, g)
+        g = first_gradient(output, g).type_as(output)
         check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
@@ -208,9 +208,9 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
             f"shape {output.shape}. Give backward() a gradient of that shape."
         )
     if gradient is None:
-        return Tensor(ones(output.array.shape, output.array))
+        return Tensor(np.ones_like(output.array))
     check_gradient(output, gradient)
-    return gradient.type_as(output)
+    return gradient
 
 
 def check_gradient(output: Tensor, gradient: Tensor) -> None:

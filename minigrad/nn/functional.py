@@ -86,7 +86,7 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         kinds = f"{kind(input)} and {kind(weight)}"
         raise TypeError(f"linear: input and weight must be Tensors, not {kinds}")
     x, w = input.array, weight.array
-    if x.dtype is not w.dtype and x.dtype != w.dtype:
+    if x.dtype != w.dtype:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got "
             f"{input.dtype} and {weight.dtype}"
@@ -253,9 +253,8 @@ def with_dim(input, dim, dtype):
 def pad(input, pad, mode="constant", value=0.0):
     """Add (or, if negative, cut off) numbers at both ends of the last axes.
 
-    `pad` holds pairs: before and after for the last axis, then the one before it.
-    The numbers are `value`, or, with the mode "reflect", "replicate" or "circular",
-    some of the axis itself.
+    `pad` holds pairs: before and after for the last axis, then the one before it. The
+    mode is "constant" (the numbers are `value`), "reflect", "replicate" or "circular".
     """
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
