@@ -42,17 +42,22 @@ def forget_storage(key: int) -> None:
     rewritten.pop(key, None)
 
 
-def wrote(array: np.ndarray) -> None:
-    """Note that the storage of `array` is being written to, now."""
+def now() -> int:
+    """Return the number of a write that happens now: the newest one."""
     global latest
     latest = next(numbers)
+    return latest
+
+
+def wrote(array: np.ndarray) -> None:
+    """Note that the storage of `array` is being written to, now."""
     owner = array if array.base is None else storage(array)
     entry = _writes.get(key := id(owner))
     if entry is None:
         forget = weakref.ref(owner, lambda _: forget_storage(key))
-        entry = _writes[key] = [forget, 0, latest]
+        entry = _writes[key] = [forget, 0, 0]
     entry[1] += 1
-    entry[2] = latest
+    entry[2] = now()
 
 
 def rewrote(array: np.ndarray) -> None:

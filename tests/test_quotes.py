@@ -71,6 +71,14 @@ def test_a_quote_is_the_packages_own_text(where, path, source):
         assert tree == package[name], f"{where}: {path} has another text for {name}"
 
 
+def test_no_page_says_global():
+    for where, _, source in PAGES:  # what is global to a page is the notebook
+        said = [
+            node for node in ast.walk(ast.parse(source)) if type(node) is ast.Global
+        ]
+        assert not said, where
+
+
 @pytest.mark.parametrize("file", QUOTED_WHOLE)
 def test_every_definition_is_quoted_exactly_once(file):
     path = Path("minigrad") / file
