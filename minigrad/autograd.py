@@ -294,7 +294,7 @@ def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> 
     al., "Training Deep Nets with Sublinear Memory Cost", 2016. There is one way to do
     it here, whatever use_reentrant says.
     """
-    given = [*args, *kwargs.values()]
+    given, names = [*args, *kwargs.values()], list(kwargs)
     tensors = [x for x in given if isinstance(x, Tensor)]
     others = [(i, x) for i, x in enumerate(given) if not isinstance(x, Tensor)]
     if is_grad_enabled() and not any(x.requires_grad for x in tensors):
@@ -305,7 +305,7 @@ def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> 
         every = list(tensors)
         for i, other in others:
             every.insert(i, other)
-        named = zip(kwargs, every[len(args) :])
-        return function(*every[: len(args)], **dict(named))
+        unnamed = len(every) - len(names)
+        return function(*every[:unnamed], **dict(zip(names, every[unnamed:])))
 
     return Checkpoint.apply(inside, *tensors)

@@ -227,8 +227,10 @@ def record(op: Op, arrays: list, out: ndarray, extras: Sequence, targets: list) 
 
 def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:
     """Return the result of integers as PyTorch would: exp(2) is a float32."""
+    if given[0].dtype.kind == "f":
+        return out
     check_bools(op, *given)
-    if given[0].dtype.kind != "f" and out.dtype.kind == "f" and out.dtype != default:
+    if out.dtype.kind == "f" and out.dtype != default:
         return as_array(op.forward(*(a.astype(default) for a in given)))
     small = out.dtype == np.int8 and given[0].dtype == bool  # the square of True
     return out.astype(int64) if small else out

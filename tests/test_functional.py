@@ -1,5 +1,7 @@
 """Functions whose backward is written by hand, and gradients as values."""
 
+import weakref
+
 import numpy as np
 import pytest
 
@@ -262,6 +264,17 @@ def test_gradcheck_tells_right_from_wrong():
         gradcheck(minigrad.exp, minigrad.ones(2, requires_grad=True))
     with pytest.raises(ValueError, match="requires_grad"):
         gradcheck(minigrad.exp, minigrad.ones(2))
+
+
+def test_a_checkpoint_holds_its_arguments_until_backward_and_no_longer():
+    x = double(0.1, 0.2)
+    h = x * 2
+    held = weakref.ref(h.array)
+    y = autograd.checkpoint(lambda a, k: a.sin() * k, h, k=3)
+    del h
+    assert held() is not None
+    y.sum().backward()
+    assert held() is None
 
 
 def test_a_checkpoint_gives_the_same_gradients_for_less_memory():
