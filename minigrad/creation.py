@@ -83,6 +83,11 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor(as_array(array))
 
 
+def number(value: Any) -> Any:
+    """Return the number that a tensor or an array of one number holds."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def zeros(
     *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
 ) -> Tensor:
@@ -108,8 +113,7 @@ def full(
     size: tuple, fill_value: Any, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a shape filled with one number."""
-    fill_value = getattr(fill_value, "item", lambda: fill_value)()
-    array = np.full(size, as_array(fill_value, dtype))
+    array = np.full(size, as_array(number(fill_value), dtype))
     return made(array, None, requires_grad)
 
 
@@ -119,7 +123,7 @@ def arange(
     """Return start, start + step, ... up to but without end."""
     if end is None:
         start, end = 0, start
-    start, end, step = (getattr(x, "item", lambda x=x: x)() for x in (start, end, step))
+    start, end, step = map(number, (start, end, step))
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(
             f"arange: from {start} to {end} there is no way in steps of {step}"
