@@ -104,7 +104,8 @@ def check_may_change(x: Tensor) -> None:
     if a_view:
         raise RuntimeError(
             "a view is being modified inplace while operations are recorded, and "
-            "minigrad cannot tell its base. Write to the base, or to a clone()."
+            "minigrad cannot tell its base. Write to the base (for x[0] += 1, "
+            "x[0] = x[0] + 1), or to a clone()."
         )
 
 
