@@ -291,8 +291,8 @@ def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> 
     """Return function(*args), keeping nothing for backward but the arguments.
 
     Backward computes the inside again: more time for less memory. Source: T. Chen et
-    al., "Training Deep Nets with Sublinear Memory Cost", 2016. There is one way to do
-    it here, whatever use_reentrant says.
+    al., "Training Deep Nets with Sublinear Memory Cost", 2016. Whatever use_reentrant
+    says, one of the arguments has to require grad.
     """
     given, names = [*args, *kwargs.values()], list(kwargs)
     tensors = [x for x in given if isinstance(x, Tensor)]

@@ -55,7 +55,7 @@ def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarr
         array = np.array(data, copy=copy)
     if dtype is not None:
         return array.astype(as_dtype(dtype), copy=False)
-    if array.dtype == float64 and not hasattr(first_of(data), "dtype"):
+    if array.dtype == float64 and not has_float64(data):
         return array.astype(default)
     if array.dtype == np.uint64 and not hasattr(data, "dtype"):
         raise RuntimeError(f"an int64 ends at 2**63 - 1; got {array.max()}")
@@ -63,11 +63,11 @@ def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarr
     return array
 
 
-def first_of(data: Any) -> Any:
-    """Return the first value in nested lists: whether it is NumPy's decides."""
-    while isinstance(data, list | tuple) and data:
-        data = data[0]
-    return data
+def has_float64(data: Any) -> bool:
+    """Return whether nested lists hold a float64 of NumPy's, and not just Python's."""
+    if isinstance(data, list | tuple):
+        return any(map(has_float64, data))
+    return hasattr(data, "dtype") and data.dtype == float64
 
 
 def zeros(shape: tuple, like: Any) -> Any:

@@ -124,7 +124,7 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)
             node.saved = node.saved if retain_graph or not node.frees else None
-    return ends | {leaf: g for leaf, g, _ in waiting.values()}
+    return ends
 
 
 def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
@@ -136,12 +136,12 @@ def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
         if to is not None and (wanted is None or to in wanted):
             if (share := formula(g, *values)) is None:
                 continue
-            share = share if share.shape == to.shape else sum_to(share, to.shape, node)
+            if share.shape != to.shape:
+                share = sum_to(share, to.shape, node)
             entry = waiting.get(key := -to.number)
             if entry is None:
                 waiting[key] = [to, share, False]
-                if to.targets or to.hooks:
-                    heappush(heap, key)
+                heappush(heap, key)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:

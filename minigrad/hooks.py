@@ -11,7 +11,7 @@ from minigrad.tensor import Tensor, kind
 
 
 def hook_tensor(tensor: Tensor, hook: Callable) -> "Handle":
-    """Call hook(gradient) as soon as the whole gradient of this tensor is known.
+    """Call hook(gradient) once the whole gradient of this tensor is known.
 
     What the hook returns, if not None, takes the gradient's place. The handle's
     remove() takes the hook off again.

@@ -272,6 +272,8 @@ def constant(op: Op, value: Any, beside: np.dtype) -> Tensor:
         value = value.item()
     if not isinstance(value, float | int):
         raise TypeError(f"{op.name}: cannot use a {kind(value)} with a Tensor")
+    if type(value) is bool:
+        check_bools(op, np.array(value))
     tensor = Tensor(np.array(value, weak(value, beside)))
     if type(value) is not bool and beside.kind == "f" and value * 0 == 0 != value:
         if len(constants) > 1000:

@@ -115,15 +115,17 @@ choose = Op(
 clamp_to = Op(
     "Clamp",
     lambda a, min=None, max=None: np.clip(a, min, max),
-    a=lambda g, a, min, max: g * (at_least(a, min) & at_least(max, a)),
-    min=lambda g, a, min, max: g * ((a < min) & (max is None or min < max)),
-    max=lambda g, a, min, max: g * ((a > max) | (min is not None and max < min)),
+    a=lambda g, a, min, max: np.where(ordered(min, a) & ordered(a, max), g, 0),
+    min=lambda g, a, min, max: np.where((a < min) & (max is None or min < max), g, 0),
+    max=lambda g, a, min, max: np.where(
+        (a > max) | (min is not None and max < min), g, 0
+    ),
 )
 
 
-def at_least(a, low):
-    """Return where a is not below low; of two bounds either may be None: no bound."""
-    return True if a is None or low is None else a >= low
+def ordered(low, high):
+    """Return where low <= high; a bound that is None is never out of order."""
+    return True if low is None or high is None else low <= high
 
 
 def where(condition, input=None, other=None):

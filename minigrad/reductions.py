@@ -113,10 +113,15 @@ def to_equals(g, a, y):
     return hit * (g / hit.sum())
 
 
+def by_dividing(g, a, y, dim, keepdim):
+    """Multiply g with the product of the other numbers: all, over each of them."""
+    return spread(g * y, a.shape, dim, keepdim) / a
+
+
 def to_others(g, a, y, dim, keepdim):
     """Multiply g with the product of the other numbers, and do not divide by zeros."""
     if a.all():
-        return spread(g * y, a.shape, dim, keepdim) / a
+        return by_dividing(g, a, y, dim, keepdim)
     if dim is None:
         return to_others(g.reshape(1), a.reshape(-1), y, 0, True).reshape(a.shape)
     left = np.ones_like(a)
@@ -129,7 +134,9 @@ def to_others(g, a, y, dim, keepdim):
 
 
 def multiply_all(a, dim=None, keepdim=False):
-    """Return the product by halves: the plain composition of prod."""
+    """Return the product, by halves if there are zeros: prod's plain composition."""
+    if a.array.all():
+        return of_quotients(a, dim, keepdim)
     shape = a.shape
     a = a.reshape(-1) if dim is None else a.transpose(0, dim)
     if not len(a):
@@ -145,6 +152,7 @@ def multiply_all(a, dim=None, keepdim=False):
     return a if keepdim else a.squeeze(dim)
 
 
+of_quotients = Op("Prod", reduction(np.multiply), a=by_dividing)
 prod = Op(
     "Prod", reduction(np.multiply), overload="dim", plain=multiply_all, a=to_others
 )
@@ -186,7 +194,7 @@ def centered(g, a, dim, correction, keepdim):
     away = a - a.mean(axis=axes(dim), keepdims=True)
     over = count(a.shape, dim) - correction
     if over <= 0:
-        away, over = np.where(away == 0, math.nan, math.inf), 1
+        away, over = abs(away) * math.inf, 1
     return spread(g, a.shape, dim, keepdim) * away * (2 / over)
 
 

@@ -585,8 +585,25 @@ found = []
 for function, numbers in cases:
     x = torch.tensor(numbers, requires_grad=True)
     y = function(x)
+    found += [torch.autograd.grad(y.sum(), x, create_graph=True)[0]]
     (y * torch.arange(1.0, 1 + y.numel()).reshape(y.shape)).sum().backward()
     found += [y, x.grad]
+""",
+    "the variance of one number": """
+found = []
+for correction in 1, 2:
+    x = torch.ones(1, requires_grad=True)
+    h = x * 1
+    h.register_hook(lambda g: g.float())
+    (h.var(correction=correction) + h.std(correction=correction)).backward()
+    found += [x.grad, x.grad.dtype]
+""",
+    "a hook put on a leaf on the way": """
+x = torch.ones(2, requires_grad=True)
+k, h = x * 3, x * 2
+k.register_hook(lambda g: (x.register_hook(lambda g: g * 10), None)[1])
+(h + k).sum().backward()
+found = x.grad
 """,
     "clamped between tensors": """
 found = []
@@ -601,6 +618,10 @@ for low, high in bounds:
     found += [y, x.grad, low.grad] + ([] if high is None else [high.grad])
 whole = torch.tensor([1, 5]).clamp(min=torch.tensor([2.5, 3.5]))
 found += [whole, whole.dtype]
+x = torch.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+low = torch.tensor(0.0, requires_grad=True)
+(x.clamp(min=low).sqrt()[::2].sum() + x.clamp(0.5, 0.75).rsqrt().sum()).backward()
+found += [x.grad, low.grad]
 """,
     "pools over the end": """
 x = torch.arange(49.0).reshape(1, 7, 7).requires_grad_()
@@ -612,18 +633,21 @@ for options in [(True, False), (True, True), (False, False), (False, True, 2)]:
 sum((y * y).sum() for y in found).backward()
 found += [x.grad]
 found += [repr(torch.nn.MaxPool2d(2, ceil_mode=True))]
+found += [torch.nn.MaxPool2d(2, 2, 0, 1, False, True)(x)]
 """,
     "ends of their own numbers": """
 x = torch.arange(12.0).reshape(1, 1, 3, 4).requires_grad_()
 found = []
 for mode in "reflect", "replicate", "circular":
     found += [F.pad(x, (1, 2, 0, 1), mode), F.pad(x[0], (2, 0), mode=mode)]
+    found += [F.pad(x[0], (-1, 1), mode), F.pad(x[:0, 0], (1, 2), mode)]
 sum((y * y).sum() for y in found).backward()
 found += [x.grad]
 """,
     "NumPy's numbers in a list": """
 one = np.float64(1)
 values = [[one], [np.float32(1)], [[one], [2.0]], [np.int32(1)], [1.0]]
+values += [[np.int32(1), 2.0], [1.0, one], [[1], [one]], [[[]]]]
 found = [torch.tensor(each).dtype for each in values]
 """,
     "rows and lists of layers are edited": """
@@ -639,6 +663,11 @@ found += [repr(parts), repr(parts.pop(2)), repr(nn.ModuleList())]
 parts.insert(1, nn.Sequential(nn.Tanh()))
 del parts[-1]
 found += [repr(parts), repr(parts[:1])]
+for wrong in (lambda: s.insert(0, 3), lambda: s.insert(9, nn.Tanh())):
+    try:
+        wrong()
+    except (TypeError, AssertionError, IndexError):
+        found += [repr(s)]
 """,
     "names of parameters, of a part": """
 m = torch.nn.Sequential(torch.nn.Linear(1, 2), torch.nn.BatchNorm1d(2, bias=False))
@@ -679,6 +708,11 @@ F.adaptive_avg_pool2d(torch.ones(4, 4), 2)
 torch.ones(2) - (torch.ones(2) > 0)
 (torch.ones(2) > 0) - torch.ones(2)
 1 - (torch.ones(2) > 0)
+torch.ones(2) - True
+True - torch.ones(2)
+F.mse_loss(torch.tensor([1, 2]), torch.tensor([1, 4]))
+F.pad(torch.ones(1, 2, 3), (1, 0), "reflect", 2.0)
+torch.nn.Sequential(torch.nn.ReLU()).insert(2, torch.nn.ReLU())
 torch.ones(2).sub_(torch.ones(2) > 0)
 (torch.ones(2) > 0).abs()
 (torch.ones(2) > 0).floor()

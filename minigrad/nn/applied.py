@@ -144,7 +144,19 @@ class MaxPool2d(Pool):
     """The largest number in each window."""
 
     shown = "kernel_size stride padding dilation ceil_mode"
-    function = staticmethod(F.max_pool2d)
+
+    @staticmethod
+    def function(  # PyTorch's order of the last two is not that of F.max_pool2d
+        input,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        return_indices=False,
+        ceil_mode=False,
+    ):
+        options = stride, padding, dilation, ceil_mode, return_indices
+        return F.max_pool2d(input, kernel_size, *options)
 
 
 class AvgPool2d(Pool):

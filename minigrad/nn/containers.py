@@ -29,7 +29,13 @@ class Container(Module):
 
     def insert(self, index: int, module: Module) -> "Container":
         """Put a module before the one at `index`; those behind it move on."""
-        self._hold([*self[:index], module, *self[index:]])
+        if not -len(self) <= index <= len(self):
+            raise IndexError(
+                f"insert: index {index}, but there are {len(self)} modules"
+            )
+        parts = list(self.append(module))
+        parts.insert(index, parts.pop())
+        self._hold(parts)
         return self
 
     def pop(self, index: int = -1) -> Module:

@@ -250,7 +250,7 @@ def with_dim(input, dim, dtype):
 # Others
 
 
-def pad(input, pad, mode="constant", value=0.0):
+def pad(input, pad, mode="constant", value=None):
     """Add (or, if negative, cut off) numbers at both ends of the last axes.
 
     `pad` holds pairs: before and after for the last axis, then the one before it. The
@@ -261,7 +261,7 @@ def pad(input, pad, mode="constant", value=0.0):
     pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
     pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
     if mode != "constant":
-        return with_ends(input, pairs, mode)
+        return with_ends(input, pairs, mode, value)
     return PAD(input, tuple(pairs), 0.0 if value is None else value)
 
 

@@ -96,8 +96,8 @@ def mse_loss(input, target, *, reduction="mean"):
     if input.shape != target.shape:
         shape = (input - target).shape
         input, target = input.expand(shape), target.expand(shape)
-    if input.dtype != target.dtype:
-        input, target = alike(input, target)
+    input, target = alike(input, target)
+    reductions.floats("mse_loss", input)
     return SQUARED(input, target, reduction)
 
 
