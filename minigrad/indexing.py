@@ -39,8 +39,13 @@ def placed(a, index, size):
     return out
 
 
+PARTS_OF_INDEX = list, tuple, slice, Tensor, Array, type(None), type(...)
+
+
 def as_index(index, shape):
     """Return an index as a tuple for NumPy, and what PyTorch calls taking it."""
+    if isinstance(index, list) and any(isinstance(i, PARTS_OF_INDEX) for i in index):
+        index = tuple(index)
     index = index if isinstance(index, tuple) else (index,)
     plain, name = [], "Alias"
     for i in index:

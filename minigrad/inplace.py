@@ -127,13 +127,18 @@ def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
-    index, _ = as_index(index, x.shape)
+    index, name = as_index(index, x.shape)
     if value is None:
         raise TypeError("can't assign None to a Tensor: give numbers or a Tensor")
-    if isinstance(value, Tensor) and value.ndim > 1:  # axes of length 1 may lead
-        most = max(x.array[index].ndim, 1)
+    if isinstance(value, Tensor) and value.ndim:  # axes of length 1 may lead
+        most = x.array[index].ndim
         while value.ndim > most and value.shape[0] == 1:
             value = value.squeeze(0)
+    if name == "Index" and isinstance(value, Tensor) and value.dtype != x.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{x.dtype} for the destination and {value.dtype} for the source"
+        )
     if recording.get() and (x.requires_grad or getattr(value, "requires_grad", False)):
         overwrite(x, put_in, value, index)
     else:

@@ -178,6 +178,8 @@ def general(op: Op) -> Callable:
                 arrays.append(value)
                 targets.append(None)
         if listed:
+            if bare and not has_array(arrays):
+                raise TypeError(f"{op.name}: argument must be Tensor, not list")
             arrays = [arrays, *args[1:]]
         try:
             out, extras = op.forward(*arrays), ()

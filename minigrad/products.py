@@ -1,11 +1,14 @@
 """Rules for products of matrices and vectors."""
 
+import math
 import string
 
 import numpy as np
 
+from minigrad.dtypes import float32, float64
 from minigrad.op import Op, called
 from minigrad.shapes import of_one_dtype, reshaped
+from minigrad.sums import LONG
 from minigrad.tensor import Tensor, kind
 
 dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
@@ -101,12 +104,26 @@ def outer(input, vec2):
 # Einstein sums
 
 
+def summed(equation, *operands):
+    """Return an Einstein sum; if it adds up many float32, in float64 on the way."""
+    if any(isinstance(x, Tensor) for x in operands):
+        return einsum(equation, *operands)
+    inputs, output = equation.split("->")
+    pairs = zip(inputs.split(","), operands)
+    sizes = {c: n for letters, x in pairs for c, n in zip(letters, x.shape)}
+    many = math.prod(n for c, n in sizes.items() if c not in output) >= LONG
+    dtype = operands[0].dtype
+    if many and dtype == float32:
+        operands = [x.astype(float64) for x in operands]
+    return np.einsum(equation, *operands, optimize=True).astype(dtype, copy=False)
+
+
 def to_operand(g, shape, operands, inputs, output, i):
     """Return the sum that leads back to operand i: of g and the other operands."""
     others = [*operands[:i], *operands[i + 1 :]]
     names = [output, *inputs[:i], *inputs[i + 1 :]]
     kept = "".join(letter for letter in inputs[i] if letter in "".join(names))
-    share = np.einsum(f"{','.join(names)}->{kept}", g, *others)
+    share = summed(f"{','.join(names)}->{kept}", g, *others)
     alone = tuple(k for k, letter in enumerate(inputs[i]) if letter not in kept)
     share = np.expand_dims(share, alone) if alone else share
     wide = np.broadcast_shapes(share.shape, shape)  # an operand may have a 1 there
@@ -115,9 +132,7 @@ def to_operand(g, shape, operands, inputs, output, i):
 
 contracted = Op(
     "View",
-    lambda operands, inputs, output: np.einsum(
-        f"{','.join(inputs)}->{output}", *operands, optimize=True
-    ),
+    lambda operands, inputs, output: summed(f"{','.join(inputs)}->{output}", *operands),
     operands=to_operand,
 )
 

@@ -186,7 +186,7 @@ def added_so_far(a, dim):
 
 def added_from_behind(g, dim):
     """Return the sums of all from each place on."""
-    return g if dim is None else np.flip(np.cumsum(np.flip(g, dim), dim), dim)
+    return g if dim is None else np.flip(cumsum(np.flip(g, dim), dim), dim)
 
 
 def centered(g, a, dim, correction, keepdim):

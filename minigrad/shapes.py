@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from minigrad.arguments import axis_of, bools, sizes
-from minigrad.dtypes import promoted
+from minigrad.dtypes import Array, float64, promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
+from minigrad.sums import LONG
 from minigrad.tensor import Tensor, kind
 
 
@@ -184,9 +185,17 @@ def of_one_dtype(tensors):
     return [to_dtype(tensor, dtype) for tensor in tensors]
 
 
+def listed(name, tensors):
+    """Return tensors as a list; raise TypeError if they are one tensor, or others."""
+    found = [None] if isinstance(tensors, Tensor) else list(tensors)
+    if not all(isinstance(x, Tensor | Array) for x in found):
+        raise TypeError(f"{name}: expected a list or tuple of Tensors, not {tensors}")
+    return found
+
+
 def cat(tensors, dim=0):
     """Join tensors along an axis that they have; empty vectors are left out."""
-    tensors = list(tensors)
+    tensors = listed("cat", tensors)
     if not tensors:
         raise ValueError("cat: expected a non-empty list of Tensors")
     tensors = of_one_dtype(tensors)
@@ -195,7 +204,7 @@ def cat(tensors, dim=0):
 
 def stack(tensors, dim=0):
     """Join tensors of one shape along a new axis."""
-    tensors = list(tensors)
+    tensors = listed("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for i, tensor in enumerate(tensors):
@@ -228,7 +237,10 @@ def pile(g, shape, times):
     """Return the sum of the copies that repeat has made."""
     shape = (1,) * (len(times) - len(shape)) + tuple(shape)
     split = [n for pair in zip(times, shape) for n in pair]
-    return g.reshape(split).sum(axis=tuple(range(0, len(split), 2))).reshape(shape)
+    copies, axes = g.reshape(split), tuple(range(0, len(split), 2))
+    if isinstance(g, Tensor) or math.prod(times) < LONG:
+        return copies.sum(axis=axes).reshape(shape)
+    return copies.sum(axis=axes, dtype=float64).reshape(shape).astype(g.dtype)
 
 
 # Others

@@ -589,6 +589,49 @@ for function, numbers in cases:
     (y * torch.arange(1.0, 1 + y.numel()).reshape(y.shape)).sum().backward()
     found += [y, x.grad]
 """,
+    "a list of indices is a tuple of them": """
+x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+t = torch.arange(24).reshape(2, 3, 4)
+one = torch.tensor([0, 1])
+found = [x[[[0, 1], [1, 0]]], x[[[0, 1]]], x[[one, one]]]
+found += [x[[slice(None), 0]], t[[(0, 1), (1, 2)]], x[[0, 1]], x[[]], x[[True, False]]]
+x[[[0, 1], [1, 0]]].sum().backward()
+y = torch.zeros(2, 2)
+y[[[0, 1], [1, 1]]] = torch.tensor([5.0, 6.0])
+found += [x.grad, y]
+""",
+    "a vector of one number is assigned to a place": """
+a, b = (torch.ones(1, requires_grad=True) for _ in range(2))
+x, y = torch.zeros(3), torch.zeros(2, 2)
+x[0] = a
+y[0, 1] = (b * 2).reshape(1, 1)
+x = x * 3
+x[1] = b
+(x.sum() + y.sum()).backward()
+found = x, y, a.grad, b.grad
+""",
+    "long sums of float32": """
+x = torch.full((60000, 2), 0.1)
+b = torch.zeros(2, requires_grad=True)
+c = torch.zeros(20000, requires_grad=True)
+y = torch.einsum("ij,j->ij", x, b).sum() + (b.repeat(60000, 1) * 0.1).sum()
+(y + (c.cumsum(0) * 0.1).sum()).backward()
+found = torch.einsum("ij->j", x), b.grad, c.grad[::1000]
+""",
+    "dtypes of losses": """
+x, double = torch.tensor([1.5, 2.0]), torch.tensor(1.5, dtype=torch.float64)
+found = [F.l1_loss(x, double).dtype, F.l1_loss(double, x).dtype, F.mse_loss(x, double)]
+""",
+    "a mask that hides all, and nan": """
+q = torch.tensor([[[[math.nan, 1.0], [1.0, 2.0]]]])
+ones = torch.ones(1, 1, 2, 2)
+found = F.scaled_dot_product_attention(q, ones, ones, torch.zeros(2, 2) > 0)
+""",
+    "what stands for any layer": """
+x = torch.ones(1, 1, 4, 4)
+found = [torch.nn.Identity(64, bias=False)(x), F.max_pool2d(x, (2,))]
+found += [F.conv2d(x, x[:, :, :2, :2], stride=(2,))]
+""",
     "the variance of one number": """
 found = []
 for correction in 1, 2:
@@ -708,6 +751,18 @@ F.adaptive_avg_pool2d(torch.ones(4, 4), 2)
 torch.ones(2) - (torch.ones(2) > 0)
 (torch.ones(2) > 0) - torch.ones(2)
 1 - (torch.ones(2) > 0)
+torch.sum([1.0, 2.0])
+torch.cat(torch.ones(2, 3))
+torch.stack(torch.ones(2, 3))
+torch.cat([torch.ones(2), 3.0])
+torch.arange(3).__setitem__(torch.tensor([0, 1]), torch.tensor([1.7, 2.7]))
+torch.zeros(3).__setitem__([0, 2], torch.ones(2).double())
+F.one_hot(torch.tensor([-1, 2, 1]))
+F.one_hot(torch.tensor([True, False]))
+F.linear(torch.ones(2, 3), torch.ones(2, 3), torch.ones(2).double())
+F.nll_loss(torch.ones(1, 3), torch.tensor([1]), torch.ones(3).double())
+F.cross_entropy(torch.ones(1, 3), torch.tensor([1]), torch.tensor([1, 2, 3]))
+F.l1_loss(torch.tensor([1, 2]), torch.tensor([1, 4]))
 torch.ones(2) - True
 True - torch.ones(2)
 F.mse_loss(torch.tensor([1, 2]), torch.tensor([1, 4]))

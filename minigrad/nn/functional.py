@@ -96,8 +96,8 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is not None and bias.shape != w.shape[:1]:
-        raise RuntimeError(f"bias {bias.shape} should be {weight.shape[:1]}: (out,)")
+    if bias is not None and (bias.shape, bias.dtype) != (w.shape[:1], w.dtype):
+        raise RuntimeError(f"bias {bias.shape} should be {w.shape[:1]}, {w.dtype}")
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
@@ -291,6 +291,8 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 def one_hot(tensor, num_classes=-1):
     """Return a row for each integer: 1 in its place, 0 elsewhere."""
+    if tensor.dtype.kind != "i" or (tensor.array < 0).any():
+        raise RuntimeError("one_hot: the classes have to be int64, from 0 on")
     classes = int(tensor.array.max()) + 1 if num_classes == -1 else num_classes
     return Tensor(np.eye(classes, dtype=np.int64)[tensor.array])
 
@@ -320,10 +322,9 @@ def safe_softmax(scores, attn_mask):
     """Return the softmax along the last axis; zeros in a row that is masked whole."""
     if attn_mask is None:
         return softmax(scores, -1)
-    seen = (attn_mask.array > -math.inf).any(-1, keepdims=True)
-    if seen.all():
+    if (attn_mask.array > -math.inf).any(-1).all():
         return softmax(scores, -1)
-    blind = Tensor(~seen)
+    blind = Tensor((scores.array == -math.inf).all(-1, keepdims=True))
     return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)
 
 

@@ -247,7 +247,10 @@ class Flatten(Module):
 
 
 class Identity(Module):
-    """Returns what it gets."""
+    """Returns what it gets, whatever it was made with: it may stand for any layer."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
 
     def forward(self, input):
         return input

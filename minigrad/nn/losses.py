@@ -90,19 +90,26 @@ LOGITS = loss_op(
 )
 
 
-def mse_loss(input, target, *, reduction="mean"):
-    """Return the squared differences, or their mean or sum."""
-    check_reduction(reduction)
+def paired(name, input, target):
+    """Return the two in one shape and one dtype; raise unless these are floats."""
     if input.shape != target.shape:
         shape = (input - target).shape
         input, target = input.expand(shape), target.expand(shape)
     input, target = alike(input, target)
-    reductions.floats("mse_loss", input)
+    reductions.floats(name, input)
+    return input, target
+
+
+def mse_loss(input, target, *, reduction="mean"):
+    """Return the squared differences, or their mean or sum."""
+    check_reduction(reduction)
+    input, target = paired("mse_loss", input, target)
     return SQUARED(input, target, reduction)
 
 
 def l1_loss(input, target, *, reduction="mean"):
     """Return the absolute differences, or their mean or sum."""
+    input, target = paired("l1_loss", input, target)
     return reduced(ops.abs(input - target), reduction)
 
 
@@ -238,10 +245,11 @@ def check_scores(input, weight):
     if weight is None:
         return
     classes = input.shape[1 if input.ndim > 1 else 0]
-    if weight.shape != (classes,) or weight.requires_grad:
+    if (weight.shape, weight.dtype, weight.edge) != ((classes,), input.dtype, None):
         raise RuntimeError(
-            f"weight has to be a constant number for each of the {classes} classes; "
-            f"got shape {weight.shape}, requires_grad={weight.requires_grad}"
+            f"weight has to be a constant {input.dtype} for each of the {classes} "
+            f"classes; got {weight.dtype} of shape {weight.shape}, with requires_grad="
+            f"{weight.requires_grad}"
         )
 
 
