@@ -618,6 +618,12 @@ y = torch.einsum("ij,j->ij", x, b).sum() + (b.repeat(60000, 1) * 0.1).sum()
 (y + (c.cumsum(0) * 0.1).sum()).backward()
 found = torch.einsum("ij->j", x), b.grad, c.grad[::1000]
 """,
+    "a second operand that is scaled": """
+x, y = torch.ones(2, requires_grad=True), torch.tensor([1.0, 2.0])
+z = torch.add(x, y, alpha=2) + x.sub(y, alpha=0.5) + x.sub(1.0, alpha=3)
+z.sum().backward()
+found = z, x.grad
+""",
     "dtypes of losses": """
 x, double = torch.tensor([1.5, 2.0]), torch.tensor(1.5, dtype=torch.float64)
 found = [F.l1_loss(x, double).dtype, F.l1_loss(double, x).dtype, F.mse_loss(x, double)]
