@@ -10,7 +10,7 @@ from typing import Any
 from numpy import ndarray
 
 from minigrad import creation, ops, versions
-from minigrad.dtypes import rank
+from minigrad.dtypes import Array, rank
 from minigrad.engine import recording
 from minigrad.indexing import PARTS, as_index, taken
 from minigrad.op import Op, to_dtype
@@ -125,6 +125,16 @@ def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
     versions.wrote(memory)
 
 
+def check_same_dtype(x: Tensor, index: tuple, value: Tensor) -> None:
+    """Raise RuntimeError for another dtype; one number may be cast, under a mask."""
+    masks = [i for i in index if isinstance(i, Array) and i.dtype == bool]
+    if value.dtype != x.dtype and not (masks and value.numel() == 1):
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{x.dtype} for the destination and {value.dtype} for the source"
+        )
+
+
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
     index, name = as_index(index, x.shape)
@@ -134,11 +144,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         most = x.array[index].ndim
         while value.ndim > most and value.shape[0] == 1:
             value = value.squeeze(0)
-    if name == "Index" and isinstance(value, Tensor) and value.dtype != x.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{x.dtype} for the destination and {value.dtype} for the source"
-        )
+    if name == "Index" and isinstance(value, Tensor):
+        check_same_dtype(x, index, value)
     if recording.get() and (x.requires_grad or getattr(value, "requires_grad", False)):
         overwrite(x, put_in, value, index)
     else:

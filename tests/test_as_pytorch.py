@@ -624,6 +624,24 @@ z = torch.add(x, y, alpha=2) + x.sub(y, alpha=0.5) + x.sub(1.0, alpha=3)
 z.sum().backward()
 found = z, x.grad
 """,
+    "one number of another dtype under a mask": """
+mask, x = torch.tensor([True, False, True]), torch.zeros(3)
+x[mask] = torch.tensor(1)
+y = torch.zeros(3, dtype=torch.int64)
+y[mask] = torch.tensor([2.5])
+y[1] = torch.tensor(7.5)
+found = x, y
+""",
+    "linear layers of nothing": """
+found = []
+for shape in [(2, 4, 0), (0, 4, 3), (0, 3), (3, 0)]:
+    x = torch.ones(shape, requires_grad=True)
+    w = torch.ones(2, shape[-1], requires_grad=True)
+    b = torch.ones(2, requires_grad=True)
+    y = F.linear(x, w, b)
+    y.sum().backward()
+    found += [y, x.grad, w.grad, b.grad]
+""",
     "dtypes of losses": """
 x, double = torch.tensor([1.5, 2.0]), torch.tensor(1.5, dtype=torch.float64)
 found = [F.l1_loss(x, double).dtype, F.l1_loss(double, x).dtype, F.mse_loss(x, double)]
@@ -758,6 +776,8 @@ torch.ones(2) - (torch.ones(2) > 0)
 (torch.ones(2) > 0) - torch.ones(2)
 1 - (torch.ones(2) > 0)
 torch.sum([1.0, 2.0])
+F.cross_entropy(torch.ones(3, 3), torch.from_numpy(np.array([0, 1, 2], np.int32)))
+torch.zeros(3).__setitem__([0, 2], torch.tensor(1))
 torch.cat(torch.ones(2, 3))
 torch.stack(torch.ones(2, 3))
 torch.cat([torch.ones(2), 3.0])

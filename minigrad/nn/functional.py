@@ -42,7 +42,7 @@ def relu(input, inplace=False):
 
 def rows(x):
     """Return a stack of matrices as one matrix of all their rows."""
-    return x if x.ndim == 2 else x.reshape((-1, x.shape[-1]))
+    return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
 
 
 def affine(input, weight, bias):

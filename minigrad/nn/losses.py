@@ -6,6 +6,7 @@ import numpy as np
 
 from minigrad import ops, reductions
 from minigrad.creation import ones_like
+from minigrad.dtypes import int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, alike, called
 from minigrad.tensor import Tensor
@@ -265,7 +266,7 @@ def check_classes(input, target, ignore_index):
             f"scores of shape {input.shape} want a target of shape {expected}; "
             f"got {target.shape}"
         )
-    if numbers.dtype.kind not in "iu":
+    if numbers.dtype != int64:
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
     classes = scores[:2][-1]
     if not numbers.size or np.maximum.reduce(numbers.view(UNSIGNED), None) < classes:
