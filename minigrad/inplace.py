@@ -163,15 +163,16 @@ def in_place(op: Callable) -> Callable:
 
 
 def scaled(op: Callable) -> Callable:
-    """Return add_ or sub_, whose second operand may be scaled by alpha."""
+    """Return add or sub, by name, whose second operand may be scaled by alpha."""
 
-    def method(self, other, alpha=1):
-        return overwrite(self, op, other if alpha == 1 else other * alpha)
+    def function(input, other, *, alpha=1):
+        return op(input, other if alpha == 1 else other * alpha)
 
-    return method
+    return function
 
 
-add_, sub_ = scaled(ops.add), scaled(ops.sub)
+add, sub = scaled(ops.add), scaled(ops.sub)
+add_, sub_ = in_place(add), in_place(sub)
 
 
 def uniform_(self, a=0.0, b=1.0):

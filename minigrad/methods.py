@@ -35,21 +35,9 @@ OPERATORS = {
     "itruediv": inplace.in_place(ops.div),
     "ipow": inplace.in_place(ops.pow),
 }
-
-
-class scalable:
-    """Sums and differences by name: the second operand may be scaled by alpha."""
-
-    def add(input, other, *, alpha=1):
-        return ops.add(input, other if alpha == 1 else other * alpha)
-
-    def sub(input, other, *, alpha=1):
-        return ops.sub(input, other if alpha == 1 else other * alpha)
-
-
 SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
 BOTH = {  # functions of minigrad and methods of Tensor
-    scalable: "add sub",
+    inplace: "add sub",
     ops: """mul div true_divide pow maximum minimum neg abs exp log log1p sqrt
         rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
         round clone eq ne lt le gt ge logical_not logical_and logical_or isnan clamp

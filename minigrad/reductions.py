@@ -1,4 +1,4 @@
-"""Rules that take many numbers together: sums, means, extremes, norms."""
+"""Rules that take many numbers together: sums, means, extremes, products."""
 
 import math
 from typing import NamedTuple
@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from minigrad.arguments import axis_of
-from minigrad.dtypes import default, float32, float64, int64
+from minigrad.dtypes import default, float64, int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
 from minigrad.ops import maximum, minimum
 from minigrad.shapes import cat
-from minigrad.sums import LONG, sums
+from minigrad.sums import added_up, sums
 from minigrad.tensor import Tensor
 
 
@@ -44,16 +44,8 @@ def reduction(ufunc):
 
 
 def total(a, dim=None, keepdim=False):
-    """Return the sum along some axes.
-
-    Along an axis NumPy adds one number after the other, and the error grows with their
-    number: of 0.1 in float32 60,000 make 6003.5. Many are added up in float64.
-    """
-    dim = axes(dim)
-    if dim is None or a.dtype != float32 or count(a.shape, dim) < LONG:
-        return np.add.reduce(a, dim, keepdims=keepdim)
-    out = np.add.reduce(a, dim, float64, keepdims=keepdim)
-    return out.astype(float32)
+    """Return the sum along some axes."""
+    return added_up(a, axes(dim), keepdim)
 
 
 sum = Op("Sum", total, overload="dim", a=spread)

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from minigrad.arguments import axis_of, bools, sizes
-from minigrad.dtypes import Array, float64, promoted
+from minigrad.dtypes import Array, promoted
 from minigrad.op import Op, to_dtype
 from minigrad.ops import clone
-from minigrad.sums import LONG
+from minigrad.sums import added_up
 from minigrad.tensor import Tensor, kind
 
 
@@ -238,9 +238,8 @@ def pile(g, shape, times):
     shape = (1,) * (len(times) - len(shape)) + tuple(shape)
     split = [n for pair in zip(times, shape) for n in pair]
     copies, axes = g.reshape(split), tuple(range(0, len(split), 2))
-    if isinstance(g, Tensor) or math.prod(times) < LONG:
-        return copies.sum(axis=axes).reshape(shape)
-    return copies.sum(axis=axes, dtype=float64).reshape(shape).astype(g.dtype)
+    total = copies.sum(axes) if isinstance(g, Tensor) else added_up(copies, axes)
+    return total.reshape(shape)
 
 
 # Others

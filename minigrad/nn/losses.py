@@ -173,10 +173,9 @@ def plain_cross_entropy(input, target, reduction):
 
 def less_target(g, share, right, reduction):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
+    g = each(g, right[1], reduction)
     difference = share.copy()
     difference[right] -= 1
-    if reduction == "mean":
-        g = g / (len(share) or math.nan)
     return difference * (g[:, None] if reduction == "none" else g)
 
 
