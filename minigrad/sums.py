@@ -68,4 +68,4 @@ def column_sums(a):
         return a.sum(axis=0)
     if len(a) > LONG:
         a = np.stack([column_sums(a[i : i + LONG]) for i in range(0, len(a), LONG)])
-    return ones_for(a, len(a)) @ a
+    return np.dot(ones_for(a, len(a)), a)

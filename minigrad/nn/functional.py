@@ -47,15 +47,15 @@ def rows(x):
 
 def affine(input, weight, bias):
     """Return input @ weight.T + bias, as arrays."""
-    out = rows(input) @ weight.T
+    out = np.dot(rows(input), weight.T)
     if bias is not None:
         out += bias
     return out if input.ndim == 2 else out.reshape(*input.shape[:-1], len(weight))
 
 
 MATRIX = {
-    "input": lambda g, weight: g @ weight,
-    "weight": lambda g, input: g.T @ input,
+    "input": lambda g, weight: np.dot(g, weight),
+    "weight": lambda g, input: np.dot(g.T, input),
     "bias": column_sums,
 }
 STACK = {

@@ -159,8 +159,8 @@ def cross_entropy_of(input, target, reduction):
     below = input - input.max(axis=1, keepdims=True)
     power = np.exp(below)
     total = power.sum(axis=1, keepdims=True)
-    right = np.arange(len(target)), target
-    losses = np.log(total[:, 0]) - below[right]
+    right = np.arange(0, input.size, input.shape[1]) + target  # in the flat array
+    losses = np.log(total[:, 0]) - below.take(right)
     power /= total
     return reduced(losses, reduction), {"share": power, "right": right}
 
@@ -173,9 +173,9 @@ def plain_cross_entropy(input, target, reduction):
 
 def less_target(g, share, right, reduction):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
-    g = each(g, right[1], reduction)
+    g = each(g, right, reduction)
     difference = share.copy()
-    difference[right] -= 1
+    difference.reshape(-1)[right] -= 1
     return difference * (g[:, None] if reduction == "none" else g)
 
 
