@@ -31,17 +31,18 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
 
 def parted(op: Any, out: Any) -> tuple[np.ndarray, list]:
     """Return the result of a forward function as an array, and its extras in order."""
-    extras = {}
+    extras = []
     if type(out) is tuple:
-        out, extras = out
+        out, named = out
+        for name in op.extras:
+            extras.append(named[name])
     elif op.extras:
         raise TypeError(
             f"a formula of {op.name} names {op.extras[0]!r}, which is neither an "
             f"argument ({', '.join(op.parameters)}) nor g, y, shape or an extra"
         )
     # NumPy makes scalars of arrays without dimensions
-    out = out if type(out) is np.ndarray else as_array(out)
-    return out, [extras[name] for name in op.extras]
+    return out if type(out) is np.ndarray else as_array(out), extras
 
 
 def has_array(value: Any) -> bool:

@@ -114,16 +114,21 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
     wanted, ends = leading_to(inputs, roots), {}
     unusual = lift or anomaly.on or versions.rewritten
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
-    heap = sorted(waiting)
+    heap = sorted(-node.number for node in roots if node.targets)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
         for hook in node.hooks or ():
             g = hook(g)
-        if not node.targets if wanted is None else node in inputs:
+        if node in inputs or not node.targets:
             ends[node] = g
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)
             node.saved = node.saved if retain_graph or not node.frees else None
+    for leaf, g, _ in waiting.values():
+        for hook in leaf.hooks or ():
+            g = hook(g)
+        if wanted is None or leaf in inputs:
+            ends[leaf] = g
     return ends
 
 
@@ -141,7 +146,8 @@ def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
             entry = waiting.get(key := -to.number)
             if entry is None:
                 waiting[key] = [to, share, False]
-                heappush(heap, key)
+                if to.targets or to.hooks:  # other leaves wait to the end
+                    heappush(heap, key)
             elif entry[2]:  # a sum that nobody else holds
                 entry[1] += share
             else:

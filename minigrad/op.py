@@ -26,10 +26,10 @@ from minigrad.dtypes import (
     default,
     int64,
     promoted,
-    weak,
     zeros,
 )
 from minigrad.engine import Node, recording, run_backward
+from minigrad.operands import both_tensors
 from minigrad.tensor import Tensor, kind
 from minigrad.versions import shared_storage
 
@@ -63,7 +63,7 @@ class Op:
             list(self.parameters).index("dim") if "dim" in self.parameters else 0
         )
         self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
-        self.frees = bool(named.keys() & {"y", *self.arguments})
+        self.frees = bool(plain or named.keys() & {"y", *self.arguments})
         self.picks = [self.picker(names) for names in self.names]
         self.method, self.renamed = bound(self), {}
         self.overload = overload and list(self.parameters).index(overload)
@@ -113,6 +113,8 @@ def bound(op: Op) -> Callable:
         return unary(op)
     if simple and list(op.parameters) == ["a", "b"]:
         return binary(op)
+    if simple and op.arguments == tuple(op.parameters) and len(op.arguments) == 3:
+        return ternary(op)
     return general(op)
 
 
@@ -156,6 +158,34 @@ def binary(op: Op) -> Callable:
         values = x, y, out
         saved = to_a and save_a(values), to_b and save_b(values)
         return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, out.shape))
+
+    return method
+
+
+def ternary(op: Op) -> Callable:
+    """Bind an operation on three tensors, each with a formula: a linear layer, say."""
+
+    def method(*args, **kwargs):
+        if kwargs or len(args) != 3:
+            return general(op)(*args, **kwargs)
+        a, b, c = args
+        if not (
+            isinstance(a, Tensor) and isinstance(b, Tensor) and isinstance(c, Tensor)
+        ):
+            return general(op)(a, b, c)
+        x, y, z, to_a, to_b, to_c = a.array, b.array, c.array, a.edge, b.edge, c.edge
+        try:
+            out = op.forward(x, y, z)
+        except ValueError as error:
+            raise refusal(op, (x, y, z), error) from error
+        if type(out) is not ndarray:
+            out = as_array(out)
+        if (to_a or to_b or to_c) is None or not recording.get():
+            return Tensor(out)
+        save_a, save_b, save_c = op.picks
+        known = x, y, z, out
+        saved = to_a and save_a(known), to_b and save_b(known), to_c and save_c(known)
+        return Tensor(out, Node(op, op.formulas, (to_a, to_b, to_c), saved, out.shape))
 
     return method
 
@@ -247,41 +277,6 @@ def on_arrays(op: Op, *arguments: Any) -> Any:
                 "make it one with minigrad.tensor(...)"
             )
     return op.forward(*arguments)
-
-
-NUMBERS = {float, int}
-constants: dict[tuple, Tensor] = {}  # of Python numbers met before, beside floats
-
-
-def both_tensors(op: Op, a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Return two operands as tensors; a Python number takes the other one's dtype."""
-    if isinstance(a, Tensor):
-        if type(b) in NUMBERS:
-            b = constants.get((b, a.array.dtype), b)
-        if not isinstance(b, Tensor):
-            b = constant(op, b, a.array.dtype)
-        return a, b
-    if isinstance(b, Tensor):
-        return constant(op, a, b.array.dtype), b
-    raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
-
-
-def constant(op: Op, value: Any, beside: np.dtype) -> Tensor:
-    """Return a number or an array as a tensor without history."""
-    if isinstance(value, Array) and value.ndim:
-        return Tensor(value)
-    if isinstance(value, np.generic | Array):
-        value = value.item()
-    if not isinstance(value, float | int):
-        raise TypeError(f"{op.name}: cannot use a {kind(value)} with a Tensor")
-    if type(value) is bool:
-        check_bools(op, np.array(value))
-    tensor = Tensor(np.array(value, weak(value, beside)))
-    if type(value) is not bool and beside.kind == "f" and value * 0 == 0 != value:
-        if len(constants) > 1000:
-            constants.clear()
-        constants[value, beside] = tensor
-    return tensor
 
 
 def alike(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,7 +12,8 @@ from numpy import ndarray
 
 from minigrad.arguments import bools
 from minigrad.dtypes import default
-from minigrad.op import Op, alike, called, constant, to_dtype
+from minigrad.op import Op, alike, called, to_dtype
+from minigrad.operands import constant
 from minigrad.special import erf_of
 from minigrad.tensor import Tensor
 
@@ -72,8 +73,8 @@ ERF_SLOPE = 2 / math.sqrt(math.pi)
 
 
 def zeros_for(a: ndarray) -> ndarray:
-    """Return a row of zeros: NumPy compares arrays three times as fast as with 0."""
-    return np.zeros(a.shape[-1:], a.dtype) if type(a) is ndarray else 0
+    """Return a page of zeros: NumPy compares arrays twice as fast as with 0."""
+    return np.zeros(a.shape[-2:], a.dtype) if type(a) is ndarray else 0
 
 
 # Questions: nothing flows through them

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -19,7 +20,8 @@ class Optimizer:
     """
 
     def __init__(self, parameters: Iterable, defaults: dict[str, Any]):
-        self.defaults, self.param_groups, self.state = defaults, [], {}
+        self.defaults, self.param_groups = defaults, []
+        self.state = defaultdict(dict)  # what is remembered of each parameter
         if isinstance(parameters, Tensor) or not hasattr(parameters, "__iter__"):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of "
@@ -77,8 +79,7 @@ class Optimizer:
             for p in options.pop("params"):
                 if p._grad is not None:
                     versions.wrote(p.array)
-                    state = self.state.setdefault(p, {})
-                    self.update(p.array, p._grad.array, state, **options)
+                    self.update(p.array, p._grad.array, self.state[p], **options)
         return loss
 
     def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
@@ -95,8 +96,8 @@ class Optimizer:
             groups.append(
                 {k: v for k, v in group.items() if k != "params"} | {"params": places}
             )
-        state = {numbers[p]: copy.deepcopy(kept) for p, kept in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        kept = {numbers[p]: copy.deepcopy(of) for p, of in self.state.items() if of}
+        return {"state": kept, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Take over what state_dict() returned for parameters of the same order."""
@@ -114,7 +115,8 @@ class Optimizer:
         for mine, theirs in zip(self.param_groups, groups):
             mine.update({k: v for k, v in theirs.items() if k != "params"})
         state = state_dict["state"].items()
-        self.state = {params[i]: copy.deepcopy(kept) for i, kept in state}
+        found = {params[i]: copy.deepcopy(kept) for i, kept in state}
+        self.state = defaultdict(dict, found)
 
     def __repr__(self):
         lines = [

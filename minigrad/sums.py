@@ -62,9 +62,16 @@ def means(a, axes):
     return total / (a.size // max(total.size, 1))
 
 
+def row_sums(a):
+    """Return the sum of each row of a matrix."""
+    if not suits(a) or a.shape[1] >= LONG:
+        return a.sum(axis=1)
+    return np.dot(a, ones_for(a, a.shape[1]))
+
+
 def column_sums(a):
     """Return the sum of each column of a matrix."""
-    if not suits(a) or not a.flags.c_contiguous or a.shape[1] == 1:
+    if not suits(a):
         return a.sum(axis=0)
     if len(a) > LONG:
         a = np.stack([column_sums(a[i : i + LONG]) for i in range(0, len(a), LONG)])

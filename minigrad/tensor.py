@@ -170,8 +170,9 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
-        g = first_gradient(output, g).type_as(output)
-        check_fresh(output.edge, math.inf)
+        g = first_gradient(output, g)
+        if versions.rewritten:
+            check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
     retain = create_graph if retain_graph is None else retain_graph
@@ -210,7 +211,7 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
     if gradient is None:
         return Tensor(np.ones_like(output.array))
     check_gradient(output, gradient)
-    return gradient
+    return gradient.type_as(output)
 
 
 def check_gradient(output: Tensor, gradient: Tensor) -> None:

@@ -34,7 +34,7 @@ sigmoid, tanh = ops.sigmoid, ops.tanh
 
 def relu(input, inplace=False):
     """Return max(x, 0), in the tensor's own memory if asked to."""
-    return input.relu_() if inplace else ops.relu(input)
+    return input.relu_() if inplace else ops.relu.method(input)
 
 
 # Linear
@@ -96,7 +96,10 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is not None and (bias.shape, bias.dtype) != (w.shape[:1], w.dtype):
+    if bias is None:
+        return
+    b = bias.array
+    if b.shape != w.shape[:1] or b.dtype != w.dtype:
         raise RuntimeError(f"bias {bias.shape} should be {w.shape[:1]}, {w.dtype}")
 
 

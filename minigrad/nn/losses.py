@@ -9,6 +9,7 @@ from minigrad.creation import ones_like
 from minigrad.dtypes import int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, alike, called
+from minigrad.sums import row_sums
 from minigrad.tensor import Tensor
 
 
@@ -158,10 +159,11 @@ def cross_entropy_of(input, target, reduction):
     """Return the cross-entropy of scores (N, C) and classes (N,), and the softmax."""
     below = input - input.max(axis=1, keepdims=True)
     power = np.exp(below)
-    total = power.sum(axis=1, keepdims=True)
-    right = np.arange(0, input.size, input.shape[1]) + target  # in the flat array
-    losses = np.log(total[:, 0]) - below.take(right)
-    power /= total
+    total = row_sums(power)
+    starts = np.arange(0, input.size, input.shape[1], like=target)  # of the rows
+    right = starts + target
+    losses = np.log(total) - below.take(right)
+    power /= total[:, None]
     return reduced(losses, reduction), {"share": power, "right": right}
 
 
@@ -174,9 +176,9 @@ def plain_cross_entropy(input, target, reduction):
 def less_target(g, share, right, reduction):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
     g = each(g, right, reduction)
-    difference = share.copy()
-    difference.reshape(-1)[right] -= 1
-    return difference * (g[:, None] if reduction == "none" else g)
+    difference = share.flatten()
+    difference[right] -= 1
+    return difference.reshape(share.shape) * (g[:, None] if reduction == "none" else g)
 
 
 FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
@@ -268,8 +270,11 @@ def check_classes(input, target, ignore_index):
     if numbers.dtype != int64:
         raise RuntimeError(f"expected target of dtype int64, got {target.dtype}")
     classes = scores[:2][-1]
-    if not numbers.size or np.maximum.reduce(numbers.view(UNSIGNED), None) < classes:
-        return 0 <= ignore_index < classes  # a negative class would look very large
+    if not numbers.size:
+        return False
+    worst = numbers.ravel()[numbers.view(UNSIGNED).argmax()]  # negative is very large
+    if 0 <= worst < classes:
+        return 0 <= ignore_index < classes
     bad = (numbers < 0) | (numbers >= classes)
     bad &= numbers != ignore_index
     if bad.any():
