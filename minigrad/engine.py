@@ -107,29 +107,31 @@ class AccumulateGrad:
 
 
 def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> dict:
-    """Carry each root's gradient back; return what reached the ends, by node.
-
-    The ends are the leaves, or else `inputs`: then only what leads there is visited.
-    """
+    """Carry the roots' gradients back; return what reached the leaves, or `inputs`."""
     wanted, ends = leading_to(inputs, roots), {}
     unusual = lift or anomaly.on or versions.rewritten
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
     heap = sorted(-node.number for node in roots if node.targets)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
-        for hook in node.hooks or ():
-            g = hook(g)
+        g = hooked(node, g) if node.hooks else g
         if node in inputs or not node.targets:
             ends[node] = g
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)
-            node.saved = node.saved if retain_graph or not node.frees else None
+            if node.frees and not retain_graph:
+                node.saved = None
     for leaf, g, _ in waiting.values():
-        for hook in leaf.hooks or ():
-            g = hook(g)
         if wanted is None or leaf in inputs:
-            ends[leaf] = g
+            ends[leaf] = hooked(leaf, g) if leaf.hooks else g
     return ends
+
+
+def hooked(node: Any, g: Any) -> Any:
+    """Return the gradient of a node, as its hooks leave it."""
+    for hook in node.hooks:
+        g = hook(g)
+    return g
 
 
 def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
@@ -143,8 +145,7 @@ def pass_on(node, g, waiting, heap, wanted, unusual, lift) -> None:
                 continue
             if share.shape != to.shape:
                 share = sum_to(share, to.shape, node)
-            entry = waiting.get(key := -to.number)
-            if entry is None:
+            if (entry := waiting.get(key := -to.number)) is None:
                 waiting[key] = [to, share, False]
                 if to.targets or to.hooks:  # other leaves wait to the end
                     heappush(heap, key)

@@ -142,7 +142,8 @@ def binary(op: Op) -> Callable:
     def method(input, other):
         if type(other) is not Tensor or type(input) is not Tensor:
             input, other = both_tensors(op, input, other)
-        x, y, to_a, to_b = input.array, other.array, input.edge, other.edge
+        x, y = input.array, other.array
+        to_a, to_b = input.edge, other.edge
         if x.dtype is not y.dtype and x.dtype != y.dtype:
             check_bools(op, x, y)
             return op.method(*alike(input, other))
@@ -173,7 +174,8 @@ def ternary(op: Op) -> Callable:
             isinstance(a, Tensor) and isinstance(b, Tensor) and isinstance(c, Tensor)
         ):
             return general(op)(a, b, c)
-        x, y, z, to_a, to_b, to_c = a.array, b.array, c.array, a.edge, b.edge, c.edge
+        x, y, z = a.array, b.array, c.array
+        to_a, to_b, to_c = a.edge, b.edge, c.edge
         try:
             out = op.forward(x, y, z)
         except ValueError as error:
@@ -198,7 +200,8 @@ def general(op: Op) -> Callable:
             args = in_order(op, *with_dtype(op, args, kwargs))
         if op.along and args[op.along] is not None:
             args = without_axis_0(op, args)
-        listed, arrays, targets, bare = isinstance(args[0], list), [], [], True
+        listed, bare = isinstance(args[0], list), True
+        arrays, targets = [], []
         for value in args[0] if listed else args:
             if isinstance(value, Tensor):
                 arrays.append(value.array)

@@ -43,8 +43,8 @@ def method(name: str) -> Callable:
 
 
 FUNCTIONS = """argmax argmin argsort broadcast_to clip concatenate cumprod cumsum dot
-    einsum expand_dims flip max mean min moveaxis nan_to_num pad prod repeat reshape roll
-    squeeze stack std sum swapaxes take tile transpose tril triu var where"""
+    einsum expand_dims flip max mean min moveaxis nan_to_num pad prod repeat reshape
+    roll squeeze stack std sum swapaxes take tile transpose tril triu var where"""
 METHODS = """all any argmax argmin astype clip copy cumsum flatten max mean min prod
     ravel reshape round squeeze std sum swapaxes take transpose var view"""
 CALLS = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
