@@ -73,7 +73,7 @@ ERF_SLOPE = 2 / math.sqrt(math.pi)
 
 
 def zeros_for(a: ndarray) -> ndarray:
-    """Return a page of zeros: NumPy compares arrays twice as fast as with 0."""
+    """Return a page of zeros: NumPy often compares arrays twice as fast as with 0."""
     return np.zeros(a.shape[-2:], a.dtype) if type(a) is ndarray else 0
 
 

@@ -170,7 +170,7 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
-        g = first_gradient(output, g)
+        g = first_gradient(output, g).type_as(output)
         if versions.rewritten:
             check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
@@ -211,7 +211,7 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
     if gradient is None:
         return Tensor(np.ones_like(output.array))
     check_gradient(output, gradient)
-    return gradient.type_as(output)
+    return gradient
 
 
 def check_gradient(output: Tensor, gradient: Tensor) -> None:
