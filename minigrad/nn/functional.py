@@ -96,10 +96,7 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is None:
-        return
-    b = bias.array
-    if b.shape != w.shape[:1] or b.dtype != w.dtype:
+    if bias is not None and (bias.shape, bias.dtype) != (w.shape[:1], w.dtype):
         raise RuntimeError(f"bias {bias.shape} should be {w.shape[:1]}, {w.dtype}")
 
 
