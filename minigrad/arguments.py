@@ -101,7 +101,9 @@ NOT_OF_BOOLS = {"Sub", "RsubBackward1", "Abs", "Floor", "Ceil", "Round", "Relu"}
 
 def check_bools(op: Any, *arrays: np.ndarray) -> None:
     """Raise RuntimeError if an operation that has no meaning for bools gets some."""
-    if op.name in NOT_OF_BOOLS and any(array.dtype == bool for array in arrays):
+    bools = [array.dtype == bool for array in arrays]
+    powers = op.name == "Pow" and bools == [True, True]
+    if powers or (any(bools) and op.name in NOT_OF_BOOLS):
         raise RuntimeError(
             f"{op.name}: not for a tensor of bools; make it one of numbers with "
             "float(), or turn a mask around with ~"

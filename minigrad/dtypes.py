@@ -54,13 +54,23 @@ def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarr
     else:
         array = np.array(data, copy=copy)
     if dtype is not None:
-        return array.astype(as_dtype(dtype), copy=False)
+        dtype = as_dtype(dtype)
+        if array.dtype.kind == "f" and dtype.kind == "i" and not hasattr(data, "dtype"):
+            check_integers(array, dtype)
+        return array.astype(dtype, copy=False)
     if array.dtype == float64 and not has_float64(data):
         return array.astype(default)
     if array.dtype == np.uint64 and not hasattr(data, "dtype"):
         raise RuntimeError(f"an int64 ends at 2**63 - 1; got {array.max()}")
     rank(array.dtype)
     return array
+
+
+def check_integers(array: np.ndarray, dtype: np.dtype) -> None:
+    """Raise RuntimeError if a number is nan, or too large for integers of a dtype."""
+    limits = np.iinfo(dtype)
+    if not ((array >= limits.min) & (array <= limits.max)).all():
+        raise RuntimeError(f"value cannot be converted to type {dtype}: {array}")
 
 
 def has_float64(data: Any) -> bool:

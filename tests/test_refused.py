@@ -82,6 +82,12 @@ F.max_pool2d(torch.ones(5), 2) | (5,)
 F.linear(torch.ones(2, 3, dtype=torch.float64), torch.ones(4, 3)) | dtype
 F.linear([1.0], torch.ones(4, 1)) | list
 F.conv2d(torch.ones(1, 1, 5, 5), torch.ones(1, 1, 3, 3), None, 2, "same") | same
+torch.tensor([1.0, float("nan")], dtype=torch.int64) | nan
+torch.tensor(1e30, dtype=torch.int64) | 1e+30
+torch.tensor([True]) ** torch.tensor([True]) | bools
+(torch.ones(2, 2) > 0) @ (torch.ones(2, 2) > 0) | bools
+F.pad(torch.ones(3), (-4, 2)) | cut
+F.pad(torch.ones(2, 3), (-2, -2)) | cut
 """
 REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]
 KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)

@@ -267,6 +267,8 @@ def pad(input, pad, mode="constant", value=None):
 
 def padded(a, pairs, value):
     """Return an array with its ends extended or cut off."""
+    if any(n + min(x, 0) + min(y, 0) < 0 for n, (x, y) in zip(a.shape, pairs)):
+        raise ValueError(f"cannot cut so much off: {pairs}")
     a = a[tuple(slice(max(-x, 0), n + min(y, 0)) for n, (x, y) in zip(a.shape, pairs))]
     return np.pad(a, [(max(x, 0), max(y, 0)) for x, y in pairs], constant_values=value)
 

@@ -1,0 +1,43 @@
+"""What may stand beside a tensor in an operation: numbers, and bare arrays."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.arguments import check_bools
+from minigrad.dtypes import Array, weak
+from minigrad.tensor import Tensor, kind
+
+NUMBERS = {float, int}
+constants: dict[tuple, Tensor] = {}  # of Python numbers met before, beside floats
+
+
+def both_tensors(op: Any, a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Return two operands as tensors; a Python number takes the other one's dtype."""
+    if isinstance(a, Tensor):
+        if type(b) in NUMBERS:
+            b = constants.get((b, a.array.dtype), b)
+        if not isinstance(b, Tensor):
+            b = constant(op, b, a.array.dtype)
+        return a, b
+    if isinstance(b, Tensor):
+        return constant(op, a, b.array.dtype), b
+    raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
+
+
+def constant(op: Any, value: Any, beside: np.dtype) -> Tensor:
+    """Return a number or an array as a tensor without history."""
+    if isinstance(value, Array) and value.ndim:
+        return Tensor(value)
+    if isinstance(value, np.generic | Array):
+        value = value.item()
+    if not isinstance(value, float | int):
+        raise TypeError(f"{op.name}: cannot use a {kind(value)} with a Tensor")
+    if type(value) is bool:
+        check_bools(op, np.array(value))
+    tensor = Tensor(np.array(value, weak(value, beside)))
+    if type(value) is not bool and beside.kind == "f" and value * 0 == 0 != value:
+        if len(constants) > 1000:
+            constants.clear()
+        constants[value, beside] = tensor
+    return tensor
