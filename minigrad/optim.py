@@ -75,15 +75,18 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            options = dict(group)
-            for p in options.pop("params"):
+            options = [group[name] for name in self.defaults]
+            for p in group["params"]:
                 if p._grad is not None:
                     versions.wrote(p.array)
-                    self.update(p.array, p._grad.array, self.state[p], **options)
+                    self.update(p.array, p._grad.array, self.state[p], *options)
         return loss
 
-    def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
-        """Change the array of one parameter; each optimizer has its formula here."""
+    def update(self, p: np.ndarray, g: np.ndarray, state: dict, *options) -> None:
+        """Change the array of one parameter; each optimizer has its formula here.
+
+        The options come in the order of `defaults`.
+        """
         raise NotImplementedError
 
     def state_dict(self) -> dict:
@@ -159,12 +162,12 @@ class SGD(Optimizer):
     ):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        options = checked(lr=lr, momentum=momentum, weight_decay=weight_decay)
-        super().__init__(
-            params, options | {"dampening": dampening, "nesterov": nesterov}
-        )
+        checked(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        options = {"lr": lr, "momentum": momentum, "dampening": dampening}
+        options |= {"weight_decay": weight_decay, "nesterov": nesterov}
+        super().__init__(params, options)
 
-    def update(self, p, g, state, lr, momentum, dampening, weight_decay, nesterov, **_):
+    def update(self, p, g, state, lr, momentum, dampening, weight_decay, nesterov):
         if weight_decay:
             g = g + weight_decay * p
         if momentum:
@@ -199,7 +202,7 @@ class Adam(Optimizer):
             raise ValueError(f"Invalid betas value: {betas}; each has to be below 1")
         super().__init__(params, options)
 
-    def update(self, p, g, state, lr, betas, eps, weight_decay, **_):
+    def update(self, p, g, state, lr, betas, eps, weight_decay):
         if not state:
             state.update(step=0, exp_avg=np.zeros_like(p), exp_avg_sq=np.zeros_like(p))
         if weight_decay and self.decoupled:

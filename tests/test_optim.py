@@ -172,7 +172,7 @@ def test_a_closure_is_recorded_and_its_loss_returned():
 def test_an_optimizer_prints_its_options():
     w = minigrad.ones(1, requires_grad=True)
     assert repr(optim.SGD([w], lr=0.25)) == (
-        "SGD(Group 0: lr=0.25, momentum=0.0, weight_decay=0.0, dampening=0.0, "
+        "SGD(Group 0: lr=0.25, momentum=0.0, dampening=0.0, weight_decay=0.0, "
         "nesterov=False)"
     )
 
