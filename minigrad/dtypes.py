@@ -55,7 +55,11 @@ def as_array(data: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarr
         array = np.array(data, copy=copy)
     if dtype is not None:
         dtype = as_dtype(dtype)
-        if array.dtype.kind == "f" and dtype.kind == "i" and not hasattr(data, "dtype"):
+        if (
+            array.dtype.kind == "f"
+            and dtype.kind == "i"
+            and not isinstance(data, Array)
+        ):
             check_integers(array, dtype)
         return array.astype(dtype, copy=False)
     if array.dtype == float64 and not has_float64(data):

@@ -111,19 +111,18 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
     wanted, ends = leading_to(inputs, roots), {}
     unusual = lift or anomaly.on or versions.rewritten
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
-    heap = sorted(-node.number for node in roots if node.targets)
+    heap = sorted(waiting)
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
         g = hooked(node, g) if node.hooks else g
-        if node in inputs or not node.targets:
+        if not node.targets if wanted is None else node in inputs:
             ends[node] = g
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)
             if node.frees and not retain_graph:
                 node.saved = None
     for leaf, g, _ in waiting.values():
-        if wanted is None or leaf in inputs:
-            ends[leaf] = hooked(leaf, g) if leaf.hooks else g
+        ends[leaf] = hooked(leaf, g) if leaf.hooks else g
     return ends
 
 

@@ -156,7 +156,6 @@ Tensor.cpu = lambda self: to(self, "cpu")
 ufuncs |= {op.forward: op for op in vars(ops).values() if is_ufunc(op)}
 ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign, np.rint: ops.round}
 functions |= {
-    np.dot: products.matmul,
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,
     np.expand_dims: shapes.expand_dims,

@@ -63,7 +63,8 @@ class Op:
             list(self.parameters).index("dim") if "dim" in self.parameters else 0
         )
         self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
-        self.frees = bool(plain or named.keys() & {"y", *self.arguments})
+        arrays = {"y", *self.arguments, *(self.extras if plain else ())}
+        self.frees = bool(named.keys() & arrays)
         self.picks = [self.picker(names) for names in self.names]
         self.method, self.renamed = bound(self), {}
         self.overload = overload and list(self.parameters).index(overload)
@@ -165,23 +166,24 @@ def binary(op: Op) -> Callable:
 
 def ternary(op: Op) -> Callable:
     """Bind an operation on three tensors, each with a formula: a linear layer, say."""
+    op.general = general(op)  # for three that are not all tensors
 
     def method(*args, **kwargs):
         if kwargs or len(args) != 3:
-            return general(op)(*args, **kwargs)
+            return op.general(*args, **kwargs)
         a, b, c = args
         if not (
             isinstance(a, Tensor) and isinstance(b, Tensor) and isinstance(c, Tensor)
         ):
-            return general(op)(a, b, c)
+            return op.general(a, b, c)
         x, y, z = a.array, b.array, c.array
         to_a, to_b, to_c = a.edge, b.edge, c.edge
         try:
             out = op.forward(x, y, z)
         except ValueError as error:
             raise refusal(op, (x, y, z), error) from error
-        if type(out) is not ndarray:
-            out = as_array(out)
+        if type(out) is not ndarray or out.base is not None or out.dtype.kind != "f":
+            return op.general(a, b, c)
         if (to_a or to_b or to_c) is None or not recording.get():
             return Tensor(out)
         save_a, save_b, save_c = op.picks

@@ -73,8 +73,11 @@ ERF_SLOPE = 2 / math.sqrt(math.pi)
 
 
 def zeros_for(a: ndarray) -> ndarray:
-    """Return a page of zeros: NumPy often compares arrays twice as fast as with 0."""
-    return np.zeros(a.shape[-2:], a.dtype) if type(a) is ndarray else 0
+    """Return zeros to compare with: NumPy is often twice as fast as with a plain 0."""
+    if type(a) is not ndarray:
+        return 0
+    last = a.shape[-2:] if a.flags.c_contiguous else a.shape[-1:]
+    return np.zeros(last, a.dtype)
 
 
 # Questions: nothing flows through them

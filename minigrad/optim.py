@@ -75,18 +75,15 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            options = [group[name] for name in self.defaults]
-            for p in group["params"]:
+            options = dict(group)
+            for p in options.pop("params"):
                 if p._grad is not None:
                     versions.wrote(p.array)
-                    self.update(p.array, p._grad.array, self.state[p], *options)
+                    self.update(p.array, p._grad.array, self.state[p], **options)
         return loss
 
-    def update(self, p: np.ndarray, g: np.ndarray, state: dict, *options) -> None:
-        """Change the array of one parameter; each optimizer has its formula here.
-
-        The options come in the order of `defaults`.
-        """
+    def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
+        """Change the array of one parameter; each optimizer has its formula here."""
         raise NotImplementedError
 
     def state_dict(self) -> dict:
@@ -167,7 +164,7 @@ class SGD(Optimizer):
         options |= {"weight_decay": weight_decay, "nesterov": nesterov}
         super().__init__(params, options)
 
-    def update(self, p, g, state, lr, momentum, dampening, weight_decay, nesterov):
+    def update(self, p, g, state, lr, momentum, dampening, weight_decay, nesterov, **_):
         if weight_decay:
             g = g + weight_decay * p
         if momentum:
@@ -202,7 +199,7 @@ class Adam(Optimizer):
             raise ValueError(f"Invalid betas value: {betas}; each has to be below 1")
         super().__init__(params, options)
 
-    def update(self, p, g, state, lr, betas, eps, weight_decay):
+    def update(self, p, g, state, lr, betas, eps, weight_decay, **_):
         if not state:
             state.update(step=0, exp_avg=np.zeros_like(p), exp_avg_sq=np.zeros_like(p))
         if weight_decay and self.decoupled:

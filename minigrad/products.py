@@ -58,13 +58,13 @@ def inner_size(name, input, other):
             f"mat1 and mat2 shapes cannot be multiplied: {input.shape} and "
             f"{other.shape}, inner sizes {input.shape[-1]} and {inner}"
         )
-    if x.dtype == bool:
-        raise RuntimeError(f"{name}: not for bools; make them numbers with float()")
     if x.dtype != y.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
             f"{input.dtype} != {other.dtype}"
         )
+    if x.dtype == bool and x.size and y.size:
+        raise RuntimeError(f"{name}: not for bools; make them numbers with float()")
     return inner
 
 

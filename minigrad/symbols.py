@@ -45,8 +45,8 @@ def method(name: str) -> Callable:
 FUNCTIONS = """argmax argmin argsort broadcast_to clip concatenate cumprod cumsum dot
     einsum expand_dims flip max mean min moveaxis nan_to_num pad prod repeat reshape
     roll squeeze stack std sum swapaxes take tile transpose tril triu var where"""
-METHODS = """all any argmax argmin astype clip copy cumsum flatten max mean min prod
-    ravel reshape round squeeze std sum swapaxes take transpose var view"""
+METHODS = """all any argmax argmin astype clip copy cumsum max mean min prod ravel
+    reshape round squeeze std sum swapaxes take transpose var view"""
 CALLS = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
 CALLS |= {f"{name}.reduce": f.reduce for name, f in CALLS.items() if f.nin == 2}
 CALLS |= {name: getattr(np, name) for name in FUNCTIONS.split()}
@@ -140,8 +140,6 @@ class Symbol(NDArrayOperatorsMixin):
     def __array_function__(self, function, types, args, kwargs):
         if function in ABOUT_SHAPES:
             return function(*map(example_of, args), **kwargs)
-        if function is np.arange:
-            return function(*args, **kwargs)
         if function in BLANK:
             array = function(*map(example_of, args), **kwargs)
             return Symbol(step_of(array), array, self.asked)

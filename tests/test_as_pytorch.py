@@ -240,6 +240,34 @@ found += torch.autograd.grad((F.linear(x, w, c) * 0.1).sum(), [w, c])
 found += [F.softmax(torch.full((2, 60000), 0.1), 1)[:, :2]]
 found += [F.layer_norm(torch.arange(60000.0).reshape(1, -1) / 1e4, (60000,))[:, :3]]
 """,
+    "a leaf among the roots, with a hook": """
+order = []
+y = torch.tensor(2.0, requires_grad=True)
+z, p = y * 3, torch.tensor(5.0, requires_grad=True)
+for name, tensor in {"y": y, "z": z, "p": p}.items():
+    tensor.register_hook(lambda g, name=name: order.append(name))
+torch.autograd.backward([z, p])
+p.backward(inputs=[y])
+found = [order, y.grad, p.grad]
+""",
+    "a loss whose targets are changed before backward": """
+x, classes = torch.ones(2, 3, requires_grad=True), torch.tensor([0, 1])
+loss = F.cross_entropy(x, classes)
+classes.add_(1)
+try:
+    loss.backward()
+    found = ["went through"]
+except RuntimeError:
+    found = ["refused"]
+""",
+    "a momentum is remembered only where there is one": """
+w = torch.ones(2, requires_grad=True)
+w.grad, found = torch.ones(2), []
+for momentum in 0, 0.9:
+    sgd = torch.optim.SGD([w], lr=0.1, momentum=momentum)
+    sgd.step()
+    found += [list(kept) for kept in sgd.state_dict()["state"].values()] + [w.clone()]
+""",
     "hooks on leaves come as soon as their gradient is whole": """
 order, w1 = [], torch.tensor(2.0, requires_grad=True)
 h = w1 * 3
@@ -812,6 +840,7 @@ torch.ones(2, 2).mv(torch.ones(2, 2))
 torch.ones(2, 2).bmm(torch.ones(2, 2))
 torch.ones(2, 2, 2).bmm(torch.ones(1, 2, 2))
 torch.ones(2, 2).dot(torch.ones(2, 2))
+F.relu(torch.ones(2, 3).T).view(6)
 torch.ones(2).dot(torch.ones(2).double())
 torch.outer(torch.ones(2, 2), torch.ones(2))
 torch.ones(2).mv(torch.ones(2))

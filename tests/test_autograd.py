@@ -471,3 +471,28 @@ def test_an_extra_that_forward_does_not_return_is_missed_at_once():
     twice = Op("Twice", lambda a: (a * 2, {"tow": 2}), a=lambda g, two: g * two)
     with pytest.raises(KeyError, match="two"):
         twice(minigrad.ones(3, requires_grad=True))
+
+
+def test_an_operation_on_three_tensors_may_be_a_view_or_a_question():
+    first = Op(
+        "First",
+        lambda a, b, c: a.reshape(1, 2),
+        a=lambda g: g.reshape(2),
+        b=lambda g: g.sum() * 0,
+        c=lambda g: g.sum() * 0,
+    )
+    x, one = minigrad.ones(2, requires_grad=True), minigrad.ones(()).requires_grad_()
+    a = x * 1
+    view = first(a, one, one)
+    a.mul_(2)
+    with pytest.raises(RuntimeError, match="view"):
+        (view * view).sum().backward()
+    nothing = {"a": lambda g: g, "b": lambda g: g, "c": lambda g: g}
+    between = Op("Between", lambda a, b, c: (a < b) & (b < c), **nothing)
+    assert not between(one, one, one).requires_grad
+    named = Op("Sum", lambda a, b, c=0.0: a + b + c, **nothing)
+    for result in named(x, x, x), named(x, b=x, c=x), named(a=x, b=x, c=x.array):
+        assert result.tolist() == [3, 3] and result.requires_grad
+    assert named(x, x).tolist() == [2, 2]
+    with pytest.raises(TypeError, match="'b'"):
+        named(x)

@@ -592,3 +592,14 @@ def test_another_file_is_refused(text, tmp_path):
     (tmp_path / "odd.json").write_text(text)
     with pytest.raises(ValueError, match="is no program that save"):
         load(tmp_path / "odd.json")
+
+
+def test_a_traced_loss_takes_no_classes_that_there_are_not():
+    scores = tensor([[1, 2, 3], [3, 1, 7]])
+    traced = trace(F.cross_entropy, scores, minigrad.tensor([0, 1]))
+    assert same(
+        traced(scores, minigrad.tensor([2, 0])),
+        F.cross_entropy(scores, minigrad.tensor([2, 0])),
+    )
+    with pytest.raises((IndexError, RuntimeError), match="out of bounds"):
+        traced(scores, minigrad.tensor([3, 1]))

@@ -47,7 +47,7 @@ def rows(x):
 
 def product(a, b):
     """Return a @ b: np.dot starts sooner, but fills the result with zeros first."""
-    return np.dot(a, b) if len(a) < 100 else a @ b
+    return np.dot(a, b) if type(a) is np.ndarray and len(a) < 100 else a @ b
 
 
 def affine(input, weight, bias):
@@ -265,6 +265,8 @@ def pad(input, pad, mode="constant", value=None):
         raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
     pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
     pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
+    if any(n + min(x, 0) + min(y, 0) < 0 for n, (x, y) in zip(input.shape, pairs)):
+        raise RuntimeError(f"pad: cannot cut so much off {input.shape}: {tuple(pad)}")
     if mode != "constant":
         return with_ends(input, pairs, mode, value)
     return PAD(input, tuple(pairs), 0.0 if value is None else value)
@@ -272,8 +274,6 @@ def pad(input, pad, mode="constant", value=None):
 
 def padded(a, pairs, value):
     """Return an array with its ends extended or cut off."""
-    if any(n + min(x, 0) + min(y, 0) < 0 for n, (x, y) in zip(a.shape, pairs)):
-        raise ValueError(f"cannot cut so much off: {pairs}")
     a = a[tuple(slice(max(-x, 0), n + min(y, 0)) for n, (x, y) in zip(a.shape, pairs))]
     return np.pad(a, [(max(x, 0), max(y, 0)) for x, y in pairs], constant_values=value)
 

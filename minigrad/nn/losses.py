@@ -160,9 +160,8 @@ def cross_entropy_of(input, target, reduction):
     below = input - input.max(axis=1, keepdims=True)
     power = np.exp(below)
     total = row_sums(power)
-    starts = np.arange(0, input.size, input.shape[1], like=target)  # of the rows
-    right = starts + target
-    losses = np.log(total) - below.take(right)
+    right = np.arange(len(target)), target
+    losses = np.log(total) - below[right]
     power /= total[:, None]
     return reduced(losses, reduction), {"share": power, "right": right}
 
@@ -175,10 +174,10 @@ def plain_cross_entropy(input, target, reduction):
 
 def less_target(g, share, right, reduction):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
-    g = each(g, right, reduction)
-    difference = share.flatten()
+    g = each(g, right[1], reduction)
+    difference = share.copy()
     difference[right] -= 1
-    return difference.reshape(share.shape) * (g[:, None] if reduction == "none" else g)
+    return difference * (g[:, None] if reduction == "none" else g)
 
 
 FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
