@@ -8,7 +8,6 @@ formulas need not care about broadcasting: the engine sums where it stretched.
 import math
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad.arguments import bools
 from minigrad.dtypes import default
@@ -64,20 +63,12 @@ cosh = Op("Cosh", np.cosh, a=lambda g, a: g * np.sinh(a))
 tanh = Op("Tanh", np.tanh, a=lambda g, y: g - g * y * y)
 sigmoid = Op("Sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda g, y: g * (y - y * y))
 erf = Op("Erf", erf_of, a=lambda g, a: g * np.exp(-a * a) * ERF_SLOPE)
-relu = Op("Relu", lambda a: np.maximum(a, zeros_for(a)), a=lambda g, y: g * (y != 0))
+relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: g * (y != 0))
 floor = Op("Floor", np.floor, a=lambda g: np.zeros_like(g))
 ceil = Op("Ceil", np.ceil, a=lambda g: np.zeros_like(g))
 round = Op("Round", lambda a: a.round(), a=lambda g: np.zeros_like(g))
 clone = Op("Clone", lambda a: a.copy(), a=lambda g: g)
 ERF_SLOPE = 2 / math.sqrt(math.pi)
-
-
-def zeros_for(a: ndarray) -> ndarray:
-    """Return zeros to compare with: NumPy is often twice as fast as with a plain 0."""
-    if type(a) is not ndarray:
-        return 0
-    last = a.shape[-2:] if a.flags.c_contiguous else a.shape[-1:]
-    return np.zeros(last, a.dtype)
 
 
 # Questions: nothing flows through them
