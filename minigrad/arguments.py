@@ -57,6 +57,8 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     parameters = op.parameters
     if not kwargs and op.required <= len(args) <= len(parameters):
         return args + op.defaults[len(args) :]
+    if op.overload and len(args) == 1 and kwargs.keys() in ({"keepdim"}, {"keepdims"}):
+        raise TypeError(f"{op.name.lower()}: keepdim wants a dim")
     values = parameters | dict(zip(parameters, args))
     for name, value in kwargs.items():
         values[ALIASES.get(name, name) if name not in parameters else name] = value

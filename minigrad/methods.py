@@ -38,14 +38,14 @@ OPERATORS = {
 SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
 BOTH = {  # functions of minigrad and methods of Tensor
     inplace: "add sub",
-    ops: """mul div true_divide pow maximum minimum neg abs exp log log1p sqrt
-        rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
-        round clone eq ne lt le gt ge logical_not logical_and logical_or isnan clamp
-        relu""",
+    ops: """mul div true_divide pow neg abs exp log log1p sqrt rsqrt square reciprocal
+        sin cos tan sinh cosh tanh sigmoid erf sign floor ceil round clone eq ne lt le
+        gt ge logical_not logical_and logical_or isnan clamp relu""",
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin max min logsumexp cumsum all any
         argmax argmin softmax log_softmax""",
+    reductions.strict: "maximum minimum",
     shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
         broadcast_to flip roll tril triu masked_fill""",
     linalg: "norm",

@@ -12,7 +12,7 @@ from minigrad.op import Op, called, cast
 from minigrad.ops import maximum, minimum
 from minigrad.shapes import cat
 from minigrad.sums import added_up, sums
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 def axes(dim):
@@ -249,6 +249,8 @@ def min(input, dim=None, keepdim=False, *, other=None):
 def extreme(name, input, dim, keepdim, *functions):
     """Return what max and min have in common."""
     of_all, of_two, place = functions
+    if dim is None and keepdim:
+        raise TypeError(f"{name.lower()}: keepdim wants a dim")
     if dim is None:
         return of_all(input)
     if isinstance(dim, Tensor):
@@ -261,6 +263,21 @@ def extreme(name, input, dim, keepdim, *functions):
     if not keepdim:
         index = tuple(i.squeeze(dim) for i in index)
     return Extreme(taken[name](input, index), indices)
+
+
+def of_tensors(op, input, other):
+    """Return what an operation makes of two tensors; raise TypeError for a number."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        kinds = f"{kind(input)} and {kind(other)}"
+        raise TypeError(f"{op.name.lower()}: both must be Tensors, not {kinds}")
+    return op(input, other)
+
+
+class strict:
+    """The larger and the smaller of two tensors; beside numbers there is clamp."""
+
+    maximum = staticmethod(lambda input, other: of_tensors(maximum, input, other))
+    minimum = staticmethod(lambda input, other: of_tensors(minimum, input, other))
 
 
 class Extreme(NamedTuple):

@@ -87,6 +87,14 @@ torch.tensor(1e30, dtype=torch.int64) | 1e+30
 torch.tensor([True]) ** torch.tensor([True]) | bools
 (torch.ones(2, 2) > 0) @ (torch.ones(2, 2) > 0) | bools
 F.pad(torch.ones(3), (-4, 2)) | cut
+F.embedding(torch.tensor([0]), torch.ones(3)) | (3,)
+torch.ones(2, 3).sum(keepdim=True) | keepdim
+torch.ones(2, 3).mean(keepdim=True) | keepdim
+torch.ones(2, 3).prod(keepdim=True) | keepdim
+torch.ones(2, 3).max(keepdim=True) | keepdim
+torch.maximum(torch.ones(2), 2.0) | float
+torch.ones(2).minimum(2) | int
+torch.max(torch.ones(2), 2.0) | float
 F.pad(torch.ones(2, 3), (-2, -2)) | cut
 """
 REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]

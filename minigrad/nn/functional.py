@@ -111,8 +111,11 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     The row `padding_idx`, if given, does not learn.
     """
     index = input.array
-    if index.dtype.kind not in "iu":
-        raise RuntimeError(f"embedding: indices must be int64, not {index.dtype}")
+    if index.dtype.kind not in "iu" or weight.ndim != 2:
+        found = f"{index.dtype}, {weight.shape}"
+        raise RuntimeError(
+            f"embedding: for int64 and a weight of two axes, not {found}"
+        )
     if index.size and (index.min() < 0 or index.max() >= len(weight)):
         raise IndexError(
             f"index out of range in self: indices from {index.min()} to {index.max()}, "
