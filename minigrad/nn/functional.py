@@ -106,16 +106,12 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """Return the rows of `weight` that the integers of `input` name.
-
-    The row `padding_idx`, if given, does not learn.
-    """
+    """Return the rows of `weight` that `input` names; `padding_idx` does not learn."""
     index = input.array
-    if index.dtype.kind not in "iu" or weight.ndim != 2:
-        found = f"{index.dtype}, {weight.shape}"
-        raise RuntimeError(
-            f"embedding: for int64 and a weight of two axes, not {found}"
-        )
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"embedding: indices must be int64, not {index.dtype}")
+    if weight.ndim != 2:
+        raise RuntimeError(f"embedding: weight must have 2 axes, not {weight.shape}")
     if index.size and (index.min() < 0 or index.max() >= len(weight)):
         raise IndexError(
             f"index out of range in self: indices from {index.min()} to {index.max()}, "
