@@ -25,6 +25,12 @@ def both_tensors(op: Any, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
 
 
+def check_tensors(name: str, a: Any, b: Any) -> None:
+    """Raise TypeError unless two operands are tensors, and no numbers or arrays."""
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        raise TypeError(f"{name}: both must be Tensors, not {kind(a)} and {kind(b)}")
+
+
 def constant(op: Any, value: Any, beside: np.dtype) -> Tensor:
     """Return a number or an array as a tensor without history."""
     if isinstance(value, Array) and value.ndim:

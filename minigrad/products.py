@@ -7,9 +7,10 @@ import numpy as np
 
 from minigrad.dtypes import float32, float64
 from minigrad.op import Op, called
+from minigrad.operands import check_tensors
 from minigrad.shapes import of_one_dtype, reshaped
 from minigrad.sums import LONG
-from minigrad.tensor import Tensor, kind
+from minigrad.tensor import Tensor
 
 dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
 mv = Op("Mv", np.matmul, a=lambda g, b: g[:, None] * b, b=lambda g, a: a.T @ g)
@@ -45,10 +46,7 @@ def matmul(input, other):
 
 def inner_size(name, input, other):
     """Return how many products each sum has; raise if the two do not fit together."""
-    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
-        raise TypeError(
-            f"{name}: both must be Tensors, not {kind(input)} and {kind(other)}"
-        )
+    check_tensors(name, input, other)
     x, y = input.array, other.array
     if not x.ndim or not y.ndim:
         raise RuntimeError(f"both arguments to {name} need to be at least 1D")

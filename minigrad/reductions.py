@@ -9,10 +9,11 @@ from minigrad.arguments import axis_of
 from minigrad.dtypes import default, float64, int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
+from minigrad.operands import check_tensors
 from minigrad.ops import maximum, minimum
 from minigrad.shapes import cat
 from minigrad.sums import added_up, sums
-from minigrad.tensor import Tensor, kind
+from minigrad.tensor import Tensor
 
 
 def axes(dim):
@@ -267,9 +268,7 @@ def extreme(name, input, dim, keepdim, *functions):
 
 def of_tensors(op, input, other):
     """Return what an operation makes of two tensors; raise TypeError for a number."""
-    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
-        kinds = f"{kind(input)} and {kind(other)}"
-        raise TypeError(f"{op.name.lower()}: both must be Tensors, not {kinds}")
+    check_tensors(op.name.lower(), input, other)
     return op(input, other)
 
 
