@@ -10,7 +10,6 @@ from copy import deepcopy
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -19,6 +18,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom.chapters import ROOT, Chapter, ChapterError, Exercise, chapters
+from classroom.kernels import Runner
 
 SETUP = """\
 try:
@@ -182,7 +182,7 @@ def _lesson_foot(chapter: Chapter) -> str:
 def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
     """Run all cells in a fresh kernel; outputs become the same on every run."""
     metadata = deepcopy(notebook.metadata)
-    client = NotebookClient(
+    client = Runner(
         notebook,
         timeout=CELL_TIMEOUT,
         kernel_name="python3",

@@ -18,10 +18,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
-from nbclient import NotebookClient
 from nbformat import from_dict
 from rich.console import Console
 from rich.progress import Progress
@@ -31,6 +31,7 @@ from classroom import chapters as sources
 from classroom import sandbox
 from classroom.check import BLANK, OTHER_INPUTS, STOPPED, Result, result, run_judge
 from classroom.collect import Submission, submissions
+from classroom.kernels import Runner
 from classroom.notebooks import (
     ROOT,
     Cell,
@@ -137,7 +138,7 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
     solved = {name: [exercise.solved] for name, exercise in exercises.items()}
     notebook = from_dict(graft(pristine(slug), solved, cells))
     silent = ["--log-level=ERROR"]
-    client = NotebookClient(
+    client = Runner(
         notebook,
         timeout=REFERENCE_TIMEOUT,
         kernel_name="python3",
@@ -295,11 +296,9 @@ def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
     Raises Unreadable if the course on a worker is another one, NoSandbox if a worker
     cannot keep submissions apart.
     """
-    import dask
     from distributed import Client, LocalCluster
     from distributed.security import Security
 
-    dask.config.set({"distributed.worker.daemon": False})
     if address is None:
         one = {"processes": False, "n_workers": 1, "dashboard_address": None}
         one |= {"threads_per_worker": os.cpu_count(), "silence_logs": "CRITICAL"}
@@ -316,7 +315,17 @@ def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
         others = [w for w, d in client.run(course_digest).items() if d != here]
         if others:
             raise Unreadable(f"The course on {others[0]} is not the same as here.")
+        if bound := [w for w, d in client.run(is_daemon).items() if d]:
+            raise Unreadable(
+                f"The worker {bound[0]} may start no processes, which grading needs. "
+                "Start it with --no-nanny."
+            )
         yield client
+
+
+def is_daemon() -> bool:
+    """Return whether this process may have no children."""
+    return current_process().daemon
 
 
 @cache

@@ -20,9 +20,10 @@ import classroom.quick  # noqa: F401  (before nbval, which loads faster for it)
 # isort: split
 import nbval.plugin
 import pytest
-from nbval.kernel import RunningKernel, start_new_kernel
+from nbval.kernel import RunningKernel
 
 from classroom.check import STOPPED
+from classroom.kernels import start_new_kernel
 from classroom.notebooks import has_header
 
 OUTPUT_LIMIT = 1_000_000  # characters that one cell may show

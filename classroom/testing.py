@@ -20,8 +20,9 @@ BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
 TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
 SPREAD = ["-n", "auto", "--dist", "worksteal"]  # neighbours share slow fixtures
 NBVAL = [
-    *("-p", "nbval.plugin", "-p", "xdist.plugin", "-p", "classroom.required"),
-    *("-p", "no:cacheprovider", "-q", "-rs", "--nbval", "--nbval-current-env"),
+    *("-p", "nbval.plugin", "-p", "classroom.kernels", "-p", "xdist.plugin"),
+    *("-p", "classroom.required", "-p", "no:cacheprovider", "-q", "-rs"),
+    *("--nbval", "--nbval-current-env"),
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
     *("--nbval-sanitize-with", "classroom/nbval_sanitize.cfg"),
     *("-n", "2", "--dist", "loadscope", "notebooks", "solutions"),

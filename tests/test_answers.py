@@ -7,12 +7,12 @@ be. The variants follow each other in one kernel, each on the package's own defi
 from collections import defaultdict
 
 import pytest
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom.build import PRISTINE, SETUP
 from classroom.chapters import ROOT, chapters
 from classroom.check import result, run_judge
+from classroom.kernels import Runner
 from classroom.notebooks import Chapter, graft
 
 CHAPTERS = chapters()
@@ -98,7 +98,7 @@ def hidden_outputs(chapter, tries):
             cells += [answers[name], f"rng = random.Random({seed})\n{exercise.hidden}"]
             cells.append("classroom.live.restore()")
     notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
-    client = NotebookClient(notebook, timeout=CELL_TIMEOUT, allow_errors=True)
+    client = Runner(notebook, timeout=CELL_TIMEOUT, allow_errors=True)
     client.execute(cwd=str(ROOT / "exercises"))
     printed = [
         "".join(output.get("text", output.get("ename", "")) for output in cell.outputs)

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -219,28 +220,54 @@ def certificate(tmp_path_factory):
     return str(folder / "cert.pem"), str(folder / "key.pem")
 
 
-def test_two_workers_behind_a_scheduler_grade_as_one_does(
-    small_class, report, certificate, tmp_path
-):
+@pytest.fixture(scope="module")
+def cluster(certificate):
+    """Yield a scheduler without workers, and the words with which it is reached."""
     cert, key = certificate
     ours = {"tls_ca_file": cert}
     for role in ("scheduler", "worker", "client"):
         ours |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
     security = Security(require_encryption=True, **ours)
-    two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    words = ["--tls-ca", cert, "--tls-cert", cert, "--tls-key", key]
-    with LocalCluster(processes=True, security=security, **two) as cluster:
-        address = cluster.scheduler_address
-        assert address.startswith("tls://")
-        found = graded(small_class, tmp_path / "a", "--scheduler", address, *words)
-        code, said = grade(
-            small_class, "--out", tmp_path / "b", "--scheduler", address, "--seed", "x"
-        )
-    assert code == 2 and "There is no scheduler" in said  # without a certificate
+    none = {"n_workers": 0, "dashboard_address": None}
+    with LocalCluster(processes=True, security=security, **none) as cluster:
+        assert cluster.scheduler_address.startswith("tls://")
+        yield cluster, ["--tls-cert", cert, "--tls-key", key]
+
+
+@contextmanager
+def workers(cluster, how_many, *words):
+    """Start workers, as many and with the words that the classroom's README has."""
+    scheduler, (_, cert, *others) = cluster
+    dask = [sys.executable, "-m", "dask", "worker", scheduler.scheduler_address]
+    words = [*dask, "--tls-ca-file", cert, "--tls-cert", cert, *others, *words]
+    started = [subprocess.Popen(words, cwd=ROOT) for _ in range(how_many)]
+    try:
+        with scheduler.get_client() as client:
+            client.wait_for_workers(how_many, 60)
+        yield
+    finally:
+        for each in started:
+            each.terminate()
+        for each in started:
+            each.wait(30)
+
+
+def test_two_workers_behind_a_scheduler_grade_as_one_does(
+    small_class, report, cluster, tmp_path
+):
+    address = "--scheduler", cluster[0].scheduler_address
+    words = *address, "--tls-ca", cluster[1][1], *cluster[1]
+    with workers(cluster, 2, "--no-nanny", "--nthreads", "1"):
+        found = graded(small_class, tmp_path / "a", *words)
     _, alone = report
     assert {n: each["exercises"] for n, each in found.items()} == {
         n: each["exercises"] for n, each in alone.items()
     }
+    with workers(cluster, 1, "--nthreads", "1"):
+        code, said = grade(small_class, "--out", tmp_path / "b", *words)
+    assert code == 2 and "Start it with --no-nanny" in said
+    code, said = grade(small_class, "--out", tmp_path / "b", *address)
+    assert code == 2 and "There is no scheduler" in said  # without a certificate
 
 
 # --- whose it is --------------------------------------------------------------------

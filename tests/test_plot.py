@@ -9,8 +9,8 @@ import nbformat.v4
 import numpy as np
 import pytest
 from matplotlib import colors, pyplot
-from nbclient import NotebookClient
 
+from classroom.kernels import Runner
 from minigrad import plot
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,7 +98,7 @@ def test_loss_curve_grows_in_one_output():
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
     place = {"metadata": {"path": str(ROOT)}}
-    NotebookClient(notebook, resources=place, shutdown_kernel="immediate").execute()
+    Runner(notebook, resources=place, shutdown_kernel="immediate").execute()
     pictures = [[out["data"] for out in cell["outputs"]] for cell in notebook.cells]
     assert [len(each) for each in pictures] == [1, 0, 1]
     # The curve of the first cell got the last point that the second one added.
