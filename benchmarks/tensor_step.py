@@ -142,7 +142,7 @@ NETWORKS = {  # name: network, the same by hand, input, shapes of the parameters
 
 
 def rivals(name):
-    """Return what makes one step, and the gradients after it, for each rival."""
+    """Return for each rival what makes a step, and the gradients of what it returns."""
     network, hand, shape, shapes, _ = NETWORKS[name]
     numbers = np.random.RandomState(0)
     x = numbers.standard_normal(shape).astype(np.float32)
@@ -158,7 +158,7 @@ def rivals(name):
                 a -= RATE * g
             return gradients
 
-        return step
+        return step, list
 
     def by_library(lib):
         p = [lib.tensor(a, requires_grad=True) for a in start]
@@ -169,9 +169,8 @@ def rivals(name):
             optimizer.zero_grad()
             network(lib, p, inputs, targets).backward()
             optimizer.step()
-            return [a.grad.numpy() for a in p]
 
-        return step
+        return step, lambda _: [a.grad.numpy() for a in p]
 
     def by_hips():
         p = [a.copy() for a in start]
@@ -183,7 +182,7 @@ def rivals(name):
                 a -= RATE * g
             return gradients
 
-        return step
+        return step, list
 
     def by_dezero():
         p = [dezero.Parameter(a.copy()) for a in start]
@@ -194,9 +193,8 @@ def rivals(name):
             DEZERO[network](p, x, classes).backward()
             for a in p:
                 a.data -= RATE * a.grad.data
-            return [a.grad.data for a in p]
 
-        return step
+        return step, lambda _: [a.grad.data for a in p]
 
     made = {"minigrad": by_library(minigrad), "by hand": by_numpy()}
     made["PyTorch"] = by_library(torch)
@@ -208,7 +206,7 @@ def rivals(name):
 def measure(name):
     """Return the seconds of a step for each rival: medians of interleaved rounds."""
     steps, seconds = rivals(name), {}
-    gradients = {rival: step() for rival, step in steps.items()}
+    gradients = {rival: read(step()) for rival, (step, read) in steps.items()}
     for rival, found in gradients.items():
         for mine, theirs in zip(found, gradients["by hand"], strict=True):
             np.testing.assert_allclose(mine, theirs, 1e-3, 1e-5, err_msg=rival)
@@ -218,7 +216,7 @@ def measure(name):
     repeat, turns = NETWORKS[name][-1], list(steps.items())
     for _ in range(ROUNDS):
         random.shuffle(turns)  # what ran before leaves the caches cold, or warm
-        for rival, step in turns:
+        for rival, (step, _) in turns:
             begin = time.process_time()
             for _ in range(repeat):
                 step()

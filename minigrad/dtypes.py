@@ -94,7 +94,9 @@ def zeros(shape: tuple, like: Any) -> Any:
 def ones(shape: tuple | int, like: Any) -> Any:
     """Return ones of a shape, in an array of the type and dtype that `like` has."""
     if type(like) is np.ndarray:
-        return np.ones(shape, like.dtype)
+        out = np.empty(shape, like.dtype)
+        out.fill(1)  # what np.ones does, too, in twice the time
+        return out
     return np.ones_like(like, shape=shape, order="C")
 
 

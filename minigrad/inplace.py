@@ -15,7 +15,7 @@ from minigrad.engine import recording
 from minigrad.indexing import PARTS, as_index, taken
 from minigrad.op import Op, to_dtype
 from minigrad.shapes import VIEWS
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 VIEWS = VIEWS | {taken[name] for name in PARTS}
 put_in = Op(
@@ -138,8 +138,10 @@ def check_same_dtype(x: Tensor, index: tuple, value: Tensor) -> None:
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
     index, name = as_index(index, x.shape)
-    if value is None:
-        raise TypeError("can't assign None to a Tensor: give numbers or a Tensor")
+    if value is None or isinstance(value, list | tuple | Array):
+        raise TypeError(
+            f"can't assign {kind(value)} to a Tensor: give a number, or a Tensor"
+        )
     if isinstance(value, Tensor) and value.ndim:  # axes of length 1 may lead
         most = x.array[index].ndim
         while value.ndim > most and value.shape[0] == 1:

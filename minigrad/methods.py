@@ -44,8 +44,8 @@ BOTH = {  # functions of minigrad and methods of Tensor
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin max min logsumexp cumsum all any
-        argmax argmin softmax log_softmax""",
-    reductions.strict: "maximum minimum",
+        softmax log_softmax""",
+    reductions.strict: "maximum minimum argmax argmin",
     shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
         broadcast_to flip roll tril triu masked_fill""",
     linalg: "norm",

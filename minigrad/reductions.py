@@ -272,11 +272,20 @@ def of_tensors(op, input, other):
     return op(input, other)
 
 
+def places(op, input, dim=None, keepdim=False):
+    """Return the places that an operation finds; raise RuntimeError for bools."""
+    if isinstance(input, Tensor) and input.dtype == bool:
+        raise RuntimeError(f"{op.name.lower()}: not for bools; see max and min")
+    return op(input, dim, keepdim)
+
+
 class strict:
-    """The larger and the smaller of two tensors; beside numbers there is clamp."""
+    """What wants two tensors (beside numbers there is clamp), and what no bools."""
 
     maximum = staticmethod(lambda input, other: of_tensors(maximum, input, other))
     minimum = staticmethod(lambda input, other: of_tensors(minimum, input, other))
+    argmax = staticmethod(lambda input, *args, **kw: places(argmax, input, *args, **kw))
+    argmin = staticmethod(lambda input, *args, **kw: places(argmin, input, *args, **kw))
 
 
 class Extreme(NamedTuple):

@@ -156,14 +156,22 @@ VIEWS = {viewed, reshaped, swapped, permuted, turned, squeezed, unsqueezed, expa
 
 # Joining
 
-joined = Op(
-    "Cat",
-    lambda tensors, dim: (
-        np.concatenate(tensors, dim),
-        {"starts": tuple(np.cumsum([0] + [a.shape[dim] for a in tensors]))},
-    ),
-    tensors=lambda g, starts, dim, i: part(g, dim, slice(starts[i], starts[i + 1])),
-)
+
+def join(tensors, dim):
+    """Return the tensors joined, without empty vectors, and where each begins."""
+    full = [a for a in tensors if a.shape != (0,)] or tensors
+    lengths = [a.shape[dim] if a.shape != (0,) else 0 for a in tensors]
+    return np.concatenate(full, dim), {"starts": tuple(np.cumsum([0, *lengths]))}
+
+
+def part_of_joined(g, starts, dim, shape, i):
+    """Return the gradient of tensor i of those joined."""
+    if shape == (0,):
+        return g.reshape(-1)[:0]
+    return part(g, dim, slice(starts[i], starts[i + 1]))
+
+
+joined = Op("Cat", join, tensors=part_of_joined)
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
@@ -198,8 +206,7 @@ def cat(tensors, dim=0):
     tensors = listed("cat", tensors)
     if not tensors:
         raise ValueError("cat: expected a non-empty list of Tensors")
-    tensors = of_one_dtype(tensors)
-    return joined([x for x in tensors if x.shape != (0,)] or tensors, dim)
+    return joined(of_one_dtype(tensors), dim)
 
 
 def stack(tensors, dim=0):

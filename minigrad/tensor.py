@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from minigrad import versions
 from minigrad.arraylike import ArrayLike
-from minigrad.dtypes import as_array
+from minigrad.dtypes import as_array, ones
 from minigrad.engine import (
     AccumulateGrad,
     Node,
@@ -133,7 +133,7 @@ class Tensor(ArrayLike):
 
         def keep(g):
             if me() is not None:
-                accumulate(me(), own(g, me(), False))
+                accumulate(me(), copied(g, me()))
             return g
 
         self.edge.hooks = [*(self.edge.hooks or ()), keep]
@@ -170,7 +170,7 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
-        g = first_gradient(output, g).type_as(output)
+        g = first_gradient(output, g)
         if versions.rewritten:
             check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
@@ -191,9 +191,11 @@ def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     while ends:
         node, g = ends.popitem()
         leaf = wanted[node] if wanted else node.leaf()
-        nobody_else = sys.getrefcount(g) <= 2  # than the name g, and this very call
+        mine = sys.getrefcount(g) == 2 and type(g) is ndarray and g.base is None
         if leaf is not None and leaf.edge and not (wanted and leaf.retains_grad):
-            accumulate(leaf, own(g, leaf, nobody_else))
+            if not mine or g.dtype is not leaf.array.dtype:
+                g = copied(g, leaf)
+            accumulate(leaf, g)
 
 
 def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
@@ -209,9 +211,9 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
             f"shape {output.shape}. Give backward() a gradient of that shape."
         )
     if gradient is None:
-        return Tensor(np.ones_like(output.array))
+        return Tensor(ones(output.array.shape, output.array))
     check_gradient(output, gradient)
-    return gradient
+    return gradient.type_as(output)
 
 
 def check_gradient(output: Tensor, gradient: Tensor) -> None:
@@ -227,12 +229,11 @@ def check_gradient(output: Tensor, gradient: Tensor) -> None:
         )
 
 
-def own(g: Tensor | ndarray, leaf: Tensor, unshared: bool) -> Tensor | ndarray:
-    """Return `g` as an array that nobody else holds, of the leaf's dtype."""
-    dtype = leaf.array.dtype
-    if unshared and type(g) is ndarray and g.base is None and g.dtype is dtype:
-        return g
-    return Tensor(g.array.copy(), g.edge) if isinstance(g, Tensor) else g.astype(dtype)
+def copied(g: Tensor | ndarray, leaf: Tensor) -> Tensor | ndarray:
+    """Return a copy of `g`, which nobody else holds, of the leaf's dtype."""
+    if isinstance(g, Tensor):
+        return Tensor(g.array.copy(), g.edge)
+    return g.astype(leaf.array.dtype)
 
 
 def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:

@@ -493,6 +493,10 @@ found += [x.to(dtype=torch.float64).dtype, x.to("cpu", dtype=torch.int64).dtype]
 found += [torch.tensor([True, False]).mean(dtype=torch.float32)]
 found += [torch.cat([torch.zeros(0, dtype=torch.float64), x]).dtype]
 found += [torch.cat([torch.zeros(0), torch.tensor([1])]).dtype]
+x, y = torch.zeros(0, requires_grad=True), torch.ones(2, 3, requires_grad=True)
+z = (torch.cat([y, x, y * 2], -1) ** 3).sum()
+first = torch.autograd.grad(z, [x, y], create_graph=True)
+found += [*first, *torch.autograd.grad(first[1].sum(), [y])]
 """,
     "what was joined is walked back through twice": """
 x = torch.ones(2, requires_grad=True)
@@ -882,6 +886,15 @@ torch.ones(2).max(1)
 torch.ones(2).flip(1)
 torch.ones(2, 2).sum((0, 0))
 torch.ones(2, 2).flip(0, 0)
+torch.ones(4).__setitem__(slice(2), [1.0, 2.0])
+torch.ones(4).__setitem__([0, 1], (1.0, 2.0))
+torch.ones(4).__setitem__(slice(None), np.ones(4))
+torch.tensor([True, False]).argmax()
+torch.argmin(torch.tensor([[True, False]]), dim=1)
+F.binary_cross_entropy(torch.ones(2), torch.ones(2), torch.ones(2, requires_grad=True))
+F.binary_cross_entropy_with_logits(*torch.ones(3, 2, requires_grad=True))
+F.binary_cross_entropy_with_logits(*[torch.ones(2, requires_grad=True)] * 3)
+torch.nn.BCEWithLogitsLoss(torch.ones(2, requires_grad=True))(*torch.ones(2, 2))
 torch.ones(2, 2).repeat(2)
 torch.cat([torch.ones(2, 2), torch.ones(3)])
 torch.cat([torch.ones(2, 2), torch.ones(2, 2)], 2)

@@ -96,6 +96,9 @@ torch.maximum(torch.ones(2), 2.0) | float
 torch.ones(2).minimum(2) | int
 torch.max(torch.ones(2), 2.0) | float
 F.pad(torch.ones(2, 3), (-2, -2)) | cut
+torch.ones(4).__setitem__(slice(2), [1.0, 2.0]) | list
+torch.tensor([True, False]).argmax() | bools
+F.binary_cross_entropy(*[torch.ones(2, requires_grad=True)] * 3) | detach()
 """
 REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]
 KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)

@@ -23,11 +23,12 @@ from minigrad.nn.pool import (  # noqa: F401
     max_pool2d,
 )
 from minigrad.op import Op, called
+from minigrad.operands import check_tensors
 from minigrad.reductions import floats
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
 from minigrad.sums import column_sums
-from minigrad.tensor import Tensor, kind
+from minigrad.tensor import Tensor
 
 sigmoid, tanh = ops.sigmoid, ops.tanh
 
@@ -87,21 +88,22 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise TypeError or RuntimeError unless these fit together."""
-    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
-        kinds = f"{kind(input)} and {kind(weight)}"
-        raise TypeError(f"linear: input and weight must be Tensors, not {kinds}")
+    check_tensors("linear", input, weight)
     x, w = input.array, weight.array
     if x.dtype != w.dtype:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, but got "
             f"{input.dtype} and {weight.dtype}"
         )
-    if w.ndim != 2 or x.shape[-1:] != w.shape[1:]:
+    if w.ndim != 2 or not x.ndim or x.shape[-1] != w.shape[1]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is not None and (bias.shape, bias.dtype) != (w.shape[:1], w.dtype):
+    if bias is None:
+        return
+    b = bias.array
+    if b.ndim != 1 or len(b) != len(w) or b.dtype != w.dtype:
         raise RuntimeError(f"bias {bias.shape} should be {w.shape[:1]}, {w.dtype}")
 
 

@@ -128,6 +128,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is None:
         return CROSS(input, target, reduction)
+    check_constant(weight)
     return reduced(CROSS(input, target, "none") * weight, reduction)
 
 
@@ -142,12 +143,19 @@ def binary_cross_entropy_with_logits(
     input, target = fitting("binary_cross_entropy_with_logits", input, target)
     if weight is None and pos_weight is None:
         return LOGITS(input, target, reduction)
+    check_constant(weight, pos_weight)
     losses = LOGITS(input, target, "none")
     if pos_weight is not None:
         positive = target * (pos_weight - 1) * LOGITS(input, ones_like(input), "none")
         losses = losses + positive
     losses = losses if weight is None else losses * weight
     return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
+
+
+def check_constant(*weights):
+    """Raise RuntimeError for weights that would learn."""
+    if any(weight is not None and weight.requires_grad for weight in weights):
+        raise RuntimeError("binary_cross_entropy: weights do not learn; detach() them")
 
 
 # Classes
@@ -177,7 +185,8 @@ def less_target(g, share, right, reduction):
     g = each(g, right[1], reduction)
     difference = share.copy()
     difference[right] -= 1
-    return difference * (g[:, None] if reduction == "none" else g)
+    difference *= g[:, None] if reduction == "none" else g
+    return difference
 
 
 FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
