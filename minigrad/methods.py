@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from minigrad import indexing, inplace, linalg, ops, products, reductions, shapes
+from minigrad import (
+    extremes,
+    indexing,
+    inplace,
+    linalg,
+    ops,
+    products,
+    reductions,
+    shapes,
+)
 from minigrad.arraylike import functions, ufuncs
 from minigrad.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.op import Op, to_dtype
@@ -43,9 +52,9 @@ BOTH = {  # functions of minigrad and methods of Tensor
         gt ge logical_not logical_and logical_or isnan clamp relu""",
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
-    reductions: """sum mean var std prod amax amin max min logsumexp cumsum all any
-        softmax log_softmax""",
-    reductions.strict: "maximum minimum argmax argmin",
+    reductions: """sum mean var std prod amax amin logsumexp cumsum all any equal
+        allclose softmax log_softmax""",
+    extremes: "max min maximum minimum argmax argmin",
     shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
         broadcast_to flip roll tril triu masked_fill""",
     linalg: "norm",

@@ -1,16 +1,13 @@
 """Rules that take many numbers together: sums, means, extremes, products."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from minigrad.arguments import axis_of
 from minigrad.dtypes import default, float64, int64
-from minigrad.indexing import grid, taken
-from minigrad.op import Op, called, cast
+from minigrad.op import Op, cast
 from minigrad.operands import check_tensors
-from minigrad.ops import maximum, minimum
 from minigrad.shapes import cat
 from minigrad.sums import added_up, sums
 from minigrad.tensor import Tensor
@@ -235,76 +232,34 @@ def spread_of(op, input, dim, unbiased, keepdim, correction):
     return op(input, dim, correction, keepdim)
 
 
-def max(input, dim=None, keepdim=False, *, other=None):
-    """Return the largest number; with a dim (values, indices); of two, the maximum."""
-    dim = dim if other is None else other
-    return extreme("Max", input, dim, keepdim, max_of_all, maximum, argmax)
-
-
-def min(input, dim=None, keepdim=False, *, other=None):
-    """Return the smallest number; with a dim (values, indices); of two, the minimum."""
-    dim = dim if other is None else other
-    return extreme("Min", input, dim, keepdim, min_of_all, minimum, argmin)
-
-
-def extreme(name, input, dim, keepdim, *functions):
-    """Return what max and min have in common."""
-    of_all, of_two, place = functions
-    if dim is None and keepdim:
-        raise TypeError(f"{name.lower()}: keepdim wants a dim")
-    if dim is None:
-        return of_all(input)
-    if isinstance(dim, Tensor):
-        return of_two(input, dim)
-    if not input.ndim:  # a number has an axis 0, too
-        values, indices = extreme(name, input.unsqueeze(0), dim, False, *functions)
-        return Extreme(called(name, values), indices)
-    indices = place(input, dim, keepdim)
-    index = grid(indices.array if keepdim else np.expand_dims(indices.array, dim), dim)
-    if not keepdim:
-        index = tuple(i.squeeze(dim) for i in index)
-    return Extreme(taken[name](input, index), indices)
-
-
-def of_tensors(op, input, other):
-    """Return what an operation makes of two tensors; raise TypeError for a number."""
-    check_tensors(op.name.lower(), input, other)
-    return op(input, other)
-
-
-def places(op, input, dim=None, keepdim=False):
-    """Return the places that an operation finds; raise RuntimeError for bools."""
-    if isinstance(input, Tensor) and input.dtype == bool:
-        raise RuntimeError(f"{op.name.lower()}: not for bools; see max and min")
-    return op(input, dim, keepdim)
-
-
-class strict:
-    """What wants two tensors (beside numbers there is clamp), and what no bools."""
-
-    maximum = staticmethod(lambda input, other: of_tensors(maximum, input, other))
-    minimum = staticmethod(lambda input, other: of_tensors(minimum, input, other))
-    argmax = staticmethod(lambda input, *args, **kw: places(argmax, input, *args, **kw))
-    argmin = staticmethod(lambda input, *args, **kw: places(argmin, input, *args, **kw))
-
-
-class Extreme(NamedTuple):
-    """What max and min return along a dimension."""
-
-    values: Tensor
-    indices: Tensor
-
-
 # Questions
 
 all = Op("All", reduction(np.logical_and))
 any = Op("Any", reduction(np.logical_or))
-argmax = Op(
-    "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
-)
-argmin = Op(
-    "Argmin", lambda a, dim=None, keepdim=False: np.argmin(a, dim, keepdims=keepdim)
-)
+
+
+def equal(input, other):
+    """Return whether two tensors have the same shape and the same numbers."""
+    check_tensors("equal", input, other)
+    return bool(np.array_equal(input.array, other.array))
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Return whether no number differs from the other by over atol + rtol * |other|."""
+    check_tensors("allclose", input, other)
+    x, y = input.array, other.array
+    if x.dtype != y.dtype or rtol < 0 or atol < 0:
+        raise RuntimeError(
+            "allclose: wants two tensors of one dtype, and tolerances from 0 on; got "
+            f"{x.dtype} and {y.dtype}, rtol {rtol} and atol {atol}"
+        )
+    try:
+        return bool(np.allclose(x, y, rtol, atol, equal_nan))
+    except ValueError as error:
+        shapes = f"{x.shape} and {y.shape}"
+        raise RuntimeError(
+            f"allclose: shapes that do not broadcast: {shapes}"
+        ) from error
 
 
 # Softmax

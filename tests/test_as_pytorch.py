@@ -498,6 +498,17 @@ z = (torch.cat([y, x, y * 2], -1) ** 3).sum()
 first = torch.autograd.grad(z, [x, y], create_graph=True)
 found += [*first, *torch.autograd.grad(first[1].sum(), [y])]
 """,
+    "equal, or close": """
+x, nan, inf = torch.ones(2), torch.tensor([math.nan]), torch.tensor([math.inf])
+found = [torch.equal(x, x.clone()), x.equal(torch.ones(3)), torch.equal(nan, nan)]
+found += [torch.equal(x, x.double()), torch.equal(torch.ones(2, 1), x)]
+found += [torch.equal(torch.zeros(0, 2), torch.zeros(0))]
+found += [torch.allclose(x, x + 1e-6), x.allclose(x + 1e-4), inf.allclose(-inf)]
+found += [torch.allclose(x, x + 1e-4, 1e-3), torch.allclose(x, x + 1e-4, atol=1e-3)]
+found += [torch.allclose(nan, nan), nan.allclose(nan, equal_nan=True), inf.allclose(inf)]
+found += [torch.allclose(torch.ones(3, 1), x), torch.allclose(x > 0, x > 0)]
+found += [torch.allclose(torch.ones(2, requires_grad=True), x)]
+""",
     "what was joined is walked back through twice": """
 x = torch.ones(2, requires_grad=True)
 y = torch.cat([x, x]).sum()
@@ -890,6 +901,11 @@ torch.ones(4).__setitem__(slice(2), [1.0, 2.0])
 torch.ones(4).__setitem__([0, 1], (1.0, 2.0))
 torch.ones(4).__setitem__(slice(None), np.ones(4))
 torch.tensor([True, False]).argmax()
+torch.equal(torch.ones(2), 1.0)
+torch.allclose(torch.ones(2), 1.0)
+torch.allclose(torch.ones(2), torch.ones(3))
+torch.allclose(torch.ones(2), torch.ones(2, dtype=torch.float64))
+torch.allclose(torch.ones(2), torch.ones(2), rtol=-1.0)
 torch.argmin(torch.tensor([[True, False]]), dim=1)
 F.binary_cross_entropy(torch.ones(2), torch.ones(2), torch.ones(2, requires_grad=True))
 F.binary_cross_entropy_with_logits(*torch.ones(3, 2, requires_grad=True))

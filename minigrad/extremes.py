@@ -1,0 +1,86 @@
+"""The largest and the smallest: of all numbers, along an axis, or of two tensors."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.indexing import grid, taken
+from minigrad.op import Op, called
+from minigrad.operands import check_tensors
+from minigrad.reductions import max_of_all, min_of_all
+from minigrad.tensor import Tensor
+
+LARGEST = Op(
+    "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
+)
+SMALLEST = Op(
+    "Argmin", lambda a, dim=None, keepdim=False: np.argmin(a, dim, keepdims=keepdim)
+)
+
+
+class Extreme(NamedTuple):
+    """What max and min return along a dimension."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def max(input, dim=None, keepdim=False, *, other=None):
+    """Return the largest number; with a dim (values, indices); of two, the maximum."""
+    dim = dim if other is None else other
+    return extreme("Max", input, dim, keepdim, max_of_all, maximum, LARGEST)
+
+
+def min(input, dim=None, keepdim=False, *, other=None):
+    """Return the smallest number; with a dim (values, indices); of two, the minimum."""
+    dim = dim if other is None else other
+    return extreme("Min", input, dim, keepdim, min_of_all, minimum, SMALLEST)
+
+
+def extreme(name, input, dim, keepdim, *functions):
+    """Return what max and min have in common."""
+    of_all, of_two, place_of = functions
+    if dim is None and keepdim:
+        raise TypeError(f"{name.lower()}: keepdim wants a dim")
+    if dim is None:
+        return of_all(input)
+    if isinstance(dim, Tensor):
+        return of_two(input, dim)
+    if not input.ndim:  # a number has an axis 0, too
+        values, indices = extreme(name, input.unsqueeze(0), dim, False, *functions)
+        return Extreme(called(name, values), indices)
+    indices = place_of(input, dim, keepdim)
+    index = grid(indices.array if keepdim else np.expand_dims(indices.array, dim), dim)
+    if not keepdim:
+        index = tuple(i.squeeze(dim) for i in index)
+    return Extreme(taken[name](input, index), indices)
+
+
+def maximum(input, other):
+    """Return the larger of two numbers, in each place; for a bound there is clamp."""
+    check_tensors("maximum", input, other)
+    return ops.maximum(input, other)
+
+
+def minimum(input, other):
+    """Return the smaller of two numbers, in each place."""
+    check_tensors("minimum", input, other)
+    return ops.minimum(input, other)
+
+
+def argmax(input, dim=None, keepdim=False):
+    """Return where the largest number is, the first of several."""
+    return place(LARGEST, input, dim, keepdim)
+
+
+def argmin(input, dim=None, keepdim=False):
+    """Return where the smallest number is, the first of several."""
+    return place(SMALLEST, input, dim, keepdim)
+
+
+def place(op, input, dim, keepdim):
+    """Return what argmax and argmin find; raise RuntimeError for bools."""
+    if isinstance(input, Tensor) and input.dtype == bool:
+        raise RuntimeError(f"{op.name.lower()}: not for bools; see max and min")
+    return op(input, dim, keepdim)
