@@ -11,7 +11,7 @@ Read it in this order:
     grad_mode, hooks, anomaly, function, autograd     the rest of autograd
     nn/, models/, optim, data, trainer, serialization learning machines
     draw*, render, plot                               pictures
-    memory                                            one setting, for speed
+    memory                     who holds an array; one setting, for speed
 """
 
 from minigrad import autograd, data, hooks, linalg, methods, nn, optim

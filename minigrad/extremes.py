@@ -6,15 +6,24 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.indexing import grid, taken
-from minigrad.op import Op, called
+from minigrad.op import Op, called, cast
 from minigrad.operands import check_tensors
-from minigrad.reductions import max_of_all, min_of_all
 from minigrad.tensor import Tensor
 
-LARGEST = Op(
+
+def to_equals(g, a, y):
+    """Share g evenly between the places where a is y; for once, nan is equal to nan."""
+    hit = (a == y) | (a != a) & (y != y)
+    hit = cast(hit, g.dtype, hit.dtype)
+    return hit * (g / hit.sum())
+
+
+MAX = Op("MaxBackward1", lambda a: a.max(), a=to_equals)
+MIN = Op("MinBackward1", lambda a: a.min(), a=to_equals)
+ARGMAX = Op(
     "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
 )
-SMALLEST = Op(
+ARGMIN = Op(
     "Argmin", lambda a, dim=None, keepdim=False: np.argmin(a, dim, keepdims=keepdim)
 )
 
@@ -29,13 +38,13 @@ class Extreme(NamedTuple):
 def max(input, dim=None, keepdim=False, *, other=None):
     """Return the largest number; with a dim (values, indices); of two, the maximum."""
     dim = dim if other is None else other
-    return extreme("Max", input, dim, keepdim, max_of_all, maximum, LARGEST)
+    return extreme("Max", input, dim, keepdim, MAX, maximum, ARGMAX)
 
 
 def min(input, dim=None, keepdim=False, *, other=None):
     """Return the smallest number; with a dim (values, indices); of two, the minimum."""
     dim = dim if other is None else other
-    return extreme("Min", input, dim, keepdim, min_of_all, minimum, SMALLEST)
+    return extreme("Min", input, dim, keepdim, MIN, minimum, ARGMIN)
 
 
 def extreme(name, input, dim, keepdim, *functions):
@@ -71,12 +80,12 @@ def minimum(input, other):
 
 def argmax(input, dim=None, keepdim=False):
     """Return where the largest number is, the first of several."""
-    return place(LARGEST, input, dim, keepdim)
+    return place(ARGMAX, input, dim, keepdim)
 
 
 def argmin(input, dim=None, keepdim=False):
     """Return where the smallest number is, the first of several."""
-    return place(SMALLEST, input, dim, keepdim)
+    return place(ARGMIN, input, dim, keepdim)
 
 
 def place(op, input, dim, keepdim):

@@ -1,4 +1,4 @@
-"""Where freed arrays go: back to the next array, not to the operating system.
+"""Who holds an array, and where freed ones go: not back to the operating system.
 
 A training step frees megabytes and asks for as many again. glibc would hand them back
 to Linux each time, and every page that comes anew costs a fault: in a fresh process
@@ -11,6 +11,18 @@ from contextlib import suppress
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # numbers from glibc's malloc.h
 KEEP, LARGEST = 128 << 20, 32 << 20  # bytes: of free memory, of a block that is kept
+
+
+def alone() -> int:
+    """Return what getrefcount says of an object that only one name holds.
+
+    It counts its own argument, too, unless Python lends that, as it does since 3.14.
+    """
+    thing = object()
+    return sys.getrefcount(thing)
+
+
+ALONE = alone()
 
 
 def keep_freed_memory() -> None:

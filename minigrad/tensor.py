@@ -19,6 +19,7 @@ from minigrad.engine import (
     recording,
     run_backward,
 )
+from minigrad.memory import ALONE
 
 np.seterr(all="ignore")  # log(0) is -inf and 0 / 0 nan, without a word, as in PyTorch
 
@@ -191,7 +192,7 @@ def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     while ends:
         node, g = ends.popitem()
         leaf = wanted[node] if wanted else node.leaf()
-        mine = sys.getrefcount(g) == 2 and type(g) is ndarray and g.base is None
+        mine = sys.getrefcount(g) == ALONE and type(g) is ndarray and g.base is None
         if leaf is not None and leaf.edge and not (wanted and leaf.retains_grad):
             if not mine or g.dtype is not leaf.array.dtype:
                 g = copied(g, leaf)
