@@ -5,7 +5,7 @@ Read it in this order:
     value, numeric, neuron     one number at a time, and how to check a gradient
     engine, versions           the graph of nodes, and the walk back through it
     tensor, arraylike          Tensor: an array that knows where it came from
-    op, arguments              Op: an operation with a formula for each argument
+    op, arguments, joint       Op: an operation with a formula for each argument
     ops, products, reductions, extremes, shapes, indexing    the rules
     methods, creation, dtypes, printing, inplace      the rest of a Tensor's surface
     grad_mode, hooks, anomaly, function, autograd     the rest of autograd

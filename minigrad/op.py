@@ -322,14 +322,12 @@ def through_plain(node: Node, make: Callable) -> tuple:
     """Return formulas for a fused operation that go through its plain composition."""
     inputs, doors = dict(zip(node.op.parameters, node.saved[-1])), []
     for name, target in zip(node.op.arguments, node.targets):
+        x, door = inputs[name], None
         if target is not None:
-            x = inputs[name]
             # an entrance of its own for each argument, though two be the same tensor
             door = Node(alias, alias.formulas, (target,), ((),), x.shape)
-            inputs[name] = make(x, door)
-            doors.append(door)
-        else:
-            doors.append(None)
+        inputs[name] = make(x, door) if isinstance(x, Array) else x
+        doors.append(door)
     y = node.op.plain(**inputs)
 
     def share(door, g):

@@ -39,8 +39,9 @@ def matmul(input, other):
     if m == 2 and n == 2:
         return mm(input, other)
     if n == 2:  # one product with all rows is faster than one for each matrix
-        rows = mm(input.reshape(-1, inner), other)
-        return reshaped(rows, (*input.shape[:-1], other.shape[1]))
+        lengths = input.shape[:-1]
+        rows = mm(input.reshape(math.prod(lengths), inner), other)
+        return reshaped(rows, (*lengths, other.shape[1]))
     return called("UnsafeView", bmm(input, other))
 
 

@@ -589,6 +589,59 @@ x = torch.ones(1, 1, 2, 2)
 F.max_pool2d(x, 1).add_(1)
 found = x
 """,
+    "second derivatives of straight pieces": """
+def image(n):
+    return torch.arange(float(n)).reshape(1, 1, 4, -1)
+cases = [
+    (torch.relu, torch.tensor([-1.0, 0.0, 2.0])),
+    (F.leaky_relu, torch.tensor([-1.0, 0.0, 2.0])),
+    (lambda x: F.max_pool2d(x, 2), image(16)),
+    (lambda x: F.avg_pool2d(x, 2), image(16)),
+    (lambda x: F.adaptive_avg_pool2d(x, 3), image(16)),
+    (lambda x: F.nll_loss(x, torch.tensor([1])), torch.ones(1, 3)),
+    (lambda x: F.conv2d(x, torch.ones(1, 1, 2, 2)), image(16)),
+    (lambda x: F.layer_norm(torch.ones(2, 3), (3,), x), torch.ones(3)),
+    (lambda x: F.layer_norm(torch.ones(2, 3), (3,), bias=x), torch.ones(3)),
+    (
+        lambda x: F.batch_norm(x, torch.zeros(2), torch.ones(2)),
+        torch.ones(2, 2),
+    ),
+    (lambda x: F.batch_norm(torch.ones(2, 2), None, None, bias=x, training=True),
+     torch.ones(2)),
+    (lambda x: x.clamp(0, 1), torch.tensor([-1.0, 0.0, 2.0])),
+]
+found = []
+for function, x in cases:
+    x.requires_grad_()
+    (g,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
+    found += [g, str(g.requires_grad)]
+    if g.requires_grad:
+        found += torch.autograd.grad(g.sum(), x, allow_unused=True)
+""",
+    "second derivatives of a norm whose input is given": """
+x, w = torch.tensor([[1.0, 2.0, 4.0]]), torch.ones(3, requires_grad=True)
+b = torch.zeros(3, requires_grad=True)
+y = F.layer_norm(x, (3,), w, b) ** 3
+z = F.batch_norm(x.T, None, None, w[:1], b[:1], training=True) ** 3
+gw, gb = torch.autograd.grad(y.sum() + z.sum(), [w, b], create_graph=True)
+found = gw, gb, *torch.autograd.grad((gw * gb).sum(), [w, b])
+""",
+    "products of nothing": """
+a, b = torch.ones(2, 3, 0, requires_grad=True), torch.ones(0, requires_grad=True)
+y = a @ b
+y.sum().backward()
+found = y, a @ torch.ones(0, 2), a.grad, b.grad
+""",
+    "nothing is padded": """
+found = F.pad(torch.tensor(2.0), ()), F.pad(torch.ones(2), ())
+""",
+    "certain answers, weighed": """
+x = torch.tensor([-math.inf, math.inf, 1e30, -3.0], requires_grad=True)
+t, w = torch.tensor([1.0, 0.5, 0.0, 0.3]), torch.tensor([0.2, 0.5, 0.0, 3.0])
+found = F.binary_cross_entropy_with_logits(x, t, pos_weight=w, reduction="none")
+found[3].backward()
+found = found, x.grad[3]
+""",
     "layers": """
 found = [repr(torch.nn.Dropout(0.3))]
 found += [torch.nn.Embedding(3, 2, padding_idx=-1).padding_idx]

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from minigrad.dtypes import zeros
+from minigrad.joint import join, unused
 from minigrad.op import Op, called
 from minigrad.shapes import cat
 
@@ -149,6 +150,9 @@ WEIGHT = Op(
         a, g, shape[2:], stride, padding, dilation
     ),
 )
+
+
+join(CONV, "a", "weight", tie=unused)
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):

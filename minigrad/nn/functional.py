@@ -7,6 +7,7 @@ import numpy as np
 from minigrad import creation, ops
 from minigrad.indexing import taken, with_ends
 from minigrad.inplace import overwrite
+from minigrad.joint import join
 from minigrad.nn.conv import conv2d, pair  # noqa: F401
 from minigrad.nn.losses import (  # noqa: F401
     binary_cross_entropy,
@@ -134,6 +135,7 @@ leaky = Op(
     lambda a, slope: np.where(a > 0, a, a * slope),
     a=lambda g, a, slope: np.where(a > 0, g, g * slope),
 )
+join(leaky, "a")  # the slope of its slope is 0, as PyTorch's
 elu_op = Op(
     "Elu",
     lambda a, alpha: np.where(a > 0, a, alpha * np.expm1(a)),
@@ -276,7 +278,8 @@ def pad(input, pad, mode="constant", value=None):
 def padded(a, pairs, value):
     """Return an array with its ends extended or cut off."""
     a = a[tuple(slice(max(-x, 0), n + min(y, 0)) for n, (x, y) in zip(a.shape, pairs))]
-    return np.pad(a, [(max(x, 0), max(y, 0)) for x, y in pairs], constant_values=value)
+    ends = [(max(x, 0), max(y, 0)) for x, y in pairs]
+    return np.pad(a, ends or 0, constant_values=value)
 
 
 PAD = Op(

@@ -8,6 +8,7 @@ from minigrad import ops, reductions
 from minigrad.creation import ones_like
 from minigrad.dtypes import int64
 from minigrad.indexing import grid, taken
+from minigrad.joint import same
 from minigrad.op import Op, alike, called
 from minigrad.sums import row_sums
 from minigrad.tensor import Tensor
@@ -90,6 +91,7 @@ LOGITS = loss_op(
     lambda a, b: ops.sigmoid(a) - b,
     lambda a, b: -a,
 )
+SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * ops.sigmoid(-a))
 
 
 def paired(name, input, target):
@@ -146,8 +148,8 @@ def binary_cross_entropy_with_logits(
     check_constant(weight, pos_weight)
     losses = LOGITS(input, target, "none")
     if pos_weight is not None:
-        positive = target * (pos_weight - 1) * LOGITS(input, ones_like(input), "none")
-        losses = losses + positive
+        weights = 1 + (pos_weight - 1) * target
+        losses = (1 - target) * input + weights * SOFT(input)
     losses = losses if weight is None else losses * weight
     return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
 
@@ -312,7 +314,7 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     weights, safe = picked_weights(input, target, weight, ignore_index)
     dim = 1 if input.ndim > 1 else 0
     index = grid(np.expand_dims(safe, dim), dim)
-    losses = taken["Gather"](input, index).squeeze(dim) * -weights
+    losses = taken["Gather"](same(input), index).squeeze(dim) * -weights
     losses = ops.where(target != ignore_index, losses, 0)
     name = "NllLoss2D" if input.ndim > 2 else "NllLoss"
     if reduction == "mean":

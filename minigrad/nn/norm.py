@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from minigrad.joint import join, unused
 from minigrad.op import Op
 from minigrad.reductions import floats
 from minigrad.sums import means
@@ -58,6 +59,9 @@ FIXED = Op(
     scale=lambda g, input: g * input,
     shift=lambda g: g,
 )
+join(NORMS["NativeBatchNorm"], "input", "weight", tie=unused)
+join(NORMS["NativeLayerNorm"], "input", "weight", "bias", tie=unused)
+join(FIXED, "input", "scale", tie=unused)
 
 
 def batch_norm(

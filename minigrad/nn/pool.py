@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from minigrad.dtypes import zeros
+from minigrad.joint import join, same
 from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
 from minigrad.op import Op, called
 from minigrad.shapes import cat
@@ -116,6 +117,10 @@ SPREAD = Op(
     to_all,
     a=lambda g, kernel, stride: SUM(g, kernel, stride) * math.prod(kernel),
 )
+
+
+join(MAX, "a")
+join(SUM, "a")
 
 
 def extended(input, kernel, stride, padding, ceil_mode, value):
@@ -231,6 +236,7 @@ def adaptive_avg_pool2d(input, output_size):
     size = [n if m is None else m for m, n in zip(wanted, input.shape[2:])]
     if size == [1, 1]:
         return input.mean((-1, -2), True)
+    input = same(input)
     for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
         spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
         index = (slice(None),) * (2 + dim)

@@ -1,0 +1,51 @@
+"""Gradients that PyTorch computes in one function, and that depend on all it is given.
+
+The backward of a convolution is such a function: of the gradient, the input and the
+weight. With create_graph each of its results requires grad if one of the three does,
+though it may not move with it: the slope of relu does not move with its input. A
+formula leads only to what it names; `join` ties it to the others, by zeros.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.dtypes import zeros
+from minigrad.engine import Node
+from minigrad.op import Op
+from minigrad.ops import relu
+
+
+def zero(a):
+    """Return 0, whatever the numbers are."""
+    return np.zeros((), a.dtype)
+
+
+flat = Op("Zero", zero, a=lambda g, shape: zeros(shape, g))  # PyTorch's is zeros
+unused = Op("Zero", zero, a=lambda g: None)  # PyTorch's is None
+
+
+def join(op: Op, *given: str, tie: Op = flat) -> None:
+    """Tie each gradient of `op` to those arguments that PyTorch's backward is given."""
+    apart = op.lifted
+
+    def lifted(node: Node, make: Callable) -> tuple:
+        formulas, saved = apart(node, make)
+        pairs = zip(op.arguments, node.targets)
+        ends = [to for name, to in pairs if to and name in given]
+
+        def nothing(g: Any) -> Any:
+            return sum(tie(make(zeros(to.shape, g.array), to)) for to in ends)
+
+        def joined(formula: Callable) -> Callable:
+            return lambda g, *values: formula(g, *values) + nothing(g)
+
+        return [joined(formula) for formula in formulas], saved
+
+    op.lifted = lifted
+
+
+same = Op("Alias", lambda a: a, a=lambda g: g)  # for functions of several operations
+join(same, "a")
+join(relu, "a")
