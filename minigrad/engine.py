@@ -24,7 +24,7 @@ class Node:
     """One operation that was recorded; `tensor.grad_fn` shows it."""
 
     __slots__ = ["op", "formulas", "targets", "saved", "shape", "frees"]
-    __slots__ += ["number", "hooks", "storage", "__weakref__"]
+    __slots__ += ["number", "hooks", "__weakref__"]
 
     def __init__(self, op, formulas, targets, saved, shape):
         self.op, self.formulas, self.targets = op, formulas, targets
@@ -63,25 +63,6 @@ class Node:
                 "to a clone(), or after backward."
             )
 
-    def check_views(self) -> None:
-        """Raise RuntimeError if an argument was a view that a write had made stale."""
-        for view in self.targets:
-            check_fresh(view, self.number)
-
-
-def check_fresh(view: Any, used: int) -> None:
-    """Raise RuntimeError if a view was stale at the number `used`: a write came first.
-
-    Node numbers and writes share one counter; `view` is the node that made the view.
-    """
-    written = versions.rewritten.get(getattr(view, "storage", None), 0)
-    if written and view.number < written < used:
-        raise RuntimeError(
-            f"a view, made by {view.name()}, was used although the tensor that it is "
-            "a view of had been modified by an inplace operation since. Take the view "
-            "after the write."
-        )
-
 
 class AccumulateGrad:
     """Where a gradient ends: what arrives here is added to the leaf's `grad`."""
@@ -109,7 +90,7 @@ class AccumulateGrad:
 def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> dict:
     """Carry the roots' gradients back; return what reached the leaves, or `inputs`."""
     wanted, ends = leading_to(inputs, roots), {}
-    unusual = lift or anomaly.on or versions.rewritten
+    unusual = lift or anomaly.on
     waiting = {-node.number: [node, g, False] for node, g in roots.items()}
     heap = sorted(waiting)
     while heap:  # newest first: whatever used a node's result comes before the node
@@ -161,7 +142,6 @@ def ready(node: Node, lift: Callable | None) -> tuple:
     are Tensors, too, and what the formulas compute is recorded in its turn.
     """
     node.check(lift)
-    node.check_views()
     formulas, saved = node.formulas, node.saved
     if lift:
         formulas, saved = node.op.lifted(node, lift)

@@ -11,13 +11,13 @@ from numpy import ndarray
 
 from minigrad import creation, ops, versions
 from minigrad.dtypes import Array, rank
-from minigrad.engine import recording
-from minigrad.indexing import PARTS, as_index, taken
+from minigrad.engine import Node, recording
+from minigrad.indexing import as_index
 from minigrad.op import Op, to_dtype
-from minigrad.shapes import VIEWS
 from minigrad.tensor import Tensor, kind
+from minigrad.views import base_of, lead_to, make_anew, places
 
-VIEWS = VIEWS | {taken[name] for name in PARTS}
+SEVERAL = {"Split", "SplitWithSizes", "Unbind"}  # what makes several views at once
 put_in = Op(
     "CopySlices",
     lambda a, value, index: assigned(a, value, index),
@@ -48,20 +48,22 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     out = to_dtype(out, x.dtype)
     write(x.array, out.array)
     if recorded:
-        versions.rewrote(x.array)
-        x.edge = out.edge
-        x.edge.saved = in_place_of(out.array, x.array, x.edge.saved)
-        x.edge.number = next(versions.numbers)  # it may save what was just written
-        keep_retaining(before, x)
+        out.edge.saved = in_place_of(out.array, x.array, out.edge.saved)
+        out.edge.number = next(versions.numbers)  # it may save what was just written
+        lead_to(x, out.edge)
+        tell_others(x)
     return x
 
 
-def keep_retaining(before: Tensor, x: Tensor) -> None:
-    """Let x keep its gradient, if it did before, but now that of its new numbers."""
-    if before.retains_grad:
-        hooks = [hook for hook in before.edge.hooks if hook.__name__ != "keep"]
-        before.edge.hooks = hooks or None
-        x.retain_grad()
+def tell_others(x: Tensor) -> None:
+    """Let the base of x, if x is a view, and all other views know of a write to x."""
+    base = base_of(x)
+    if base is not None:
+        index = (places(x),)
+        targets = base.edge, x.edge
+        node = Node(put_in, put_in.formulas, targets, (index, index), base.shape)
+        lead_to(base, node)
+    make_anew(x if base is None else base)
 
 
 def apart(arg: Any, x: Tensor) -> Any:
@@ -100,12 +102,16 @@ def check_may_change(x: Tensor) -> None:
             "a leaf Variable that requires grad is being used in an in-place "
             "operation. Write under no_grad(), or to a clone()."
         )
-    a_view = x.array.base is not None and (x.edge is None or x.edge.op in VIEWS)
-    if a_view:
+    base = base_of(x)
+    if base is not None and base.requires_grad and base.is_leaf:
         raise RuntimeError(
-            "a view is being modified inplace while operations are recorded, and "
-            "minigrad cannot tell its base. Write to the base (for x[0] += 1, "
-            "x[0] = x[0] + 1), or to a clone()."
+            "a view of a leaf Variable that requires grad is being used in an in-place "
+            "operation. Write under no_grad(), or to a clone()."
+        )
+    if base is not None and x.source[1].name in SEVERAL:
+        raise RuntimeError(
+            f"a view that {x.source[1].name.lower()} made, beside others, is being "
+            "modified inplace. Take it by an index, as x[0], or write to a clone()."
         )
 
 

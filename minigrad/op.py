@@ -31,7 +31,7 @@ from minigrad.dtypes import (
 from minigrad.engine import Node, recording, run_backward
 from minigrad.operands import both_tensors
 from minigrad.tensor import Tensor, kind
-from minigrad.versions import shared_storage
+from minigrad.views import note
 
 # Arguments that a formula may want though they are no tensor's: an index array, say
 MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
@@ -226,9 +226,13 @@ def general(op: Op) -> Callable:
             return out
         if not listed:
             del targets[len(op.formulas) :]
-        if not any(targets) or not recording.get() or out.dtype.kind != "f":
-            return Tensor(out)
-        return Tensor(out, record(op, arrays, out, extras, targets))
+        node = None
+        if any(targets) and recording.get() and out.dtype.kind == "f":
+            node = record(op, arrays, out, extras, targets)
+        result = Tensor(out, node)
+        if out.base is not None and not listed:
+            note(result, op, args)
+        return result
 
     return method
 
@@ -257,8 +261,6 @@ def record(op: Op, arrays: list, out: ndarray, extras: Sequence, targets: list) 
     node = Node(op, formulas, targets, saved, out.shape)
     if op.choosy and not op.frees:
         node.frees = has_array(saved)
-    if out.base is not None:  # a write may make it stale
-        node.storage = shared_storage(out, arrays)
     return node
 
 

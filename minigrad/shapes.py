@@ -39,10 +39,10 @@ permuted = Op(
     lambda a, dims: np.transpose(a, dims),
     a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
 )
-turned = Op("T", lambda a: a.T, a=lambda g: g.T)
+turned = Op("T", lambda a, axes=2: a.T, a=lambda g: g.T)
 squeezed = Op(
     "Squeeze",
-    lambda a, dim=None: a.squeeze(dim if dim is None else ones_among(a, dim)),
+    lambda a, dim=None: a.squeeze(dim if dim is None else ones_among(a, dim))[...],
     overload="dim",
     a=lambda g, shape: g.reshape(shape),
 )
@@ -151,8 +151,6 @@ def contiguous(input):
     """Return the tensor with its numbers in one piece of memory, in order."""
     return input if input.array.flags.c_contiguous else clone(input)
 
-
-VIEWS = {viewed, reshaped, swapped, permuted, turned, squeezed, unsqueezed, expanded}
 
 # Joining
 

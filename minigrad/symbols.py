@@ -89,12 +89,14 @@ class Symbol(NDArrayOperatorsMixin):
     where a function is traced: then `asked` lists for which ones Python has asked.
     """
 
+    base = None  # it has no memory that another could be a view of
+
     def __init__(self, step: Step, example: ndarray, asked: list | None = None):
         self.step, self.example, self.asked = step, example, asked
         self._base = self._place = None
 
     @property
-    def base(self) -> "Symbol | None":
+    def owner(self) -> "Symbol | None":
         """The symbol of which this is a view, as long as somebody holds it."""
         return None if self._base is None else self._base()
 
@@ -155,7 +157,7 @@ class Symbol(NDArrayOperatorsMixin):
         if other.dtype != self.dtype:
             other = note("ndarray.astype", other, self.dtype)
         self.step, self.example = other.step, other.example
-        owner = self.base
+        owner = self.owner
         if owner is not None and self._place is None:
             raise RuntimeError(
                 "a write to a view cannot be noted in a static graph while the array "

@@ -1,6 +1,5 @@
 """Tensor: an array that knows what made it, under the names that PyTorch uses."""
 
-import math
 import sys
 import weakref
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from minigrad.dtypes import as_array, ones
 from minigrad.engine import (
     AccumulateGrad,
     Node,
-    check_fresh,
     recording,
     run_backward,
 )
@@ -32,7 +30,7 @@ class Tensor(ArrayLike):
     defined, in ops.py, shapes.py and inplace.py.
     """
 
-    __slots__ = ["array", "edge", "_grad", "__weakref__"]
+    __slots__ = ["array", "edge", "_grad", "source", "views", "__weakref__"]
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
         self.array = data if type(data) is ndarray else as_array(data)
@@ -89,7 +87,9 @@ class Tensor(ArrayLike):
         return Tensor(self.array)
 
     def detach_(self) -> "Tensor":
-        """Cut this tensor itself off from what made it."""
+        """Cut this tensor itself off from what made it; a view refuses."""
+        if self._base is not None:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self.edge = None
         return self
 
@@ -172,8 +172,6 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
         g = first_gradient(output, g)
-        if versions.rewritten:
-            check_fresh(output.edge, math.inf)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
     retain = create_graph if retain_graph is None else retain_graph

@@ -16,7 +16,6 @@ from minigrad.dtypes import ARRAYS, Array
 
 numbers = itertools.count(1)
 latest = 0  # number of the newest write: nodes made after it need no check
-rewritten: dict[int, int] = {}  # storages that a recorded write went to: when, last
 _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
 
 
@@ -25,21 +24,6 @@ def storage(array: np.ndarray) -> np.ndarray:
     while array.base is not None and isinstance(array.base, ARRAYS):
         array = array.base
     return array
-
-
-def shared_storage(out: np.ndarray, arrays: list) -> int | None:
-    """Return the id of the storage of a result that is a view of an argument."""
-    owner = storage(out)
-    for x in arrays:
-        if x is owner or (isinstance(x, ARRAYS) and storage(x) is owner):
-            return id(owner)
-    return None
-
-
-def forget_storage(key: int) -> None:
-    """Drop what is known of a storage that is gone."""
-    _writes.pop(key, None)
-    rewritten.pop(key, None)
 
 
 def now() -> int:
@@ -54,16 +38,10 @@ def wrote(array: np.ndarray) -> None:
     owner = array if array.base is None else storage(array)
     entry = _writes.get(key := id(owner))
     if entry is None:
-        forget = weakref.ref(owner, lambda _: forget_storage(key))
+        forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
         entry = _writes[key] = [forget, 0, 0]
     entry[1] += 1
     entry[2] = now()
-
-
-def rewrote(array: np.ndarray) -> None:
-    """Note that a write to the storage of `array` was recorded: its views are stale."""
-    key = id(storage(array))
-    rewritten[key] = _writes[key][2]
 
 
 def version(array: np.ndarray) -> int:

@@ -100,6 +100,58 @@ w += w
 (y * z * w).sum().backward()
 found = w, x.grad, str(w._version)
 """,
+    "a write to a view tells its base": """
+x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+y = x * 1
+y[0] += 1
+y[:, 1] *= 2
+row, turned = y[1], y.T
+turned[0].mul_(3)
+row.view(2, 1).add_(x[0].view(2, 1))
+y.flatten()[3:].exp_()
+found = [y, row, turned, str(turned.requires_grad), str(y._version)]
+((y**2).sum() + row.sum() * 5 + (turned * y).sum()).backward()
+found += [x.grad, str(row._base is y), str(y._base), row.grad_fn is not None]
+""",
+    "a write to a part of a constant": """
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+c, before = torch.zeros(3), []
+early = c[1:]
+for i in range(3):
+    c[i] += x[i] * 2
+    before += [c.sum()]
+found = [c, early, str(c.requires_grad), str(early.requires_grad)]
+(sum(before) + (early * c[1:]).sum()).backward()
+found += [x.grad]
+""",
+    "what was used before a write to a view keeps its own way back": """
+x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+y = x * 2
+first = y[0]
+sooner = first * 5 + y.sum()
+first.mul_(10)
+later = first * 5 + y.sum()
+(g,) = torch.autograd.grad(sooner, x, retain_graph=True)
+later.backward()
+found = sooner, later, g, x.grad
+""",
+    "a number is a view of itself": """
+x = torch.tensor(2.0, requires_grad=True)
+y = x * 3
+y.view(()).mul_(y.detach().clone())
+z = x * 1
+z[None][0] = x * 4
+(y + z).backward(create_graph=True)
+found = y, z, x.grad
+""",
+    "a retained gradient is that of the newest numbers": """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 3
+y.retain_grad()
+y[0].mul_(4)
+(y * y).sum().backward()
+found = y.grad, x.grad
+""",
     "axes of length 1 may lead in what is assigned": """
 v = torch.ones(1, 3, requires_grad=True)
 y = torch.zeros(2, 3)
