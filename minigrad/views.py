@@ -50,7 +50,7 @@ def places(view: Tensor) -> tuple:
 
 def make_anew(base: Tensor) -> None:
     """Let each view of `base` that is in use lead to what `base` has become."""
-    for known in list(getattr(base, "views", ())):  # those of views after these
+    for known in list(getattr(base, "views", ())):  # views of views come later
         view = known()
         if view is None or (view.is_leaf and view.requires_grad):
             continue
