@@ -7,7 +7,8 @@ Read it in this order:
     tensor, arraylike          Tensor: an array that knows where it came from
     op, arguments, joint       Op: an operation with a formula for each argument
     ops, products, reductions, extremes, shapes, indexing    the rules
-    methods, creation, dtypes, printing, inplace      the rest of a Tensor's surface
+    methods, creation, dtypes, printing               the rest of a Tensor's surface
+    inplace, views                                    writing over it, and who sees that
     grad_mode, hooks, anomaly, function, autograd     the rest of autograd
     nn/, models/, optim, data, trainer, serialization learning machines
     draw*, render, plot                               pictures

@@ -35,10 +35,15 @@ def assigned(a: Any, value: Any, index: tuple) -> Any:
     return out
 
 
+def learns(x: Tensor, *sources: Any) -> bool:
+    """Return whether autograd has to know of a write, made of sources, to x."""
+    concerned = x, base_of(x), *sources
+    return any(getattr(each, "requires_grad", False) for each in concerned)
+
+
 def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     """Let x become op(x, *args), in its own memory; return x."""
-    learns = any(getattr(source, "requires_grad", False) for source in (x, *args))
-    recorded = learns and recording.get() and x.is_floating_point()
+    recorded = recording.get() and x.is_floating_point() and learns(x, *args)
     if recorded:
         check_may_change(x)
         args = [apart(arg, x) for arg in args]
@@ -108,6 +113,11 @@ def check_may_change(x: Tensor) -> None:
             "a view of a leaf Variable that requires grad is being used in an in-place "
             "operation. Write under no_grad(), or to a clone()."
         )
+    if base is not None and base.requires_grad and not x.requires_grad:
+        raise RuntimeError(
+            "a view that was created in no_grad mode is being modified inplace with "
+            "grad mode enabled. Take it anew, or write under no_grad()."
+        )
     if base is not None and x.source[1].name in SEVERAL:
         raise RuntimeError(
             f"a view that {x.source[1].name.lower()} made, beside others, is being "
@@ -154,7 +164,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
             value = value.squeeze(0)
     if name == "Index" and isinstance(value, Tensor):
         check_same_dtype(x, index, value)
-    if recording.get() and (x.requires_grad or getattr(value, "requires_grad", False)):
+    if recording.get() and learns(x, value):
         overwrite(x, put_in, value, index)
     else:
         write(x.array, value.array if isinstance(value, Tensor) else value, index)

@@ -16,7 +16,8 @@ from minigrad.tensor import Tensor
 def note(view: Tensor, op: Any, args: tuple) -> None:
     """Remember how a view was made, if op(*args) gave the memory of args[0]."""
     parent = args[0]
-    if versions.storage(view.array) is versions.storage(parent.array):
+    memory = versions.storage(view.array)
+    if isinstance(parent, Tensor) and versions.storage(parent.array) is memory:
         base = base_of(parent)
         base = parent if base is None else base
         view.source = base, op, args

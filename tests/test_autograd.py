@@ -288,6 +288,17 @@ def test_leaves_and_their_views_are_not_written_over_while_recorded(x):
             view.add_(1)
     with pytest.raises(RuntimeError, match="Can't detach views"):
         (x * 1)[0].detach_()
+    y = x * 2
+    with minigrad.no_grad():
+        part = y[0]
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        part.add_(1)
+    c = minigrad.zeros(2)
+    view = c[1:]
+    c.requires_grad_()
+    for write in (lambda: view.add_(1), lambda: view.__setitem__(0, 1.0)):
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+            write()
     with minigrad.no_grad():
         x.add_(1)
         x[0] = 7

@@ -146,8 +146,9 @@ def binary_cross_entropy_with_logits(
     if weight is None and pos_weight is None:
         return LOGITS(input, target, reduction)
     check_constant(weight, pos_weight)
-    losses = LOGITS(input, target, "none")
-    if pos_weight is not None:
+    if pos_weight is None:
+        losses = LOGITS(input, target, "none")
+    else:
         weights = 1 + (pos_weight - 1) * target
         losses = (1 - target) * input + weights * SOFT(input)
     losses = losses if weight is None else losses * weight
