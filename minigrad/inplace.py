@@ -10,12 +10,12 @@ from typing import Any
 from numpy import ndarray
 
 from minigrad import creation, ops, versions
-from minigrad.dtypes import Array, rank
+from minigrad.dtypes import Array, as_array, rank
 from minigrad.engine import Node, recording
 from minigrad.indexing import as_index
 from minigrad.op import Op, to_dtype
 from minigrad.tensor import Tensor, kind
-from minigrad.views import base_of, lead_to, make_anew, places
+from minigrad.views import base_of, lead_to, places, renew
 
 SEVERAL = {"Split", "SplitWithSizes", "Unbind"}  # what makes several views at once
 put_in = Op(
@@ -30,7 +30,7 @@ def assigned(a: Any, value: Any, index: tuple) -> Any:
     """Return a copy of `a` with `value` at `index`."""
     if isinstance(a, Tensor):
         return put_in(a, value, index)
-    out = a.copy()
+    out = a.copy() if a.ndim else as_array(a, copy=True)  # a scalar of NumPy's, maybe
     out[index] = value
     return out
 
@@ -68,7 +68,7 @@ def tell_others(x: Tensor) -> None:
         targets = base.edge, x.edge
         node = Node(put_in, put_in.formulas, targets, (index, index), base.shape)
         lead_to(base, node)
-    make_anew(x if base is None else base)
+    renew(x if base is None else base)
 
 
 def apart(arg: Any, x: Tensor) -> Any:
@@ -120,8 +120,8 @@ def check_may_change(x: Tensor) -> None:
         )
     if base is not None and x.source[1].name in SEVERAL:
         raise RuntimeError(
-            f"a view that {x.source[1].name.lower()} made, beside others, is being "
-            "modified inplace. Take it by an index, as x[0], or write to a clone()."
+            f"a view that {x.source[1].name.lower()} made, one of several at once, is "
+            "being modified inplace. Take it by an index, as x[0], or a clone() of it."
         )
 
 
@@ -205,12 +205,22 @@ def normal_(self, mean=0.0, std=1.0):
 
 def copy_(self, src):
     """Take over the numbers of src, which is broadcast."""
+    if isinstance(src, Tensor) and src.ndim > self.ndim:
+        raise RuntimeError(
+            f"output with shape {self.shape} doesn't match the broadcast shape "
+            f"{src.shape}"
+        )
     setitem(self, ..., src)
     return self
 
 
 def fill_(self, value):
     """Set all numbers to one."""
+    if getattr(value, "ndim", 0):
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions. See copy_."
+        )
     setitem(self, ..., value)
     return self
 

@@ -49,9 +49,9 @@ def places(view: Tensor) -> tuple:
     return np.unravel_index(numbers, base.shape)
 
 
-def make_anew(base: Tensor) -> None:
+def renew(base: Tensor) -> None:
     """Let each view of `base` that is in use lead to what `base` has become."""
-    for known in list(getattr(base, "views", ())):  # views of views come later
+    for known in list(getattr(base, "views", ())):  # parents first
         view = known()
         if view is None or (view.is_leaf and view.requires_grad):
             continue

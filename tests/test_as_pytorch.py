@@ -152,6 +152,14 @@ y[0].mul_(4)
 (y * y).sum().backward()
 found = y.grad, x.grad
 """,
+    "one number is written over by a mask": """
+x = torch.tensor(1.5, requires_grad=True)
+z, y = x.clone(), x.clone()
+z[torch.tensor(True)] = x * 3
+y[...] = 2.0
+(z * z + y).backward()
+found = z, y, x.grad
+""",
     "axes of length 1 may lead in what is assigned": """
 v = torch.ones(1, 3, requires_grad=True)
 y = torch.zeros(2, 3)

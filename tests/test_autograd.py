@@ -284,7 +284,7 @@ def test_leaves_and_their_views_are_not_written_over_while_recorded(x):
         with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
             view.add_(1)
     for view in (*(x * 1).unbind(), (x * 1).split(1)[0]):
-        with pytest.raises(RuntimeError, match="beside others"):
+        with pytest.raises(RuntimeError, match="several at once"):
             view.add_(1)
     with pytest.raises(RuntimeError, match="Can't detach views"):
         (x * 1)[0].detach_()

@@ -32,6 +32,9 @@ torch.ones(3)[torch.tensor([True, False])] | boolean
 torch.cat([torch.ones(2, 3), torch.ones(2, 4)]) | (2, 3), (2, 4)
 torch.cat([]) | non-empty
 torch.stack([torch.ones(2), torch.ones(3)]) | shape
+torch.ones(2).fill_(torch.ones(1)) | copy_
+torch.tensor(1.0).copy_(torch.ones(1)) | broadcast
+torch.ones(3).copy_(torch.ones(1, 3)) | (1, 3)
 torch.ones(5).split([2, 2]) | 5
 torch.ones(3).gather(0, torch.tensor([0.])) | int64
 torch.ones(3).gather(0, torch.tensor([5])) | 5
