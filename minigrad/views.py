@@ -9,30 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import versions
 from minigrad.tensor import Tensor
 
 
 def note(view: Tensor, op: Any, args: tuple) -> None:
     """Remember how a view was made, if op(*args) gave the memory of args[0]."""
     parent = args[0]
-    memory = versions.storage(view.array)
-    if isinstance(parent, Tensor) and versions.storage(parent.array) is memory:
+    if isinstance(parent, Tensor) and shows(view.array, parent.array):
         base = base_of(parent)
         base = parent if base is None else base
         view.source = base, op, args
-        if not hasattr(base, "views"):
-            base.views = {}
-        base.views[weakref.ref(view, base.views.pop)] = None  # gone when the view is
+        try:
+            views = base.views
+        except AttributeError:  # the first one
+            views = base.views = {}
+        views[weakref.ref(view, views.pop)] = None  # gone when the view is
+
+
+def shows(part: Any, whole: Any) -> bool:
+    """Return whether an array is a view of another, or of what that is a view of."""
+    memory = part.base
+    return memory is not None and (memory is whole or memory is whole.base)
 
 
 def base_of(view: Tensor) -> Tensor | None:
     """Return the tensor whose memory a view shows; None for one that is no view."""
-    if hasattr(view, "source"):
-        base = view.source[0]
-        if versions.storage(view.array) is versions.storage(base.array):
-            return base  # neither was given other data since
-    return None
+    source = getattr(view, "source", None)
+    if source is None or not shows(view.array, source[0].array):  # has other data now
+        return None
+    return source[0]
 
 
 def places(view: Tensor) -> tuple:
