@@ -22,8 +22,10 @@ def note(view: Tensor, op: Any, args: tuple) -> None:
         try:
             views = base.views
         except AttributeError:  # the first one
-            views = base.views = {}
-        views[weakref.ref(view, views.pop)] = None  # gone when the view is
+            views = base.views = []
+        views.append(weakref.ref(view))
+        if (n := len(views)) >= 64 and n & (n - 1) == 0:  # at 64, 128, 256 ...
+            views[:] = [known for known in views if known() is not None]
 
 
 def shows(part: Any, whole: Any) -> bool:

@@ -318,11 +318,10 @@ def test_a_view_follows_its_base(x):
 
 def test_a_view_that_nobody_holds_is_forgotten(x):
     base = x * 1
-    for _ in range(100):
+    for _ in range(1000):
         base[0]
-    assert not base.views
+    assert len(base.views) < 64
     view = base[0]
-    assert len(base.views) == 1
     seen = weakref.ref(base)
     gc.disable()
     del base, view
@@ -445,6 +444,16 @@ def test_a_constant_matrix_may_stand_in_what_is_differentiated_twice():
     a, x = minigrad.rand(3, 2), minigrad.ones(2)
     found = minigrad.autograd.hessian(lambda x: ((a @ x) ** 2).sum(), x)
     assert found.array == pytest.approx(2 * a.array.T @ a.array, rel=1e-5)
+
+
+def test_many_views_follow_their_base():
+    x = minigrad.ones(300, requires_grad=True)
+    y = x * 1
+    views = [y[i] for i in range(300)]
+    y.mul_(3)
+    views[7].mul_(2)
+    sum(views).backward()
+    assert x.grad.tolist() == [6 if i == 7 else 3 for i in range(300)]
 
 
 def test_a_view_with_other_data_follows_no_more():
