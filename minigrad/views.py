@@ -44,9 +44,12 @@ def base_of(view: Tensor) -> Tensor | None:
 
 def places(view: Tensor) -> tuple:
     """Return the index in its base of each number of a view."""
-    base, steps = view.source[0], []
+    base, op, args = view.source
+    if args[0] is base and "index" in op.parameters:  # as y[0] += 1 has it
+        return args[1]
     if not base.ndim:
         return (None,) * view.ndim + (...,)
+    steps = []
     while view is not base:
         _, op, (view, *rest) = view.source
         steps.append((op, [getattr(value, "array", value) for value in rest]))
