@@ -143,7 +143,7 @@ def ready(node: Node, lift: Callable | None) -> tuple:
     """
     node.check(lift)
     formulas, saved = node.formulas, node.saved
-    if lift:
+    if lift and not hasattr(formulas, "hook"):  # a hook asks here again
         formulas, saved = node.op.lifted(node, lift)
     if anomaly.on:
         formulas = anomaly.watched(node, list(formulas))

@@ -1,6 +1,5 @@
 """Hooks: functions that see a gradient on its way, and may change it."""
 
-import copy
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -68,10 +67,10 @@ class After:
     """The formulas of a node with a hook, which is called once in each walk back."""
 
     def __init__(self, hook: Callable, node: Node):
-        self.hook, self.bare, self.node = hook, copy.copy(node), weakref.ref(node)
+        self.hook, self.formulas, self.node = hook, node.formulas, weakref.ref(node)
 
     def __len__(self) -> int:
-        return len(self.bare.formulas)
+        return len(self.formulas)
 
     def remove(self) -> None:
         """Take the hook off; a second time does nothing."""
@@ -83,18 +82,20 @@ class After:
 
         def formula(i, g, *saved):
             if not shares:
-                self.bare.saved = self.node().saved
-                shares.extend(shares_after(self.hook, self.bare, g))
-                self.bare.saved = None
+                shares.extend(shares_after(self.hook, self.node(), self.formulas, g))
             return shares[i]
 
         return (partial(formula, i) for i in range(len(self)))
 
 
-def shares_after(hook: Callable, node: Node, g: Any) -> list:
+def shares_after(hook: Callable, node: Node, formulas: Any, g: Any) -> list:
     """Return what a node computes of `g` for each argument, as the hook leaves it."""
     lift = Tensor if isinstance(g, Tensor) else None
-    formulas, saved = ready(node, lift)
+    before, node.formulas = node.formulas, formulas
+    try:
+        formulas, saved = ready(node, lift)
+    finally:
+        node.formulas = before
     rules = zip(node.targets, formulas, saved)
     shares = [rule(g, *values) if to else None for to, rule, values in rules]
     given = tuple(map(wrapped, shares))

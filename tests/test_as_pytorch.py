@@ -160,6 +160,14 @@ y[...] = 2.0
 (z * z + y).backward()
 found = z, y, x.grad
 """,
+    "a hook on a node, and a second walk through the first": """
+x, seen = torch.tensor([1.0, 2.0], requires_grad=True), []
+for y in (x.exp(), x.softmax(0), F.layer_norm(x, (2,))):
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.append(inputs[0]))
+    (g,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+    g.pow(2).sum().backward()
+found = *seen, x.grad
+""",
     "axes of length 1 may lead in what is assigned": """
 v = torch.ones(1, 3, requires_grad=True)
 y = torch.zeros(2, 3)
