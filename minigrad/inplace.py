@@ -30,7 +30,7 @@ def assigned(a: Any, value: Any, index: tuple) -> Any:
     """Return a copy of `a` with `value` at `index`."""
     if isinstance(a, Tensor):
         return put_in(a, value, index)
-    out = a.copy() if a.ndim else as_array(a, copy=True)  # a scalar of NumPy's, maybe
+    out = as_array(a, copy=True)  # g may be a scalar of NumPy's
     out[index] = value
     return out
 

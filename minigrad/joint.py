@@ -7,6 +7,7 @@ formula leads only to what it names; `join` ties it to the others, by zeros.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,11 @@ def join(op: Op, *given: str, tie: Op = flat) -> None:
         pairs = zip(op.arguments, node.targets)
         ends = [to for name, to in pairs if to and name in given]
 
-        def nothing(g: Any) -> Any:
-            return sum(tie(make(zeros(to.shape, g.array), to)) for to in ends)
+        def joined(formula: Callable, g: Any, *values: Any) -> Any:
+            nothing = (tie(make(zeros(to.shape, g.array), to)) for to in ends)
+            return sum(nothing, formula(g, *values))
 
-        def joined(formula: Callable) -> Callable:
-            return lambda g, *values: formula(g, *values) + nothing(g)
-
-        return [joined(formula) for formula in formulas], saved
+        return [partial(joined, formula) for formula in formulas], saved
 
     op.lifted = lifted
 

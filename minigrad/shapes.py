@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.arguments import axis_of, bools, sizes
 from minigrad.dtypes import Array, promoted
-from minigrad.op import Op, to_dtype
+from minigrad.op import Op, called, to_dtype
 from minigrad.ops import clone
 from minigrad.sums import added_up
 from minigrad.tensor import Tensor, kind
@@ -39,7 +39,6 @@ permuted = Op(
     lambda a, dims: np.transpose(a, dims),
     a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
 )
-turned = Op("T", lambda a, axes=2: a.T, a=lambda g: g.T)
 squeezed = Op(
     "Squeeze",
     lambda a, dim=None: a.squeeze(dim if dim is None else ones_among(a, dim))[...],
@@ -118,7 +117,7 @@ def t(input):
         raise RuntimeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
         )
-    return turned(input)
+    return called("T", permuted(input, tuple(range(input.ndim))[::-1]))
 
 
 def squeeze(input, dim=None):

@@ -236,7 +236,7 @@ def adaptive_avg_pool2d(input, output_size):
     size = [n if m is None else m for m, n in zip(wanted, input.shape[2:])]
     if size == [1, 1]:
         return input.mean((-1, -2), True)
-    input = same(input)
+    input = same(input)  # one function to PyTorch, see joint
     for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
         spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
         index = (slice(None),) * (2 + dim)
