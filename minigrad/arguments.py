@@ -99,13 +99,14 @@ def bools(name: str, mask: Any) -> None:
 
 
 NOT_OF_BOOLS = {"Sub", "RsubBackward1", "Abs", "Floor", "Ceil", "Round", "Relu"}
+NOT_OF_TWO_BOOLS = {"Pow", "Remainder", "FloorDivide"}
 
 
 def check_bools(op: Any, *arrays: np.ndarray) -> None:
     """Raise RuntimeError if an operation that has no meaning for bools gets some."""
     bools = [array.dtype == bool for array in arrays]
-    powers = op.name == "Pow" and bools == [True, True]
-    if powers or (any(bools) and op.name in NOT_OF_BOOLS):
+    both = bools == [True, True] and op.name in NOT_OF_TWO_BOOLS
+    if both or (any(bools) and op.name in NOT_OF_BOOLS):
         raise RuntimeError(
             f"{op.name}: not for a tensor of bools; make it one of numbers with "
             "float(), or turn a mask around with ~"

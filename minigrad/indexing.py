@@ -208,29 +208,3 @@ def grid(index, dim):
     places = list(np.ogrid[tuple(map(slice, index.shape))])
     places[dim] = index
     return tuple(places)
-
-
-ENDS = {  # what PyTorch calls it, and NumPy; how much it may be beyond the length
-    "reflect": ("reflect", -1),
-    "circular": ("wrap", 0),
-    "replicate": ("edge", math.inf),
-}
-
-
-def with_ends(input, pairs, mode, value):
-    """Return a tensor longer at both ends of its axes, by numbers of its own."""
-    if mode not in ENDS:
-        names = ", ".join(["constant", *ENDS])
-        raise NotImplementedError(f"pad: there is no mode {mode!r}, only {names}")
-    if value is not None:
-        raise RuntimeError(f"pad: the mode {mode!r} does not take a value: {value}")
-    name, beyond = ENDS[mode]
-    for dim, (length, (before, after)) in enumerate(zip(input.shape, pairs)):
-        more = max(before, 0), max(after, 0)
-        if any(more) and max(more) > length + beyond:
-            raise RuntimeError(f"pad: {mode} cannot add {more} to a length of {length}")
-        if before or after:
-            places = np.arange(max(-before, 0), length + min(after, 0))
-            places = np.pad(places, more, name)
-            input = index_select(input, dim, Tensor(places))
-    return input

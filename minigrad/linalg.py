@@ -14,9 +14,15 @@ euclid = Op(
         np.square(a).sum(axis=axes(dim), keepdims=keepdim)
     ),
     a=lambda g, a, y, dim, keepdim: (
-        a * spread(g / np.where(y == 0, 1, y), a.shape, dim, keepdim)
+        spread(g, a.shape, dim, keepdim)
+        * of_length_1(a, spread(y, a.shape, dim, keepdim))
     ),
 )
+
+
+def of_length_1(a, length):
+    """Return vectors over their lengths; zeros where there is no direction."""
+    return np.where(length == 0, 0, a / length)
 
 
 def vector_norm(x, ord=2, dim=None, keepdim=False):

@@ -23,6 +23,8 @@ OPERATORS = {
     "mul": ops.mul,
     "truediv": ops.div,
     "pow": ops.pow,
+    "mod": ops.remainder,
+    "floordiv": ops.floor_divide,
     "matmul": products.matmul,
     "eq": ops.eq,
     "ne": ops.ne,
@@ -43,13 +45,16 @@ OPERATORS = {
     "imul": inplace.in_place(ops.mul),
     "itruediv": inplace.in_place(ops.div),
     "ipow": inplace.in_place(ops.pow),
+    "imod": inplace.in_place(ops.remainder),
+    "ifloordiv": inplace.in_place(ops.floor_divide),
 }
 SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
 BOTH = {  # functions of minigrad and methods of Tensor
     inplace: "add sub",
-    ops: """mul div true_divide pow neg abs exp log log1p sqrt rsqrt square reciprocal
-        sin cos tan sinh cosh tanh sigmoid erf sign floor ceil round clone eq ne lt le
-        gt ge logical_not logical_and logical_or isnan clamp relu""",
+    ops: """mul div true_divide remainder floor_divide pow neg abs exp log log1p sqrt
+        rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
+        round clone eq ne lt le gt ge logical_not logical_and logical_or isnan
+        clamp relu""",
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin logsumexp cumsum all any equal
@@ -107,7 +112,10 @@ for name in IN_PLACE.split():
 Tensor.masked_fill_ = inplace.in_place(shapes.masked_fill)
 Tensor.__eq__, Tensor.__ne__ = comparison(ops.eq), comparison(ops.ne)
 Tensor.where = lambda self, condition, other: ops.where(condition, self, other)
+Tensor.__pos__ = lambda self: self
 Tensor.__rsub__ = ops.rsub.method
+Tensor.__rmod__ = lambda self, other: ops.remainder(other, self)
+Tensor.__rfloordiv__ = lambda self, other: ops.floor_divide(other, self)
 Tensor.__rpow__ = lambda self, other: ops.pow(other, self)
 Tensor.__rtruediv__ = lambda self, other: ops.reciprocal(self) * other
 Tensor.T = property(lambda self: shapes.permuted(self, tuple(range(self.ndim))[::-1]))
@@ -164,6 +172,7 @@ Tensor.cpu = lambda self: to(self, "cpu")
 # What formulas call by NumPy's names
 ufuncs |= {op.forward: op for op in vars(ops).values() if is_ufunc(op)}
 ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign, np.rint: ops.round}
+ufuncs |= {np.remainder: ops.remainder, np.floor_divide: ops.floor_divide}
 functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,

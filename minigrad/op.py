@@ -29,8 +29,8 @@ from minigrad.dtypes import (
     zeros,
 )
 from minigrad.engine import Node, recording, run_backward
-from minigrad.operands import both_tensors
-from minigrad.tensor import Tensor, kind
+from minigrad.operands import both_tensors, on_arrays
+from minigrad.tensor import Tensor
 from minigrad.views import note
 
 # Arguments that a formula may want though they are no tensor's: an index array, say
@@ -240,7 +240,12 @@ def general(op: Op) -> Callable:
 def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     """Return the arguments, with the tensor in the dtype that a reduction is told."""
     if op.along and "dtype" in kwargs:
-        args = to_dtype(args[0], as_dtype(kwargs.pop("dtype"))), *args[1:]
+        dtype = as_dtype(kwargs.pop("dtype"))
+        if args[0].requires_grad and dtype.kind != "f":
+            raise RuntimeError(
+                f"{op.name}: no gradient flows through {dtype}; detach()"
+            )
+        args = to_dtype(args[0], dtype), *args[1:]
     return args, kwargs
 
 
@@ -273,17 +278,6 @@ def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:
         return as_array(op.forward(*(a.astype(default) for a in given)))
     small = out.dtype == np.int8 and given[0].dtype == bool  # the square of True
     return out.astype(int64) if small else out
-
-
-def on_arrays(op: Op, *arguments: Any) -> Any:
-    """Return the bare result for bare arrays, as formulas want it."""
-    for value in arguments:
-        if not isinstance(value, Array | np.generic):
-            raise TypeError(
-                f"{op.name}: argument must be Tensor, not {kind(value)}; "
-                "make it one with minigrad.tensor(...)"
-            )
-    return op.forward(*arguments)
 
 
 def alike(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:

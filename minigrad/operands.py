@@ -47,3 +47,14 @@ def constant(op: Any, value: Any, beside: np.dtype) -> Tensor:
             constants.clear()
         constants[value, beside] = tensor
     return tensor
+
+
+def on_arrays(op: Any, *arguments: Any) -> Any:
+    """Return the bare result for bare arrays, as formulas want it."""
+    for value in arguments:
+        if not isinstance(value, Array | np.generic):
+            raise TypeError(
+                f"{op.name}: argument must be Tensor, not {kind(value)}; "
+                "make it one with minigrad.tensor(...)"
+            )
+    return op.forward(*arguments)

@@ -30,6 +30,13 @@ power = Op(
     a=lambda g, a, b: g * b * a ** np.where(b == 0, 0, b - 1),
     b=lambda g, a, b, y: g * y * np.log(np.where((a == 0) & (b >= 0), 1, a)),
 )
+modulo = Op(
+    "Remainder",
+    lambda a, b: np.remainder(a, divisor(b)),
+    a=lambda g: g,
+    b=lambda g, a, b: -g * np.floor_divide(a, b),
+)
+floor_divide = Op("FloorDivide", lambda a, b: np.floor_divide(a, divisor(b)))
 maximum = Op(
     "Maximum",
     np.maximum,
@@ -93,10 +100,36 @@ def pow(input, exponent):
     """Raise to a power; either of the two may be a number."""
     if isinstance(exponent, int) and exponent == 2:
         return square(input)
+    if isinstance(exponent, Tensor) and exponent.dtype.kind == "i" and is_whole(input):
+        return of_integers(input, exponent)
     if not isinstance(input, Tensor):
         return called("PowBackward2", power(input, exponent))
     out = power(input, exponent)
     return called("PowBackward1", out) if isinstance(exponent, Tensor) else out
+
+
+def is_whole(value):
+    """Return whether a number, or all of a tensor, is of integers or bools."""
+    return isinstance(value, int) or getattr(value, "dtype", default).kind != "f"
+
+
+def of_integers(input, exponent):
+    """Return an integer's power; as an integer 1 / n is 0, unless n is 1 or -1."""
+    whole = (exponent >= 0) | (input * input == 1)
+    return where(whole, power(input, where(exponent < 0, -exponent, exponent)), 0)
+
+
+def remainder(input, other):
+    """Return a - b * floor(a / b), which has the sign of b."""
+    out = modulo(input, other)
+    return called("RemainderBackward1", out) if isinstance(other, Tensor) else out
+
+
+def divisor(b):
+    """Return what to divide by; raise RuntimeError if it is an integer and 0."""
+    if b.dtype.kind != "f" and not b.all():
+        raise RuntimeError("ZeroDivisionError: integers cannot be divided by 0")
+    return b
 
 
 # Choices

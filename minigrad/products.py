@@ -149,6 +149,8 @@ def einsum(equation, *operands):
     operands = of_one_dtype(
         [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
     )
+    if len(operands) > 1 and operands[0].dtype == bool:
+        raise RuntimeError("einsum: not for bools; make them numbers with float()")
     inputs, output = spelled_out(equation.replace(" ", ""), operands)
     for i, letters in enumerate(inputs):
         for letter in sorted(set(letters)):

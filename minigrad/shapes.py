@@ -138,7 +138,10 @@ def expand(input, *args, size=None):
             f"expand: -1 in {wanted} stands for no axis of {input.shape}"
         )
     old = (1,) * (len(wanted) - input.ndim) + input.shape
-    return expanded(input, tuple(o if n == -1 else n for o, n in zip(old, wanted)))
+    size = tuple(o if n == -1 else n for o, n in zip(old, wanted))
+    if size == old:  # nothing is stretched: then it may be written to
+        return called("Expand", viewed(input, size))
+    return expanded(input, size)
 
 
 def broadcast_to(input, size):

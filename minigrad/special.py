@@ -30,7 +30,7 @@ def erf_of(a: ndarray) -> ndarray:
     size = np.minimum(np.abs(a), 6.0)  # from there on it is 1
     near = a * ratio(NEAR_ZERO, size * size)
     far = 1 - np.exp(-size * size) * ratio(BEYOND, size)
-    return np.where(size < 0.46875, near, np.sign(a) * far)
+    return np.where(size < 0.46875, near, np.copysign(far, a))
 
 
 def ratio(polynomials: tuple, x: ndarray) -> ndarray:

@@ -855,6 +855,58 @@ low = torch.tensor(0.0, requires_grad=True)
 (x.clamp(min=low).sqrt()[::2].sum() + x.clamp(0.5, 0.75).rsqrt().sum()).backward()
 found += [x.grad, low.grad]
 """,
+    "powers, quotients and remainders of integers": """
+x, b = torch.tensor([7, -7, 0, 1]), torch.tensor([True, False])
+found = [x ** torch.tensor([-1, 2, -1, -3]), 2 ** torch.tensor([-1, 3]), (-1) ** -x]
+found += [x ** torch.tensor(-1), b ** torch.tensor(-1), x ** 3, 2.0 ** -x, 2 ** b]
+found += [x // 2, x % 3, -x // torch.tensor(4), 7 // (x + 20), 7 % (x - 20), x % 2.5]
+found += [x // -2.0, x % True, torch.remainder(x, -3), x.floor_divide(2), +x]
+y = torch.tensor([7.5, -7.5, math.inf, -0.0])
+found += [y // 0, y % 0, y % math.inf, 5.5 // y, 5.5 % y, x % y, x // y]
+found += [y // x.double()]
+x //= 2
+y %= 3
+found += [x, y]
+""",
+    "a linear layer with one weight vector, or with one bias": """
+x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+w = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+b = torch.tensor(0.5, requires_grad=True)
+found = [F.linear(x, w), F.linear(x[0], w), F.linear(x[None], w), F.linear(x[0], w, b)]
+found += [F.linear(x, x, b), F.linear(x[None], x, b)]
+sum((y * y).sum() for y in found).backward()
+found += [x.grad, w.grad, b.grad]
+""",
+    "what is not stretched can be written to": """
+x = torch.arange(6.0).reshape(2, 3)
+x.expand(2, 3).mul_(2)
+x.T.expand(1, -1, 2)[0, 0] = 9
+y = torch.ones(2, 3, requires_grad=True).clone()
+z = y.expand(1, 2, 3)
+z[0, 1] *= torch.arange(3.0)
+(z * y).sum().backward()
+found = [x, y, z, torch.broadcast_to(x, (2, 3)).add_(1), torch.ones(0).expand(1, 0)]
+""",
+    "norms where there is no direction": """
+found = []
+for at in ([0.0, 0.0], [0.0, 3.0]):
+    x = torch.tensor([at, [1.0, 2.0]], requires_grad=True)
+    for dim in (None, 1):
+        (g,) = torch.autograd.grad(x.norm(dim=dim).sum(), x, create_graph=True)
+        found += [g, *torch.autograd.grad((g * g).sum() + g.sum(), x)]
+""",
+    "functions of nan and of bools": """
+x = torch.tensor([math.nan, 0.0, -1.0], requires_grad=True)
+F.elu(x, 2.0).sum().backward()
+found = [x.grad, torch.erf(torch.tensor([True, False]))]
+""",
+    "pools of integers": """
+x = torch.arange(-20, 29).reshape(1, 7, 7)
+found = [F.max_pool2d(x, 2), F.avg_pool2d(x, 2)]
+found += [F.avg_pool2d(x - 10, 3, divisor_override=2)]
+for options in [(True, False), (True, True), (False, False), (False, True)]:
+    found += [F.avg_pool2d(x, 3, 2, 1, *options)]
+""",
     "pools over the end": """
 x = torch.arange(49.0).reshape(1, 7, 7).requires_grad_()
 found = [F.max_pool2d(x, 2, ceil_mode=True), F.max_pool2d(x, 3, 2, 1, ceil_mode=True)]
@@ -934,6 +986,24 @@ hooked(lambda g: g.double())
 hooked(lambda g: 5)
 F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3, mask, is_causal=True)
 F.adaptive_avg_pool2d(torch.ones(4, 4), 2)
+F.max_pool2d(torch.ones(1, 4, 4, dtype=torch.bool), 2)
+F.avg_pool2d(torch.ones(1, 4, 4, dtype=torch.bool), 2)
+F.conv2d(torch.ones(1, 1, 3, 3).bool(), torch.ones(1, 1, 2, 2).bool())
+F.linear(torch.ones(2, 3, dtype=torch.bool), torch.ones(4, 3, dtype=torch.bool))
+F.linear(torch.ones(2, 3), torch.ones(4), None)
+F.linear(torch.ones(2, 3), torch.ones(3), torch.ones(3))
+F.linear(torch.ones(2, 3), torch.tensor(1.0))
+torch.einsum("ij,jk", torch.ones(2, 3).bool(), torch.ones(3, 4).bool())
+torch.ones(3, requires_grad=True).sum(dtype=torch.int64)
+torch.ones(3, requires_grad=True).cumsum(0, dtype=torch.int64)
+torch.arange(3) // 0
+torch.arange(3) % 0
+7 % torch.arange(3)
+7 // torch.arange(3)
+torch.arange(3) ** -1
+torch.tensor([True]) // torch.tensor([True])
+torch.tensor([True]) % torch.tensor([True])
+torch.ones(2, 3).expand(3, 2)
 (torch.ones(2) > 0) - (torch.ones(2) > 0)
 (torch.ones(2) > 0) - True
 -(torch.ones(2) > 0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from minigrad.dtypes import zeros
 from minigrad.joint import join, unused
+from minigrad.nn.padding import pad
 from minigrad.op import Op, called
 from minigrad.shapes import cat
 
@@ -170,9 +171,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
             "conv2d wants an input (N, C, H, W) and a weight (O, C, kh, kw), "
             f"but got shapes {input.shape} and {weight.shape}"
         )
-    if input.dtype != weight.dtype:
+    if input.dtype != weight.dtype or input.dtype == bool:
         raise RuntimeError(
-            f"conv2d: input is {input.dtype}, but weight {weight.dtype}; convert one"
+            f"conv2d: input is {input.dtype} and weight {weight.dtype}; both have to "
+            "be numbers of one dtype"
         )
     if input.shape[1] != weight.shape[1] * groups:
         raise RuntimeError(
@@ -226,8 +228,6 @@ def check_kernels(weight, bias, groups):
 
 def framed_evenly(input, kernel, stride, dilation):
     """Return images in a frame with which a convolution keeps their size."""
-    from minigrad.nn.functional import pad
-
     if stride != (1, 1):
         raise ValueError("padding='same' is not supported for strided convolutions")
     (h, w) = (d * (k - 1) for k, d in zip(kernel, dilation))

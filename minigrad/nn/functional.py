@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from minigrad import creation, ops
-from minigrad.indexing import taken, with_ends
+from minigrad.indexing import taken
 from minigrad.inplace import overwrite
 from minigrad.joint import join
 from minigrad.nn.conv import conv2d, pair  # noqa: F401
@@ -18,6 +18,7 @@ from minigrad.nn.losses import (  # noqa: F401
     nll_loss,
 )
 from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
+from minigrad.nn.padding import PAD, pad, padded  # noqa: F401
 from minigrad.nn.pool import (  # noqa: F401
     adaptive_avg_pool2d,
     avg_pool2d,
@@ -25,6 +26,7 @@ from minigrad.nn.pool import (  # noqa: F401
 )
 from minigrad.op import Op, called
 from minigrad.operands import check_tensors
+from minigrad.products import matmul
 from minigrad.reductions import floats
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
@@ -82,8 +84,14 @@ LINEAR = {
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
+    """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out).
+
+    A weight (in,) gives (...); a bias without axes is added to all.
+    """
     check_linear(input, weight, bias)
+    if weight.array.ndim == 1 or (bias is not None and not bias.array.ndim):
+        out = matmul(input, weight.t())
+        return out if bias is None else out + bias
     return LINEAR[input.array.ndim == 2, bias is not None](input, weight, bias)
 
 
@@ -91,12 +99,12 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise TypeError or RuntimeError unless these fit together."""
     check_tensors("linear", input, weight)
     x, w = input.array, weight.array
-    if x.dtype != w.dtype:
+    if x.dtype != w.dtype or x.dtype == bool:
         raise RuntimeError(
-            "mat1 and mat2 must have the same dtype, but got "
+            "mat1 and mat2 must have the same dtype, of numbers, but got "
             f"{input.dtype} and {weight.dtype}"
         )
-    if w.ndim != 2 or not x.ndim or x.shape[-1] != w.shape[1]:
+    if w.ndim not in (1, 2) or not x.ndim or x.shape[-1] != w.shape[-1]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
@@ -104,8 +112,8 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if bias is None:
         return
     b = bias.array
-    if b.ndim != 1 or len(b) != len(w) or b.dtype != w.dtype:
-        raise RuntimeError(f"bias {bias.shape} should be {w.shape[:1]}, {w.dtype}")
+    if b.shape not in (w.shape[:-1], ()) or b.dtype != w.dtype:
+        raise RuntimeError(f"bias {bias.shape} should be {w.shape[:-1]}, {w.dtype}")
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
@@ -139,7 +147,9 @@ join(leaky, "a")  # the slope of its slope is 0, as PyTorch's
 elu_op = Op(
     "Elu",
     lambda a, alpha: np.where(a > 0, a, alpha * np.expm1(a)),
-    a=lambda g, a, alpha: np.where(a > 0, g, g * np.exp(np.where(a < 0, a, 0)) * alpha),
+    a=lambda g, a, alpha: np.where(
+        a <= 0, g * np.exp(np.where(a < 0, a, 0)) * alpha, g
+    ),
 )
 silu_op = Op(
     "Silu",
@@ -256,37 +266,6 @@ def with_dim(input, dim, dtype):
 
 
 # Others
-
-
-def pad(input, pad, mode="constant", value=None):
-    """Add (or, if negative, cut off) numbers at both ends of the last axes.
-
-    `pad` holds pairs: before and after for the last axis, then the one before it. The
-    mode is "constant" (the numbers are `value`), "reflect", "replicate" or "circular".
-    """
-    if len(pad) % 2 or len(pad) > 2 * input.ndim:
-        raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
-    pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
-    pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
-    if any(n + min(x, 0) + min(y, 0) < 0 for n, (x, y) in zip(input.shape, pairs)):
-        raise RuntimeError(f"pad: cannot cut so much off {input.shape}: {tuple(pad)}")
-    if mode != "constant":
-        return with_ends(input, pairs, mode, value)
-    return PAD(input, tuple(pairs), 0.0 if value is None else value)
-
-
-def padded(a, pairs, value):
-    """Return an array with its ends extended or cut off."""
-    a = a[tuple(slice(max(-x, 0), n + min(y, 0)) for n, (x, y) in zip(a.shape, pairs))]
-    ends = [(max(x, 0), max(y, 0)) for x, y in pairs]
-    return np.pad(a, ends or 0, constant_values=value)
-
-
-PAD = Op(
-    "ConstantPadNd",
-    padded,
-    a=lambda g, pairs: PAD(g, tuple((-x, -y) for x, y in pairs), 0.0),
-)
 
 
 def dropout(input, p=0.5, training=True, inplace=False):

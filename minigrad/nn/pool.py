@@ -8,12 +8,12 @@ import math
 
 import numpy as np
 
-from minigrad.dtypes import zeros
+from minigrad.dtypes import float32, zeros
 from minigrad.joint import join, same
 from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
+from minigrad.nn.padding import pad
 from minigrad.op import Op, called
 from minigrad.shapes import cat
-from minigrad.tensor import Tensor
 
 
 def windows(kernel, size, stride):
@@ -89,10 +89,11 @@ PICK = Op(
 )
 
 
-def total(a, kernel, stride):
-    """Return the sum of each window."""
+def means(a, kernel, stride, over):
+    """Return the sum of each window over a number, or over one for each window."""
     size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
-    return sum(a[window] for window in windows(kernel, size, stride))
+    total = sum(a[window] for window in windows(kernel, size, stride))
+    return (total / over).astype(a.dtype, copy=False)  # integers stay integers
 
 
 def to_all(a, size, kernel, stride):
@@ -103,11 +104,11 @@ def to_all(a, size, kernel, stride):
     return out
 
 
-SUM = Op(
+AVG = Op(
     "AvgPool2D",
-    lambda a, kernel, stride: total(a, kernel, stride) / math.prod(kernel),
-    a=lambda g, shape, kernel, stride: SPREAD(
-        g / math.prod(kernel), shape[2:], kernel, stride
+    means,
+    a=lambda g, shape, kernel, stride, over: SPREAD(
+        g / over, shape[2:], kernel, stride
     ),
 )
 
@@ -115,18 +116,16 @@ SUM = Op(
 SPREAD = Op(
     "AvgPool2DBackward",
     to_all,
-    a=lambda g, kernel, stride: SUM(g, kernel, stride) * math.prod(kernel),
+    a=lambda g, kernel, stride: AVG(g, kernel, stride, 1),
 )
 
 
 join(MAX, "a")
-join(SUM, "a")
+join(AVG, "a")
 
 
 def extended(input, kernel, stride, padding, ceil_mode, value):
     """Return images in a frame that pooling is to see."""
-    from minigrad.nn.functional import pad
-
     padding, frame = pair(padding), []
     if any(not 0 <= p <= k // 2 for p, k in zip(padding, kernel)):
         raise RuntimeError(
@@ -139,23 +138,30 @@ def extended(input, kernel, stride, padding, ceil_mode, value):
     return pad(input, frame, value=value) if any(frame) else input
 
 
-def pooled(op, input, kernel_size, stride, padding, ceil_mode, value):
-    """Return images (N, C, H, W), or one (C, H, W), pooled in windows."""
-    options = kernel_size, stride, padding, ceil_mode, value
+def pooled(op, input, kernel_size, stride, padding, ceil_mode, value, *rest):
+    """Return images (N, C, H, W), or one (C, H, W), pooled in windows.
+
+    `rest` may be a function of the sizes that gives the operation's last argument.
+    """
+    options = kernel_size, stride, padding, ceil_mode, value, *rest
     if input.ndim == 3:
         return pooled(op, input.unsqueeze(0), *options).squeeze(0)
-    if input.ndim != 4:
-        raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
+    if input.ndim != 4 or input.dtype == bool:
+        raise RuntimeError(
+            "expected images (N, C, H, W) of numbers, but got "
+            f"{input.shape}, {input.dtype}"
+        )
     kernel = pair(kernel_size)
     stride = kernel if stride is None else pair(stride)
-    input = extended(input, kernel, stride, padding, ceil_mode, value)
-    size = out_size(input.shape, kernel, stride, (0, 0), (1, 1))
+    large = extended(input, kernel, stride, padding, ceil_mode, value)
+    size = out_size(large.shape, kernel, stride, (0, 0), (1, 1))
     if min(size) < 1:
         raise RuntimeError(
-            f"Given input size: {input.shape[2:]}. Calculated output size: {size}. "
+            f"Given input size: {large.shape[2:]}. Calculated output size: {size}. "
             "Output size is too small"
         )
-    return op(input, kernel, stride)
+    rest = [find(input.shape[2:], size, kernel, stride) for find in rest]
+    return op(large, kernel, stride, *rest)
 
 
 def max_pool2d(
@@ -194,25 +200,17 @@ def avg_pool2d(
     The frame of zeros counts, unless count_include_pad says no; what a window sees
     beyond that, with ceil_mode, does not. divisor_override is what to divide by.
     """
-    means = pooled(SUM, input, kernel_size, stride, padding, ceil_mode, 0.0)
-    whole = math.prod(pair(kernel_size))
-    if divisor_override is not None:
-        return called("AvgPool2D", means * (whole / divisor_override))
-    if not ceil_mode and count_include_pad:
-        return means
-    stride = kernel_size if stride is None else stride
-    counts = [
-        seen(*sizes, count_include_pad)
-        for sizes in zip(
-            input.shape[-2:],
-            means.shape[-2:],
-            pair(kernel_size),
-            pair(stride),
-            pair(padding),
-        )
-    ]
-    share = (whole / np.outer(*counts)).astype(input.dtype)
-    return called("AvgPool2D", means * Tensor(share))
+
+    def over(shape, size, kernel, stride):
+        if divisor_override is not None:
+            return divisor_override
+        if not ceil_mode and count_include_pad:
+            return math.prod(kernel)
+        spans = zip(shape, size, kernel, stride, pair(padding))
+        counts = [seen(*span, count_include_pad) for span in spans]
+        return np.outer(*counts).astype(float32)  # exact, and no float32 gets wider
+
+    return pooled(AVG, input, kernel_size, stride, padding, ceil_mode, 0.0, over)
 
 
 def seen(length, size, kernel, stride, padding, count_include_pad):
@@ -240,6 +238,6 @@ def adaptive_avg_pool2d(input, output_size):
     for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
         spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
         index = (slice(None),) * (2 + dim)
-        means = [input[(*index, slice(*span))].mean(2 + dim, True) for span in spans]
-        input = cat(means, 2 + dim)
+        parts = [input[(*index, slice(*span))].mean(2 + dim, True) for span in spans]
+        input = cat(parts, 2 + dim)
     return called("AdaptiveAvgPool2D", input)

@@ -1,0 +1,66 @@
+"""Padding: numbers added, or cut off, at both ends of some axes."""
+
+import math
+
+import numpy as np
+
+from minigrad.indexing import index_select
+from minigrad.op import Op
+from minigrad.tensor import Tensor
+
+
+def pad(input, pad, mode="constant", value=None):
+    """Add (or, if negative, cut off) numbers at both ends of the last axes.
+
+    `pad` holds pairs: before and after for the last axis, then the one before it. The
+    mode is "constant" (the numbers are `value`), "reflect", "replicate" or "circular".
+    """
+    if len(pad) % 2 or len(pad) > 2 * input.ndim:
+        raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
+    pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
+    pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
+    if any(n + min(x, 0) + min(y, 0) < 0 for n, (x, y) in zip(input.shape, pairs)):
+        raise RuntimeError(f"pad: cannot cut so much off {input.shape}: {tuple(pad)}")
+    if mode != "constant":
+        return with_ends(input, pairs, mode, value)
+    return PAD(input, tuple(pairs), 0.0 if value is None else value)
+
+
+def padded(a, pairs, value):
+    """Return an array with its ends extended or cut off."""
+    a = a[tuple(slice(max(-x, 0), n + min(y, 0)) for n, (x, y) in zip(a.shape, pairs))]
+    ends = [(max(x, 0), max(y, 0)) for x, y in pairs]
+    return np.pad(a, ends or 0, constant_values=value)
+
+
+PAD = Op(
+    "ConstantPadNd",
+    padded,
+    a=lambda g, pairs: PAD(g, tuple((-x, -y) for x, y in pairs), 0.0),
+)
+
+
+ENDS = {  # what PyTorch calls it, and NumPy; how much it may be beyond the length
+    "reflect": ("reflect", -1),
+    "circular": ("wrap", 0),
+    "replicate": ("edge", math.inf),
+}
+
+
+def with_ends(input, pairs, mode, value):
+    """Return a tensor longer at both ends of its axes, by numbers of its own."""
+    if mode not in ENDS:
+        names = ", ".join(["constant", *ENDS])
+        raise NotImplementedError(f"pad: there is no mode {mode!r}, only {names}")
+    if value is not None:
+        raise RuntimeError(f"pad: the mode {mode!r} does not take a value: {value}")
+    name, beyond = ENDS[mode]
+    for dim, (length, (before, after)) in enumerate(zip(input.shape, pairs)):
+        more = max(before, 0), max(after, 0)
+        if any(more) and max(more) > length + beyond:
+            raise RuntimeError(f"pad: {mode} cannot add {more} to a length of {length}")
+        if before or after:
+            places = np.arange(max(-before, 0), length + min(after, 0))
+            places = np.pad(places, more, name)
+            input = index_select(input, dim, Tensor(places))
+    return input
