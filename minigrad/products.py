@@ -149,9 +149,12 @@ def einsum(equation, *operands):
     operands = of_one_dtype(
         [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
     )
-    if len(operands) > 1 and operands[0].dtype == bool:
-        raise RuntimeError("einsum: not for bools; make them numbers with float()")
     inputs, output = spelled_out(equation.replace(" ", ""), operands)
+    gone = set("".join(inputs)) - set(output)
+    if operands[0].dtype == bool and gone:  # to be counted
+        if any(sum(c in letters for letters in inputs) > 1 for c in gone):
+            raise RuntimeError("einsum: no products of bools; make them float() first")
+        operands = [operand.long() for operand in operands]
     for i, letters in enumerate(inputs):
         for letter in sorted(set(letters)):
             while inputs[i].count(letter) > 1:

@@ -314,4 +314,6 @@ def masked_fill(input, mask, value):
         raise RuntimeError(
             f"masked_fill: value has to be one number, not of shape {value.shape}"
         )
+    if isinstance(value, Tensor):
+        value = to_dtype(value, input.dtype)
     return filled(input, value, mask)

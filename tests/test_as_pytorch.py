@@ -900,6 +900,15 @@ x = torch.tensor([math.nan, 0.0, -1.0], requires_grad=True)
 F.elu(x, 2.0).sum().backward()
 found = [x.grad, torch.erf(torch.tensor([True, False]))]
 """,
+    "sums of bools, and a number of another dtype": """
+a, b = torch.ones(2, 3).bool(), torch.ones(3, 4).bool()
+found = [torch.einsum("ij->i", a), torch.einsum("ij,jk->ij", a, b)]
+found += [torch.einsum("ij,kl->ijkl", a, b), torch.einsum("ij->ji", a)]
+x = torch.ones(1, 3, requires_grad=True, dtype=torch.float64)
+v = torch.tensor(-1.0, requires_grad=True)
+y = x.masked_fill(torch.tensor([[True, False, False], [False, True, False]]), v)
+found += [y, *torch.autograd.grad(y.sum(), [x, v])]
+""",
     "pools of integers": """
 x = torch.arange(-20, 29).reshape(1, 7, 7)
 found = [F.max_pool2d(x, 2), F.avg_pool2d(x, 2)]
