@@ -117,15 +117,22 @@ def axis_of(dim: int, ndim: int) -> int:
     """Return an axis as counted from the front; raise IndexError if there is none."""
     ndim = max(ndim, 1)
     if not -ndim <= dim < ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}],"
-            f" but got {dim})"
-        )
+        raise out_of_range(dim, ndim)
     return dim % ndim
+
+
+def out_of_range(dim: int, ndim: int) -> IndexError:
+    """Return the error for an axis that is not there."""
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "
+        f"but got {dim})"
+    )
 
 
 def refusal(op: Any, arrays: list, error: ValueError) -> Exception:
     """Return NumPy's error as PyTorch would raise it, with the shapes."""
+    if isinstance(error, np.exceptions.AxisError) and error.axis is not None:
+        return out_of_range(error.axis, error.ndim)
     if list(op.parameters) == ["a", "b"]:
         return mismatch(op, *arrays, error)
     lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]

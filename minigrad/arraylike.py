@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from minigrad.arguments import axis_of
 from minigrad.printing import printed
 
 ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
@@ -56,7 +57,8 @@ class ArrayLike:
 
     def size(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Return the shape, or the length of one axis."""
-        return self.array.shape if dim is None else self.array.shape[dim]
+        shape = self.array.shape
+        return shape if dim is None else shape[axis_of(dim, len(shape))]
 
     def numel(self) -> int:
         """Return how many numbers there are."""

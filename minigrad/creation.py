@@ -150,8 +150,10 @@ def eye(
 def rand(
     *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
 ) -> Tensor:
-    """Return random numbers, uniform from 0 to 1."""
-    return made(generator().random(sizes(args, size)), dtype, requires_grad)
+    """Return random numbers, uniform from 0 up to but without 1."""
+    below_1 = np.nextafter(1, 0, dtype=as_dtype(dtype))  # what rounds up to 1
+    numbers = np.minimum(generator().random(sizes(args, size)), below_1)
+    return made(numbers, dtype, requires_grad)
 
 
 def randn(

@@ -30,13 +30,28 @@ put = Op(
 def placed(a, index, size):
     """Return zeros with `a` added at `index`; of places named twice, the sum."""
     out = zeros(size, a)
-    if any(
+    if not any(
         isinstance(i, ARRAYS) and i.dtype != bool or isinstance(i, list) for i in index
     ):
-        np.add.at(out, index, a)
-    else:
         out[index] = a
+    elif out.ndim > 1 and a.size > 1000 and all(i is ... for i in index[1:]):
+        add_rows(out, np.reshape(index[0], -1), a.reshape(-1, *out.shape[1:]))
+    else:
+        np.add.at(out, index, a)
     return out
+
+
+def add_rows(out, places, rows):
+    """Add rows to those of `out` that places name, some of them more than once.
+
+    In order they can be added up in one go. np.add.at goes one by one, which takes four
+    to six times as long for rows of 64 numbers.
+    """
+    places = places % len(out)
+    order = np.argsort(places, kind="stable")
+    places = places[order]
+    first = np.flatnonzero(np.diff(places, prepend=-1))
+    out[places[first]] = np.add.reduceat(rows[order], first)
 
 
 PARTS_OF_INDEX = list, tuple, slice, Tensor, Array, type(None), type(...)

@@ -174,7 +174,11 @@ def in_place(op: Callable) -> Callable:
     """Return the method that writes over its tensor: add_ for add."""
 
     def method(self, *args, **kwargs):
-        return overwrite(self, lambda x, *rest: op(x, *rest, **kwargs), *args)
+        def by_name(x, *values):
+            rest = dict(zip(kwargs, values[len(args) :]))
+            return op(x, *values[: len(args)], **rest)
+
+        return overwrite(self, by_name, *args, *kwargs.values())
 
     method.__doc__ = f"Like {getattr(op, '__name__', op)}, in the tensor's own memory."
     return method

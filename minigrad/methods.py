@@ -6,7 +6,6 @@ from minigrad import (
     extremes,
     indexing,
     inplace,
-    linalg,
     ops,
     products,
     reductions,
@@ -58,11 +57,10 @@ BOTH = {  # functions of minigrad and methods of Tensor
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin logsumexp cumsum all any equal
-        allclose softmax log_softmax""",
+        allclose norm softmax log_softmax""",
     extremes: "max min maximum minimum argmax argmin",
     shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
         broadcast_to flip roll tril triu masked_fill""",
-    linalg: "norm",
     indexing: "split chunk unbind index_select gather",
 }
 FUNCTIONS = {ops: "where", shapes: "cat stack", products: "einsum"}

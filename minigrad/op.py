@@ -59,12 +59,12 @@ class Op:
         known = [*self.parameters, "y", "shape", "i"]
         named = dict.fromkeys(name for names in self.names for name in names)
         self.extras = [name for name in named if name not in known]
-        self.along = (
-            list(self.parameters).index("dim") if "dim" in self.parameters else 0
-        )
-        self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
+        dim = list(self.parameters).index("dim") if "dim" in self.parameters else None
+        self.along = dim  # which argument says along which axis, if one does
+        # Whether a node has arrays to free after a walk back, or has to look for some
         arrays = {"y", *self.arguments, *(self.extras if plain else ())}
         self.frees = bool(named.keys() & arrays)
+        self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
         self.picks = [self.picker(names) for names in self.names]
         self.method, self.renamed = bound(self), {}
         self.overload = overload and list(self.parameters).index(overload)
@@ -89,7 +89,8 @@ class Op:
     def adopt(self, other: "Op") -> dict:
         """Become `other` for all who hold this Op or its method; return what it was.
 
-        What it was can be adopted in its turn.
+        What it was can be adopted in its turn. Tensor has the method as its own, so
+        this has to change from within: by its code.
         """
         before = vars(self) | {"code": self.method.__code__}
         now = dict(vars(other) if isinstance(other, Op) else other)
@@ -199,7 +200,9 @@ def general(op: Op) -> Callable:
 
     def method(*args, **kwargs):
         if kwargs or len(args) != len(op.defaults):
-            args = in_order(op, *with_dtype(op, args, kwargs))
+            dtype = kwargs.pop("dtype", None) if op.along else None
+            args = in_order(op, args, kwargs)
+            args = args if dtype is None else in_dtype(op, dtype, *args)
         if op.along and args[op.along] is not None:
             args = without_axis_0(op, args)
         listed, bare = isinstance(args[0], list), True
@@ -237,16 +240,12 @@ def general(op: Op) -> Callable:
     return method
 
 
-def with_dtype(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+def in_dtype(op: Op, dtype: Any, input: Tensor, *rest: Any) -> tuple:
     """Return the arguments, with the tensor in the dtype that a reduction is told."""
-    if op.along and "dtype" in kwargs:
-        dtype = as_dtype(kwargs.pop("dtype"))
-        if args[0].requires_grad and dtype.kind != "f":
-            raise RuntimeError(
-                f"{op.name}: no gradient flows through {dtype}; detach()"
-            )
-        args = to_dtype(args[0], dtype), *args[1:]
-    return args, kwargs
+    dtype = as_dtype(dtype)
+    if input.requires_grad and dtype.kind != "f":
+        raise RuntimeError(f"{op.name}: no gradient flows through {dtype}; detach()")
+    return to_dtype(input, dtype), *rest
 
 
 def record(op: Op, arrays: list, out: ndarray, extras: Sequence, targets: list) -> Node:

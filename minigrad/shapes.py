@@ -56,7 +56,7 @@ expanded = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
 def ones_among(a, dim):
     """Return those axes of `dim` that have length 1: squeeze leaves others alone."""
     dims = dim if isinstance(dim, list | tuple) else (dim,)
-    return tuple(d for d in dims if not a.ndim or a.shape[d] == 1) if a.ndim else ()
+    return tuple(d for d in dims if a.shape[axis_of(d, a.ndim)] == 1) if a.ndim else ()
 
 
 def reshape(input, *args, shape=None):
@@ -160,6 +160,7 @@ def contiguous(input):
 def join(tensors, dim):
     """Return the tensors joined, without empty vectors, and where each begins."""
     full = [a for a in tensors if a.shape != (0,)] or tensors
+    dim = axis_of(dim, full[0].ndim)
     lengths = [a.shape[dim] if a.shape != (0,) else 0 for a in tensors]
     return np.concatenate(full, dim), {"starts": tuple(np.cumsum([0, *lengths]))}
 

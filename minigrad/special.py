@@ -3,8 +3,6 @@
 Source: W. J. Cody, "Rational Chebyshev Approximations for the Error Function", 1969.
 """
 
-from functools import reduce
-
 import numpy as np
 from numpy import ndarray
 
@@ -35,5 +33,15 @@ def erf_of(a: ndarray) -> ndarray:
 
 def ratio(polynomials: tuple, x: ndarray) -> ndarray:
     """Return the value of one polynomial over that of another."""
-    above, below = (reduce(lambda y, c: y * x + c, each) for each in polynomials)
+    above, below = (polynomial(each, x) for each in polynomials)
     return above / below
+
+
+def polynomial(coefficients: tuple, x: ndarray) -> ndarray:
+    """Return the value of a polynomial, by Horner's rule."""
+    first, *others, last = coefficients
+    y = first * x
+    for coefficient in others:
+        y += coefficient
+        y *= x
+    return y + last

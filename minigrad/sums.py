@@ -30,7 +30,7 @@ def added_up(a, axes, keepdims=False):
     Along an axis NumPy adds one number after the other, and the error grows with their
     number: of 0.1 in float32 60,000 make 6003.5.
     """
-    if axes is None or a.dtype != float32:
+    if axes is None or a.size < LONG or a.dtype != float32:
         return np.add.reduce(a, axes, keepdims=keepdims)
     if math.prod(a.shape[axis_of(i, a.ndim)] for i in np.atleast_1d(axes)) < LONG:
         return np.add.reduce(a, axes, keepdims=keepdims)
@@ -51,6 +51,7 @@ def sums(a, axes):
         if axes in (0, tuple(range(n))) and n < a.ndim:  # those in front, as one
             rows = a.reshape((math.prod(a.shape[:n]), math.prod(a.shape[n:])))
             return column_sums(rows).reshape((1,) * n + a.shape[n:])
+        return added_up(a, axes, True)
     return a.sum(axis=axes, keepdims=True)
 
 

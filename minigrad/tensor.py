@@ -165,9 +165,11 @@ def kind(value: Any) -> str:
     return type(value).__name__
 
 
-def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=False):
+def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=False):
     """Carry gradients from `outputs` back; return what reached the ends, by node."""
-    roots, edges = {}, {tensor.edge for tensor in inputs}
+    if inputs is not None and not inputs:
+        raise RuntimeError("inputs cannot be empty: say what to get the gradients of")
+    roots, edges = {}, {tensor.edge for tensor in inputs or ()}
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     for output, g in zip(outputs, gradients, strict=True):
@@ -184,8 +186,8 @@ def walk_back(outputs, gradients, inputs=(), retain_graph=None, create_graph=Fal
 
 def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
-    inputs = [inputs] if isinstance(inputs, Tensor) else inputs or ()
-    wanted = {tensor.edge: tensor for tensor in inputs}
+    inputs = [inputs] if isinstance(inputs, Tensor) else inputs and list(inputs)
+    wanted = {tensor.edge: tensor for tensor in inputs or ()}
     ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
     while ends:
         node, g = ends.popitem()

@@ -8,7 +8,7 @@ from minigrad import creation, ops
 from minigrad.indexing import taken
 from minigrad.inplace import overwrite
 from minigrad.joint import join
-from minigrad.nn.conv import conv2d, pair  # noqa: F401
+from minigrad.nn.conv import conv2d  # noqa: F401
 from minigrad.nn.losses import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -18,7 +18,7 @@ from minigrad.nn.losses import (  # noqa: F401
     nll_loss,
 )
 from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
-from minigrad.nn.padding import PAD, pad, padded  # noqa: F401
+from minigrad.nn.padding import pad  # noqa: F401
 from minigrad.nn.pool import (  # noqa: F401
     adaptive_avg_pool2d,
     avg_pool2d,
@@ -128,12 +128,13 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
             f"index out of range in self: indices from {index.min()} to {index.max()}, "
             f"rows from 0 to {len(weight) - 1}"
         )
-    if padding_idx is not None:
-        if not -len(weight) <= padding_idx < len(weight):
-            raise IndexError(f"padding_idx {padding_idx}: there are {len(weight)} rows")
-        learns = np.arange(len(weight)) != padding_idx % len(weight)
-        weight = ops.where(Tensor(learns[:, None]), weight, weight.detach())
-    return taken["Embedding"](weight, (index,))
+    out = taken["Embedding"](weight, (index,))
+    if padding_idx is None:
+        return out
+    if not -len(weight) <= padding_idx < len(weight):
+        raise IndexError(f"padding_idx {padding_idx}: there are {len(weight)} rows")
+    learns = Tensor((index != padding_idx % len(weight))[..., None])
+    return called("Embedding", ops.where(learns, out, out.detach()))
 
 
 # Activations
@@ -283,7 +284,10 @@ def one_hot(tensor, num_classes=-1):
     """Return a row for each integer: 1 in its place, 0 elsewhere."""
     if tensor.dtype.kind != "i" or (tensor.array < 0).any():
         raise RuntimeError("one_hot: the classes have to be int64, from 0 on")
-    classes = int(tensor.array.max()) + 1 if num_classes == -1 else num_classes
+    largest = int(tensor.array.max(initial=-1))
+    classes = largest + 1 if num_classes == -1 else num_classes
+    if largest >= classes:
+        raise RuntimeError(f"one_hot: {classes} classes, but there is a {largest}")
     return Tensor(np.eye(classes, dtype=np.int64)[tensor.array])
 
 

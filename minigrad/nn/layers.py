@@ -5,6 +5,7 @@ import math
 from minigrad import creation
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.conv import pair
 from minigrad.nn.module import Module, Parameter
 
 
@@ -61,10 +62,10 @@ class Conv2d(Module):
                 f"be divisible by groups, {groups}"
             )
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = F.pair(kernel_size)
-        self.stride = F.pair(stride)
-        self.padding = padding if isinstance(padding, str) else F.pair(padding)
-        self.dilation, self.groups = F.pair(dilation), groups
+        self.kernel_size = pair(kernel_size)
+        self.stride = pair(stride)
+        self.padding = padding if isinstance(padding, str) else pair(padding)
+        self.dilation, self.groups = pair(dilation), groups
         shape = (out_channels, in_channels // groups, *self.kernel_size)
         self.weight = Parameter(creation.empty(shape))
         self.register_parameter("bias", None)

@@ -1,6 +1,7 @@
 """Losses, from scores that may be of any size: each with its `reduction`."""
 
 import math
+import warnings
 
 import numpy as np
 
@@ -97,6 +98,11 @@ SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * ops.sigmoid(-a))
 def paired(name, input, target):
     """Return the two in one shape and one dtype; raise unless these are floats."""
     if input.shape != target.shape:
+        warnings.warn(
+            f"{name}: the target has the shape {target.shape}, the input {input.shape};"
+            " they are broadcast, which is seldom what was meant",
+            stacklevel=3,
+        )
         shape = (input - target).shape
         input, target = input.expand(shape), target.expand(shape)
     input, target = alike(input, target)
@@ -105,14 +111,20 @@ def paired(name, input, target):
 
 
 def mse_loss(input, target, *, reduction="mean"):
-    """Return the squared differences, or their mean or sum."""
+    """Return the squared differences, or their mean or sum.
+
+    Shapes that differ are broadcast, with a warning.
+    """
     check_reduction(reduction)
     input, target = paired("mse_loss", input, target)
     return SQUARED(input, target, reduction)
 
 
 def l1_loss(input, target, *, reduction="mean"):
-    """Return the absolute differences, or their mean or sum."""
+    """Return the absolute differences, or their mean or sum.
+
+    Shapes that differ are broadcast, with a warning.
+    """
     input, target = paired("l1_loss", input, target)
     return reduced(ops.abs(input - target), reduction)
 

@@ -98,6 +98,12 @@ class Module:
                 return self.__dict__[table][name]
         raise not_there(self, name)
 
+    def __dir__(self) -> list[str]:
+        return [
+            *super().__dir__(),
+            *(name for table in self._tables() for name in table),
+        ]
+
     def __delattr__(self, name: str) -> None:
         for table in self._tables():
             if name in table:
@@ -219,9 +225,9 @@ class Module:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or set them to 0."""
         for parameter in self.parameters():
-            if set_to_none or parameter.grad is None:
+            if set_to_none:
                 parameter.grad = None
-            else:
+            elif parameter.grad is not None:
                 parameter.grad.detach_().zero_()
 
     def to(self, *args: Any, device: Any = None, dtype: Any = None) -> "Module":

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from minigrad.inplace import write
 from minigrad.joint import join, unused
 from minigrad.op import Op
 from minigrad.reductions import floats
@@ -89,7 +90,9 @@ def batch_norm(
         n = unit.size // mean.size
         unbiased = variance * (n / (n - 1))
         for running, now in (running_mean, mean), (running_var, unbiased):
-            running.array += momentum * (now.reshape(-1) - running.array)
+            write(
+                running.array, (1 - momentum) * running.array + momentum * now.ravel()
+            )
     return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
 
 

@@ -89,7 +89,7 @@ PICK = Op(
 )
 
 
-def means(a, kernel, stride, over):
+def averages(a, kernel, stride, over):
     """Return the sum of each window over a number, or over one for each window."""
     size = out_size(a.shape, kernel, stride, (0, 0), (1, 1))
     total = sum(a[window] for window in windows(kernel, size, stride))
@@ -106,7 +106,7 @@ def to_all(a, size, kernel, stride):
 
 AVG = Op(
     "AvgPool2D",
-    means,
+    averages,
     a=lambda g, shape, kernel, stride, over: SPREAD(
         g / over, shape[2:], kernel, stride
     ),
