@@ -10,12 +10,12 @@ Read it in this order:
     methods, creation, dtypes, printing               the rest of a Tensor's surface
     inplace, views                                    writing over it, and who sees that
     grad_mode, hooks, anomaly, function, autograd     the rest of autograd
-    nn/, models/, optim, data, trainer, serialization learning machines
+    nn/, models/, optim/, data, trainer, serialization learning machines
     draw*, render, plot                               pictures
-    memory                     who holds an array; one setting, for speed
+    memory, cuda               who holds an array, and where
 """
 
-from minigrad import autograd, data, hooks, linalg, methods, nn, optim
+from minigrad import autograd, cuda, data, hooks, linalg, methods, nn, optim
 from minigrad.autograd import (
     enable_grad,
     is_grad_enabled,
@@ -45,6 +45,7 @@ from minigrad.creation import (
     zeros,
     zeros_like,
 )
+from minigrad.cuda import device
 from minigrad.dtypes import bool_ as bool
 from minigrad.dtypes import float32, float64, int64
 from minigrad.memory import keep_freed_memory
@@ -52,5 +53,6 @@ from minigrad.serialization import load, save
 from minigrad.tensor import Tensor
 
 float, double, long = float32, float64, int64
+autograd.functional = autograd  # where PyTorch has jacobian, hessian, vjp, jvp
 globals().update(methods.named(methods.BOTH) | methods.named(methods.FUNCTIONS))
 keep_freed_memory()

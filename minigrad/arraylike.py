@@ -8,6 +8,8 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad.arguments import axis_of
+from minigrad.cuda import device
+from minigrad.dtypes import as_array
 from minigrad.printing import printed
 
 ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
@@ -24,6 +26,16 @@ def as_bare(value: Any) -> Any:
             [*map(as_bare, value)] if type(value) is list else (*map(as_bare, value),)
         )
     return value.numpy() if isinstance(value, ArrayLike) else value
+
+
+def held(data: Any, edge: Any) -> ndarray:
+    """Return what a Tensor is to hold as an array; numbers are for tensor()."""
+    if type(data) in (list, tuple, bool, int, float) or isinstance(edge, int):
+        raise TypeError(
+            "Tensor(...) takes an array, no numbers and no sizes: write "
+            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
+        )
+    return as_array(data)
 
 
 class ArrayLike:
@@ -47,9 +59,10 @@ class ArrayLike:
         return self.array.dtype
 
     @property
-    def device(self) -> str:
+    def device(self) -> device:
         """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
-        return "cuda" if type(self.array).__module__.startswith("cupy") else "cpu"
+        on_gpu = type(self.array).__module__.startswith("cupy")
+        return device("cuda" if on_gpu else "cpu")
 
     def dim(self) -> int:
         """Return how many axes there are."""

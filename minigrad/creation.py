@@ -43,16 +43,24 @@ def repeatable(function: Callable) -> Callable:
     return run
 
 
-def made(array: np.ndarray, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def made(
+    array: np.ndarray,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: str | None = None,
+) -> Tensor:
     """Return a new leaf."""
     tensor = Tensor(
         array if dtype is None else array.astype(as_dtype(dtype), copy=False)
     )
+    tensor = tensor if device is None else tensor.to(device)
     tensor.requires_grad = requires_grad
     return tensor
 
 
-def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(
+    data: Any, dtype: Any = None, requires_grad: bool = False, device: str | None = None
+) -> Tensor:
     """Return a copy of numbers, of nested lists of them, or of an array, as a leaf.
 
     Python's floats become float32, its integers int64; an array keeps its dtype.
@@ -66,14 +74,14 @@ def tensor(data: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
         raise ValueError(
             f"tensor: the lists are not all of one length ({error})"
         ) from error
-    return made(array, None, requires_grad)
+    return made(array, None, requires_grad, device)
 
 
-def as_tensor(data: Any, dtype: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:
     """Return data as a tensor, on the same memory where that can be."""
     if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
-    return Tensor(as_array(data, dtype))
+        return data.to(dtype, device)
+    return made(as_array(data, dtype), device=device)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
@@ -89,36 +97,63 @@ def number(value: Any) -> Any:
 
 
 def zeros(
-    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+    *args: int,
+    size: Any = None,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return zeros of a shape."""
-    return made(np.zeros(sizes(args, size), as_dtype(dtype)), None, requires_grad)
+    return made(
+        np.zeros(sizes(args, size), as_dtype(dtype)), None, requires_grad, device
+    )
 
 
 def ones(
-    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+    *args: int,
+    size: Any = None,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return ones of a shape."""
-    return made(np.ones(sizes(args, size), as_dtype(dtype)), None, requires_grad)
+    return made(
+        np.ones(sizes(args, size), as_dtype(dtype)), None, requires_grad, device
+    )
 
 
 def empty(
-    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+    *args: int,
+    size: Any = None,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return whatever numbers are there, in a shape."""
-    return made(np.empty(sizes(args, size), as_dtype(dtype)), None, requires_grad)
+    return made(
+        np.empty(sizes(args, size), as_dtype(dtype)), None, requires_grad, device
+    )
 
 
 def full(
-    size: tuple, fill_value: Any, dtype: Any = None, requires_grad: bool = False
+    size: tuple,
+    fill_value: Any,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return a shape filled with one number."""
     array = np.full(size, as_array(number(fill_value), dtype))
-    return made(array, None, requires_grad)
+    return made(array, None, requires_grad, device)
 
 
 def arange(
-    start=0, end=None, step=1, dtype: Any = None, requires_grad: bool = False
+    start=0,
+    end=None,
+    step=1,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return start, start + step, ... up to but without end."""
     if end is None:
@@ -128,47 +163,68 @@ def arange(
         raise RuntimeError(
             f"arange: from {start} to {end} there is no way in steps of {step}"
         )
+    if dtype is not None and as_dtype(dtype).kind == "i":
+        start, end, step = map(int, (start, end, step))
     floats = any(isinstance(x, float) for x in (start, end, step))
     array = np.arange(start, end, step)
-    return made(array, dtype or (default if floats else int64), requires_grad)
+    return made(array, dtype or (default if floats else int64), requires_grad, device)
 
 
 def linspace(
-    start, end, steps: int, dtype: Any = default, requires_grad: bool = False
+    start,
+    end,
+    steps: int,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return so many numbers from start to end, evenly spaced, with both ends."""
-    return made(np.linspace(start, end, steps), dtype, requires_grad)
+    return made(np.linspace(start, end, steps), dtype, requires_grad, device)
 
 
 def eye(
-    n: int, m: int | None = None, dtype: Any = default, requires_grad: bool = False
+    n: int,
+    m: int | None = None,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return ones on the diagonal of a matrix of zeros."""
-    return made(np.eye(n, m, dtype=as_dtype(dtype)), None, requires_grad)
+    return made(np.eye(n, m, dtype=as_dtype(dtype)), None, requires_grad, device)
 
 
 def rand(
-    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+    *args: int,
+    size: Any = None,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return random numbers, uniform from 0 up to but without 1."""
     below_1 = np.nextafter(1, 0, dtype=as_dtype(dtype))  # what rounds up to 1
     numbers = np.minimum(generator().random(sizes(args, size)), below_1)
-    return made(numbers, dtype, requires_grad)
+    return made(numbers, dtype, requires_grad, device)
 
 
 def randn(
-    *args: int, size: Any = None, dtype: Any = default, requires_grad: bool = False
+    *args: int,
+    size: Any = None,
+    dtype: Any = default,
+    requires_grad: bool = False,
+    device: str | None = None,
 ) -> Tensor:
     """Return random numbers, normal with mean 0 and variance 1."""
     array = np.asarray(generator().standard_normal(sizes(args, size)))
-    return made(array, dtype, requires_grad)
+    return made(array, dtype, requires_grad, device)
 
 
-def randint(low: int, high=None, size=None, dtype: Any = int64) -> Tensor:
+def randint(
+    low: int, high=None, size=None, dtype: Any = int64, device: str | None = None
+) -> Tensor:
     """Return random integers from low (or 0) up to but without high."""
     if size is None:
         low, high, size = 0, low, high
-    return made(generator().integers(low, high, size), dtype)
+    return made(generator().integers(low, high, size), dtype, device=device)
 
 
 def randperm(n: int) -> Tensor:
@@ -181,13 +237,18 @@ def like(make):
     numpys = getattr(np, f"{make.__name__}_like", None)  # which stays on the device
 
     def function(
-        input: Tensor, dtype: Any = None, requires_grad: bool = False
+        input: Tensor,
+        dtype: Any = None,
+        requires_grad: bool = False,
+        device: str | None = None,
     ) -> Tensor:
         dtype = as_dtype(dtype or input.dtype)
         if numpys is None:
-            return make(input.shape, dtype=dtype, requires_grad=requires_grad)
+            return make(
+                input.shape, dtype=dtype, requires_grad=requires_grad, device=device
+            )
         array = numpys(input.array, dtype, order="C")
-        return made(array, None, requires_grad)
+        return made(array, None, requires_grad, device)
 
     function.__name__ = f"{make.__name__}_like"
     function.__doc__ = make.__doc__.replace("of a shape", "shaped like `input`")

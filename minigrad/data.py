@@ -94,7 +94,15 @@ def default_collate(examples: list) -> Any:
         return {key: default_collate([e[key] for e in examples]) for key in first}
     if isinstance(first, Tensor):
         return stack(examples)
-    return examples if isinstance(first, str) else Tensor(np.asarray(examples))
+    if isinstance(first, str):
+        return examples
+    numbers = np.asarray(examples)
+    if numbers.dtype.kind not in "biuf":
+        raise TypeError(
+            "default_collate: batch must contain tensors, arrays, numbers, dicts or "
+            f"lists; found {kind(first)}. Does the dataset return its example?"
+        )
+    return Tensor(numbers)
 
 
 class DataLoader:

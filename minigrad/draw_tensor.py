@@ -39,7 +39,7 @@ def _(tensor: Tensor) -> Node:
     if tensor.edge is not None:
         node = describe(tensor.edge)
     node.value = shown(tensor.array)
-    node.grad = None if tensor.grad is None else shown(tensor.grad.array)
+    node.grad = None if tensor._grad is None else shown(tensor._grad.array)
     return node
 
 

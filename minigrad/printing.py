@@ -15,8 +15,8 @@ def printed(tensor: Any) -> str:
         return f"tensor({array!r})"
     if not array.size and array.ndim != 1:
         suffixes.append(f"size={tuple(array.shape)}")
-    if array.dtype not in (np.float32, np.bool_) and not (
-        array.dtype == np.int64 and array.size
+    if array.dtype != np.float32 and not (
+        array.dtype in (np.int64, np.bool_) and array.size
     ):
         suffixes.append(f"dtype=minigrad.{array.dtype}")
     if tensor.grad_fn is not None:
@@ -24,13 +24,13 @@ def printed(tensor: Any) -> str:
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     name = "Parameter containing:\n" if type(tensor).__name__ == "Parameter" else ""
-    body = numbers(array, 7) if array.size else "[]"
-    return f"{name}tensor({wrapped(body, suffixes, 7)})"
+    body = "tensor(" + (numbers(array, 7) if array.size else "[]")
+    return f"{name}{wrapped(body, suffixes, 7)})"
 
 
 def wrapped(body: str, suffixes: list[str], indent: int) -> str:
     """Append the suffixes, on a new line where the last one would be too long."""
-    width = len(body) - body.rfind("\n") + indent
+    width = len(body) - body.rfind("\n") + 1
     for suffix in suffixes:
         if width + len(suffix) + 2 > WIDTH:
             body, width = f"{body},\n{' ' * indent}{suffix}", indent + len(suffix)

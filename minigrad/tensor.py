@@ -1,6 +1,7 @@
 """Tensor: an array that knows what made it, under the names that PyTorch uses."""
 
 import sys
+import warnings
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -9,8 +10,8 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import versions
-from minigrad.arraylike import ArrayLike
-from minigrad.dtypes import as_array, ones
+from minigrad.arraylike import ArrayLike, held
+from minigrad.dtypes import ones
 from minigrad.engine import (
     AccumulateGrad,
     Node,
@@ -30,10 +31,10 @@ class Tensor(ArrayLike):
     defined, in ops.py, shapes.py and inplace.py.
     """
 
-    __slots__ = ["array", "edge", "_grad", "source", "views", "__weakref__"]
+    __slots__ = ["array", "edge", "end", "_grad", "source", "views", "__weakref__"]
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
-        self.array = data if type(data) is ndarray else as_array(data)
+        self.array = data if type(data) is ndarray else held(data, edge)
         self.edge = edge
         self._grad = None
 
@@ -46,7 +47,10 @@ class Tensor(ArrayLike):
     def requires_grad(self, value: bool) -> None:
         if value != self.requires_grad:
             check_may_switch(self)
-            self.edge = AccumulateGrad(self) if value else None
+            if value:  # the same end as ever, with its hooks
+                self.end = getattr(self, "end", None) or AccumulateGrad(self)
+                self.end.shape = self.array.shape
+            self.edge = self.end if value else None
 
     @property
     def grad_fn(self) -> Node | None:
@@ -61,6 +65,7 @@ class Tensor(ArrayLike):
     @property
     def grad(self) -> "Tensor | None":
         """What backward() has added up so far, of the same shape as the tensor."""
+        warn_of_result(self)
         return self._grad
 
     @grad.setter
@@ -157,6 +162,16 @@ def check_may_switch(tensor: Tensor) -> None:
         raise RuntimeError(
             f"only Tensors of floating point dtype can require gradients, and this "
             f"one is {tensor.dtype}. Make it float() first."
+        )
+
+
+def warn_of_result(tensor: Tensor) -> None:
+    """Warn who asks a result for a gradient that it does not retain."""
+    if tensor._grad is None and not (tensor.is_leaf or tensor.retains_grad):
+        warnings.warn(
+            "The .grad of a Tensor that is not a leaf is being accessed: only leaves "
+            "get one in backward(). Call retain_grad() on a result before.",
+            stacklevel=3,
         )
 
 

@@ -909,6 +909,65 @@ v = torch.tensor(-1.0, requires_grad=True)
 y = x.masked_fill(torch.tensor([[True, False, False], [False, True, False]]), v)
 found += [y, *torch.autograd.grad(y.sum(), [x, v])]
 """,
+    "tensors by name": """
+w = torch.tensor([2.0, 3.0], requires_grad=True)
+x = torch.zeros(2).add_(other=w)
+y = torch.ones(2).masked_fill_(torch.tensor([True, False]), value=w[0])
+z = torch.ones(2).clamp_(min=w)
+(x * x + y * z).sum().backward()
+found = [x, y, z, w.grad, torch.sum(input=w, dim=0, dtype=torch.float64)]
+found += [torch.ones(2, dtype=torch.float64).sum(dtype=None)]
+found += [torch.tensor([1, 2]).sum(dtype=None), w.softmax(0, dtype=None)]
+""",
+    "a leaf that was frozen for a while": """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+x.register_hook(lambda g: g * 10)
+y = (x * x).sum()
+x.requires_grad_(False)
+x.requires_grad_(True)
+found = [*torch.autograd.grad(y, x, retain_graph=True)]
+y.backward()
+(x * 3).sum().backward()
+found += [x.grad]
+""",
+    "a row that does not learn": """
+w = torch.arange(15.0).reshape(5, 3).requires_grad_()
+i = torch.tensor([[0, 3], [3, 4]])
+y = F.embedding(i, w, padding_idx=3)
+(g,) = torch.autograd.grad((y * y).sum(), w, create_graph=True)
+found = [y, g, *torch.autograd.grad(g.sum(), w), F.embedding(i[0, 1], w, -2)]
+""",
+    "many rows, some of them often": """
+x = torch.arange(6000.0).reshape(30, 200).requires_grad_()
+i, j = torch.arange(900) % 30, torch.arange(900) % 7
+y = x[i, j].sum() * 2 + (x[:, j] * 3).sum() + (x[i - 30] * x[i]).sum()
+y = y + x[i, None, 5:9].sum() + x[..., i].sum() + x[i.reshape(30, 30)].sum()
+found = [*torch.autograd.grad(y, x)]
+""",
+    "long sums, across the memory": """
+p = torch.zeros(300, 1, requires_grad=True)
+g = torch.full((20000, 300), 0.1).T
+(p + g).backward(g)
+found = [p.grad]
+""",
+    "the usual first lines": """
+from importlib import import_module
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x = torch.zeros(2, 3, device=device) + torch.tensor([1.0, 2, 3], device=device)
+x = x + torch.arange(3, device=device) + torch.eye(2, 3, device=device)
+x = x + torch.ones_like(x, device=device) + torch.full((2, 3), 2.0, device=device)
+found = [x, x.device.type == device.type, torch.arange(2.5, dtype=torch.int64)]
+schedules = import_module(torch.__name__ + ".optim.lr_scheduler")
+optimizer = torch.optim.SGD([x], lr=0.5)
+found += [schedules.StepLR(optimizer, 2).get_last_lr()]
+found += [torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2]))]
+""",
+    "where the last line ends": """
+found = []
+for shape in ((5, 5), (12,), (11,), (2, 7), (2, 2, 3), (30,)):
+    x = torch.arange(60.0)[: math.prod(shape)].reshape(shape).sqrt()
+    found += [repr(x.requires_grad_()), repr(x * 1), repr(torch.nn.Parameter(x))]
+""",
     "pools of integers": """
 x = torch.arange(-20, 29).reshape(1, 7, 7)
 found = [F.max_pool2d(x, 2), F.avg_pool2d(x, 2)]
@@ -1002,6 +1061,16 @@ F.linear(torch.ones(2, 3, dtype=torch.bool), torch.ones(4, 3, dtype=torch.bool))
 F.linear(torch.ones(2, 3), torch.ones(4), None)
 F.linear(torch.ones(2, 3), torch.ones(3), torch.ones(3))
 F.linear(torch.ones(2, 3), torch.tensor(1.0))
+(torch.ones(2, requires_grad=True) * 2).sum().backward(inputs=[])
+torch.autograd.grad(torch.ones((), requires_grad=True) * 2, [])
+F.one_hot(torch.tensor([3]), 2)
+torch.ones(2).squeeze(5)
+torch.ones(2).size(5)
+torch.cat([torch.ones(2)], 5)
+torch.stack([torch.ones(2)], 5)
+torch.arange(3).log_softmax(0)
+torch.nn.functional.cross_entropy(torch.ones(2, 3), torch.ones(2))
+torch.Tensor(torch.ones(2), 3)
 torch.einsum("ij,jk", torch.ones(2, 3).bool(), torch.ones(3, 4).bool())
 torch.ones(3, requires_grad=True).sum(dtype=torch.int64)
 torch.ones(3, requires_grad=True).cumsum(0, dtype=torch.int64)

@@ -534,3 +534,21 @@ def test_an_operation_on_three_tensors_may_be_a_view_or_a_question():
     assert named(x, x).tolist() == [2, 2]
     with pytest.raises(TypeError, match="'b'"):
         named(x)
+
+
+def test_a_tensor_that_is_multiplied_with_itself_by_name_has_the_slope_of_a_square():
+    w = minigrad.tensor([2.0, 3.0], requires_grad=True)
+    y = w * 1
+    y.mul_(other=y)
+    y.sum().backward()
+    assert w.grad.tolist() == [4, 6]
+
+
+def test_who_asks_a_result_for_its_gradient_is_warned(x):
+    y = x * 2
+    with pytest.warns(UserWarning, match="is not a leaf is being accessed"):
+        assert y.grad is None
+    y.retain_grad()
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1]  # and x.grad, of a leaf, is no warning either
+    assert x.grad.tolist() == [2, 2] and minigrad.ones(2).grad is None

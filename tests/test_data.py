@@ -332,3 +332,9 @@ def test_named_tensors_are_what_can_be_saved(tmp_path, tensors, what):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing.safetensors"):
         minigrad.load(tmp_path / "nothing.safetensors")
+
+
+@pytest.mark.parametrize("example", [None, b"text", object()])
+def test_a_dataset_that_returns_no_example_is_told_so(example):
+    with pytest.raises(TypeError, match=f"found {type(example).__name__}"):
+        default_collate([example, example])

@@ -293,3 +293,45 @@ def test_a_checkpoint_gives_the_same_gradients_for_less_memory():
     x.grad = w.grad = None
     inside(x, 2).sum().backward()
     assert got == (x.grad.tolist(), w.grad.tolist())
+
+
+def test_a_checkpoint_may_return_what_needs_no_gradient():
+    x = double(1.0, 2.0)
+    y, z, number = autograd.checkpoint(lambda a: (a * a, a.detach() + 1, 3), x)
+    (y * z).sum().backward()
+    assert number == 3 and x.grad.tolist() == [2 * 1 * 2, 2 * 2 * 3]
+
+
+def test_gradcheck_refuses_a_rule_that_forgets_the_gradient_that_arrives():
+    class Forgets(Function):
+        """The square, with a slope but without what it is to be multiplied with."""
+
+        @staticmethod
+        def forward(ctx, a):
+            ctx.save_for_backward(a)
+            return a * a
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * ctx.saved_tensors[0]
+
+    with pytest.raises(GradcheckError):
+        gradcheck(Forgets.apply, double(3.0))
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss])
+def test_a_loss_warns_of_shapes_that_are_broadcast(loss):
+    with pytest.warns(UserWarning, match=r"the target has the shape \(3,\), the input"):
+        assert loss(minigrad.ones(3, 1), minigrad.zeros(3)).item() == 1
+
+
+def test_a_write_to_running_statistics_is_noticed_by_what_was_computed_with_them():
+    x = minigrad.ones(2, 3)
+    mean, var = minigrad.zeros(3), minigrad.ones(3)
+    weight = minigrad.ones(3, requires_grad=True)
+    bias = minigrad.zeros(3, requires_grad=True)
+    y = F.batch_norm(x, mean, var, weight, bias).sum()
+    F.batch_norm(x, mean, var, weight, bias, training=True)
+    assert mean._version == var._version == 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()

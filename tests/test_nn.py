@@ -868,3 +868,9 @@ def test_parameters_become_one_vector():
     vector = nn.utils.parameters_to_vector(model.parameters())
     expected = [*model.weight.flatten().tolist(), *model.bias.tolist()]
     assert vector.tolist() == expected
+
+
+def test_the_parts_of_a_module_are_completed_by_tab():
+    model = nn.Sequential(nn.BatchNorm1d(2))
+    assert {"weight", "running_mean", "forward"} <= set(dir(model[0]))
+    assert "0" in dir(model)

@@ -195,3 +195,19 @@ def test_a_number_that_was_met_as_a_float_stays_an_int_beside_ints():
     i = minigrad.tensor([3])
     assert (i * 2.0).dtype == minigrad.float32
     assert (i * 2).dtype == minigrad.int64
+
+
+@pytest.mark.parametrize("arguments", [([1.0, 2.0],), (2, 3), (3,), ((2, 3),)])
+def test_a_tensor_is_made_of_an_array_and_numbers_are_for_tensor(arguments):
+    with pytest.raises(TypeError, match=r"write minigrad.tensor\(\[1.0, 2.0\]\)"):
+        Tensor(*arguments)
+
+
+def test_random_numbers_stay_below_1(monkeypatch):
+    class Highest:
+        def random(self, size):
+            return np.full(size, np.nextafter(1, 0))
+
+    monkeypatch.setattr(minigrad.creation, "generator", Highest)
+    for dtype in (minigrad.float32, minigrad.float64):
+        assert minigrad.rand(2, dtype=dtype).tolist() < [1.0, 1.0]

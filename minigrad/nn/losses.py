@@ -231,7 +231,7 @@ def cross_entropy(
         )
     dim = 1 if input.array.ndim > 1 else 0
     if target.array.dtype.kind == "f":
-        same_shape("cross_entropy", input, target)
+        check_probabilities(input, target)
         target = target * (1 - label_smoothing) + label_smoothing / input.shape[dim]
         logs = reductions.log_softmax(input, dim) * target
         if weight is not None:
@@ -257,6 +257,16 @@ def cross_entropy(
         smooth = reduced(smooth, reduction)
     share = label_smoothing / input.shape[dim]
     return loss * (1 - label_smoothing) + smooth * share
+
+
+def check_probabilities(input, target):
+    """Raise unless the target has a probability for each score."""
+    if target.ndim == input.ndim - 1:
+        raise RuntimeError(
+            f"cross_entropy: class indices have to be int64, not {target.dtype}: "
+            "write target.long()"
+        )
+    same_shape("cross_entropy", input, target)
 
 
 def along_classes(weight, input):

@@ -1,7 +1,6 @@
-"""Optimizers and learning rate schedules, with the formulas of torch.optim."""
+"""Optimizers, with the formulas of torch.optim."""
 
 import copy
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -135,13 +134,6 @@ def checked(**options: float) -> dict[str, Any]:
     return options
 
 
-def above_zero(**options: float) -> None:
-    """Raise ValueError for an option that is 0 or negative."""
-    for name, value in options.items():
-        if value <= 0:
-            raise ValueError(f"Invalid {name} value: {value}; it has to be above 0")
-
-
 class SGD(Optimizer):
     """Stochastic gradient descent: v = momentum v + (1 - dampening) g; p -= lr v.
 
@@ -223,114 +215,3 @@ class AdamW(Adam):
         self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
     ):
         super().__init__(params, lr, betas, eps, weight_decay)
-
-
-class LambdaLR:
-    """Sets each group's lr to its first value times function(number of steps)."""
-
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{kind(optimizer)} is not an Optimizer")
-        self.optimizer, self.last_epoch = optimizer, -1
-        self.factor = lr_lambda
-        for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.step()
-
-    def step(self) -> None:
-        """Go on to the next learning rate; call it after optimizer.step()."""
-        self.last_epoch += 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_last_lr()):
-            group["lr"] = lr
-
-    def get_last_lr(self) -> list[float]:
-        """Return the learning rate of each group now."""
-        return [self.rate(lr, self.last_epoch) for lr in self.base_lrs]
-
-    def rate(self, base_lr: float, epoch: int) -> float:
-        """Return what becomes of base_lr after so many steps."""
-        return base_lr * self.factor(epoch)
-
-    def state_dict(self) -> dict:
-        """Return how far the schedule has come."""
-        return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
-
-    def load_state_dict(self, state_dict: dict) -> None:
-        """Go on from where state_dict() was called; the optimizer's own has the lr."""
-        self.__dict__.update(state_dict)
-
-
-class Chained(LambdaLR):
-    """A schedule that goes on from the lr that is there, whoever has set it."""
-
-    lowest = 0.0  # where the way ends: the lr's height above it is scaled
-
-    def step(self) -> None:
-        self.last_epoch += 1
-        for group in self.optimizer.param_groups:
-            base_lr = group.setdefault("initial_lr", group["lr"])
-            now, before = self.rate(base_lr, self.last_epoch), base_lr
-            if self.last_epoch:
-                before = self.rate(base_lr, self.last_epoch - 1)
-            now, before = now - self.lowest, before - self.lowest
-            if abs(before) > 1e-12 * base_lr:
-                height = (group["lr"] - self.lowest) * (now / before)
-                group["lr"] = self.lowest + height
-            else:  # up again, from the very ground
-                group["lr"] += now
-        self.last_lrs = [group["lr"] for group in self.optimizer.param_groups]
-
-    def get_last_lr(self) -> list[float]:
-        return self.last_lrs
-
-    def state_dict(self) -> dict:
-        return super().state_dict() | {"last_lrs": self.last_lrs}
-
-
-class StepLR(Chained):
-    """Multiplies the learning rate by gamma every step_size steps."""
-
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        above_zero(step_size=step_size)
-        super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
-
-
-class LinearLR(Chained):
-    """Warms up from start_factor to end_factor of the rate in total_iters steps."""
-
-    def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5):
-        above_zero(start_factor=start_factor, total_iters=total_iters)
-        for name, value in ("start", start_factor), ("end", end_factor):
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name}_factor has to be from 0 to 1, not {value}")
-
-        def factor(epoch):
-            done = min(epoch, total_iters) / total_iters
-            return start_factor + (end_factor - start_factor) * done
-
-        super().__init__(optimizer, factor)
-
-
-class CosineAnnealingLR(Chained):
-    """Lowers the learning rate to eta_min along half a cosine, in T_max steps.
-
-    Source: I. Loshchilov, F. Hutter, "SGDR", 2017.
-    """
-
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
-        above_zero(T_max=T_max)
-        self.T_max = T_max
-        self.eta_min = self.lowest = eta_min
-        super().__init__(optimizer, lambda epoch: 1.0)
-
-    def rate(self, base_lr, epoch):
-        wave = (1 + math.cos(math.pi * epoch / self.T_max)) / 2
-        return self.eta_min + (base_lr - self.eta_min) * wave
-
-
-class lr_scheduler:
-    """The schedules, in the place where PyTorch has them."""
-
-    LambdaLR, StepLR, LinearLR = LambdaLR, StepLR, LinearLR
-    CosineAnnealingLR = CosineAnnealingLR
