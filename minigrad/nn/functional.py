@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from minigrad import creation, ops
+from minigrad.dtypes import bool_
 from minigrad.indexing import taken
 from minigrad.inplace import overwrite
 from minigrad.joint import join
@@ -99,12 +100,12 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise TypeError or RuntimeError unless these fit together."""
     check_tensors("linear", input, weight)
     x, w = input.array, weight.array
-    if x.dtype != w.dtype or x.dtype == bool:
+    if x.dtype != w.dtype or x.dtype is bool_:
         raise RuntimeError(
             "mat1 and mat2 must have the same dtype, of numbers, but got "
             f"{input.dtype} and {weight.dtype}"
         )
-    if w.ndim not in (1, 2) or not x.ndim or x.shape[-1] != w.shape[-1]:
+    if not 0 < w.ndim < 3 or not x.ndim or x.shape[-1] != w.shape[-1]:
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
@@ -112,7 +113,7 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     if bias is None:
         return
     b = bias.array
-    if b.shape not in (w.shape[:-1], ()) or b.dtype != w.dtype:
+    if b.dtype != w.dtype or (b.ndim and (b.ndim != w.ndim - 1 or len(b) != len(w))):
         raise RuntimeError(f"bias {bias.shape} should be {w.shape[:-1]}, {w.dtype}")
 
 
