@@ -1,28 +1,79 @@
 """Tensors in files: safetensors, which hold numbers and names, and no code."""
 
+import json
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from minigrad.tensor import Tensor, kind
 
+STRUCTURE = "minigrad"  # what the note is called that says where each array belongs
 
-def save(tensors: dict[str, Tensor], path: str | PathLike) -> None:
-    """Write named tensors, such as a state_dict, to a .safetensors file."""
+
+def save(obj: Any, path: str | PathLike) -> None:
+    """Write tensors, in dicts and lists beside numbers and words, to a file.
+
+    What a model's state_dict() returns is such a dict, or an optimizer's, or a dict of
+    both. Other libraries that know .safetensors find the tensors by the same names.
+    Raises TypeError for other objects: no code comes into a file.
+    """
     from safetensors.numpy import save as in_bytes
 
-    values = tensors.values() if isinstance(tensors, dict) else [tensors]
-    strange = {kind(value) for value in values if not isinstance(value, Tensor)}
-    if strange or not isinstance(tensors, dict):
+    arrays: dict[str, np.ndarray] = {}
+    note = json.dumps(taken_apart(obj, "", arrays))
+    data = in_bytes(arrays, {STRUCTURE: note})
+    Path(path).write_bytes(data)  # save_file lets only the owner read
+
+
+def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    """Return a value with a note in place of each array, which goes to `arrays`."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Tensor | np.ndarray):
+        name = name or "tensor"
+        while name in arrays:
+            name += "'"
+        arrays[name] = np.array(getattr(value, "array", value), order="C")
+        return {"Tensor" if isinstance(value, Tensor) else "ndarray": name}
+    if isinstance(value, dict) and all(isinstance(key, str | int) for key in value):
+        pairs = list(value.items())
+    elif isinstance(value, list | tuple):
+        pairs = list(enumerate(value))
+    else:
         raise TypeError(
-            "save() writes a dict of Tensors, such as model.state_dict(), not "
-            f"{' and '.join(sorted(strange)) or 'one Tensor'}"
+            "save() writes tensors, numbers and words, in dicts with names for keys "
+            f"and in lists, such as model.state_dict(), and no {kind(value)}"
         )
-    arrays = {name: tensor.array.copy(order="C") for name, tensor in tensors.items()}
-    Path(path).write_bytes(in_bytes(arrays))  # save_file lets only the owner read
+    start = f"{name}." if name else ""
+    parts = [[key, taken_apart(v, f"{start}{key}", arrays)] for key, v in pairs]
+    what = next(t for t in (dict, list, tuple) if isinstance(value, t))
+    return {what.__name__: parts}
 
 
-def load(path: str | PathLike) -> dict[str, Tensor]:
-    """Read the named tensors of a .safetensors file."""
-    from safetensors.numpy import load_file
+def load(path: str | PathLike) -> Any:
+    """Read what save() wrote, or the named tensors of another .safetensors file."""
+    from safetensors import safe_open
 
-    return {name: Tensor(array) for name, array in load_file(path).items()}
+    with safe_open(path, framework="np") as file:
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        note = (file.metadata() or {}).get(STRUCTURE)
+    if note is None:
+        return {name: Tensor(array) for name, array in arrays.items()}
+    return put_together(json.loads(note), arrays)
+
+
+def put_together(note: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Return what taken_apart() took apart."""
+    if not isinstance(note, dict):
+        return note
+    ((what, parts),) = note.items()
+    if what in ("Tensor", "ndarray"):
+        return Tensor(arrays[parts]) if what == "Tensor" else arrays[parts]
+    values = {key: put_together(part, arrays) for key, part in parts}
+    return (
+        values
+        if what == "dict"
+        else {"list": list, "tuple": tuple}[what](values.values())
+    )

@@ -315,18 +315,57 @@ def test_pytorch_reads_and_writes_the_same_files(tmp_path):
     assert minigrad.load(path)["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-@pytest.mark.parametrize(
-    ("tensors", "what"),
-    [
-        (nn.Linear(1, 1), "not Linear"),
-        (minigrad.ones(1), "not one Tensor"),
-        ({"a": minigrad.ones(1), "b": 3, "c": np.ones(1)}, "not int and ndarray"),
-        ([minigrad.ones(1)], "not list"),
-    ],
-)
-def test_named_tensors_are_what_can_be_saved(tmp_path, tensors, what):
-    with pytest.raises(TypeError, match=rf"such as model.state_dict\(\), {what}"):
-        minigrad.save(tensors, tmp_path / "x.safetensors")
+@pytest.mark.parametrize("make", [minigrad.optim.SGD, minigrad.optim.Adam])
+def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, make):
+    def begin():
+        minigrad.manual_seed(0)
+        model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+        optimizer = make(model.parameters(), lr=0.1, weight_decay=0.01)
+        schedule = minigrad.optim.lr_scheduler.CosineAnnealingLR(optimizer, 8)
+        return model, optimizer, schedule
+
+    def train(model, optimizer, schedule, steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            model(x).square().sum().backward()
+            optimizer.step()
+            schedule.step()
+
+    x = minigrad.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
+    whole, half, resumed = begin(), begin(), begin()
+    train(*whole, 6)
+    train(*half, 3)
+    parts = {"epoch": 3, "note": None, "loss": [0.5, float("inf")], 7: (True, "yes")}
+    parts |= dict(
+        zip(("model", "optimizer", "schedule"), (p.state_dict() for p in half))
+    )
+    minigrad.save(parts, tmp_path / "checkpoint.safetensors")
+    found = minigrad.load(tmp_path / "checkpoint.safetensors")
+    assert list(found) == list(parts) and found["loss"] == parts["loss"]
+    assert found[7] == (True, "yes") and found["epoch"] == 3 and found["note"] is None
+    assert list(found["model"]) == list(parts["model"])
+    for name, part in zip(("model", "optimizer", "schedule"), resumed):
+        part.load_state_dict(found[name])
+    train(*resumed, 3)
+    for mine, theirs in zip(resumed[0].parameters(), whole[0].parameters()):
+        np.testing.assert_array_equal(mine.detach().array, theirs.detach().array)
+
+
+def test_a_tensor_alone_and_names_that_look_alike_go_through_a_file(tmp_path):
+    path = tmp_path / "x.safetensors"
+    minigrad.save(minigrad.arange(3), path)
+    assert minigrad.load(path).tolist() == [0, 1, 2]
+    twice = {"a.b": minigrad.ones(1), "a": {"b": minigrad.zeros(2)}}
+    minigrad.save(twice, path)
+    found = minigrad.load(path)
+    assert found["a.b"].tolist() == [1] and found["a"]["b"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("value", [nn.Linear(1, 1), {1, 2}, print, {(1, 2): 3}])
+def test_what_cannot_be_saved_is_named_and_no_file_is_written(tmp_path, value):
+    with pytest.raises(TypeError, match=f"and no {type(value).__name__}"):
+        minigrad.save({"a": [value]}, tmp_path / "x.safetensors")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
