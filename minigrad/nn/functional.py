@@ -9,14 +9,13 @@ from minigrad.dtypes import bool_
 from minigrad.indexing import taken
 from minigrad.inplace import overwrite
 from minigrad.joint import join
+from minigrad.nn.class_losses import cross_entropy, nll_loss  # noqa: F401
 from minigrad.nn.conv import conv2d  # noqa: F401
 from minigrad.nn.losses import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cross_entropy,
     l1_loss,
     mse_loss,
-    nll_loss,
 )
 from minigrad.nn.norm import batch_norm, layer_norm  # noqa: F401
 from minigrad.nn.padding import pad  # noqa: F401
