@@ -166,33 +166,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
             input.unsqueeze(0), weight, bias, stride, padding, dilation, groups
         )
         return one.squeeze(0)
-    if input.ndim != 4 or weight.ndim != 4:
-        raise RuntimeError(
-            "conv2d wants an input (N, C, H, W) and a weight (O, C, kh, kw), "
-            f"but got shapes {input.shape} and {weight.shape}"
-        )
-    if input.dtype != weight.dtype or input.dtype == bool:
-        raise RuntimeError(
-            f"conv2d: input is {input.dtype} and weight {weight.dtype}; both have to "
-            "be numbers of one dtype"
-        )
-    if input.shape[1] != weight.shape[1] * groups:
-        raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
-            f"input {list(input.shape)} to have {weight.shape[1] * groups} "
-            f"channels, but got {input.shape[1]} channels instead"
-        )
+    check_images(input, weight, groups)
     check_kernels(weight, bias, groups)
     stride, dilation = pair(stride), pair(dilation)
-    if (
-        min(*stride, *dilation) < 1
-        or not isinstance(padding, str)
-        and min(pair(padding)) < 0
-    ):
-        raise RuntimeError(
-            f"conv2d: stride {stride} and dilation {dilation} have to be 1 or more, "
-            f"padding {padding} not negative"
-        )
+    check_steps(stride, padding, dilation)
     if padding == "same":
         input, padding = framed_evenly(input, weight.shape[2:], stride, dilation), 0
     padding = pair(0 if padding == "valid" else padding)
@@ -211,6 +188,26 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     return called("Convolution", cat(outs, 1))
 
 
+def check_images(input, weight, groups):
+    """Raise RuntimeError unless these are images and kernels of the same channels."""
+    if input.ndim != 4 or weight.ndim != 4:
+        raise RuntimeError(
+            "conv2d wants an input (N, C, H, W) and a weight (O, C, kh, kw), "
+            f"but got shapes {input.shape} and {weight.shape}"
+        )
+    if input.dtype != weight.dtype or input.dtype == bool:
+        raise RuntimeError(
+            f"conv2d: input is {input.dtype} and weight {weight.dtype}; both have to "
+            "be numbers of one dtype"
+        )
+    if input.shape[1] != weight.shape[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
+            f"input {list(input.shape)} to have {weight.shape[1] * groups} "
+            f"channels, but got {input.shape[1]} channels instead"
+        )
+
+
 def check_kernels(weight, bias, groups):
     """Raise RuntimeError unless weight, bias and groups fit together."""
     if groups < 1 or len(weight) % groups:
@@ -223,6 +220,16 @@ def check_kernels(weight, bias, groups):
         raise RuntimeError(
             f"conv2d: the weight is {weight.shape}, of {weight.dtype}; the bias has to "
             f"be {weight.shape[:1]}, but is {bias.shape}, of {bias.dtype}"
+        )
+
+
+def check_steps(stride, padding, dilation):
+    """Raise RuntimeError for steps that lead nowhere, or a frame of less than 0."""
+    least = 0 if isinstance(padding, str) else min(pair(padding))
+    if min(*stride, *dilation) < 1 or least < 0:
+        raise RuntimeError(
+            f"conv2d: stride {stride} and dilation {dilation} have to be 1 or more, "
+            f"padding {padding} not negative"
         )
 
 
