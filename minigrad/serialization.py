@@ -16,15 +16,17 @@ def save(obj: Any, path: str | PathLike) -> None:
     """Write tensors, in dicts and lists beside numbers and words, to a file.
 
     What a model's state_dict() returns is such a dict, or an optimizer's, or a dict of
-    both. Other libraries that know .safetensors find the tensors by the same names.
+    both. Other libraries that know .safetensors find the tensors by the same names; of
+    named tensors alone there is nothing else in the file.
     Raises TypeError for other objects: no code comes into a file.
     """
     from safetensors.numpy import save as in_bytes
 
     arrays: dict[str, np.ndarray] = {}
-    note = json.dumps(taken_apart(obj, "", arrays))
-    data = in_bytes(arrays, {STRUCTURE: note})
-    Path(path).write_bytes(data)  # save_file lets only the owner read
+    structure = taken_apart(obj, "", arrays)
+    named = {"dict": [[name, {"Tensor": name}] for name in arrays]}
+    note = None if structure == named else {STRUCTURE: json.dumps(structure)}
+    Path(path).write_bytes(in_bytes(arrays, note))  # save_file: only the owner may read
 
 
 def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:

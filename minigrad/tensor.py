@@ -47,7 +47,7 @@ class Tensor(ArrayLike):
     def requires_grad(self, value: bool) -> None:
         if value != self.requires_grad:
             check_may_switch(self)
-            if value:  # the same end as ever, with its hooks
+            if value:  # off and on again: the same end
                 self.end = getattr(self, "end", None) or AccumulateGrad(self)
                 self.end.shape = self.array.shape
             self.edge = self.end if value else None

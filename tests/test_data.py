@@ -351,6 +351,15 @@ def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, make):
         np.testing.assert_array_equal(mine.detach().array, theirs.detach().array)
 
 
+def test_a_file_of_named_tensors_has_nothing_else_in_it(tmp_path):
+    from safetensors import safe_open
+
+    path = tmp_path / "x.safetensors"
+    minigrad.save({"b": minigrad.ones(1), "a": minigrad.ones(2)}, path)
+    with safe_open(path, framework="np") as file:
+        assert file.metadata() is None and set(file.keys()) == {"a", "b"}
+
+
 def test_a_tensor_alone_and_names_that_look_alike_go_through_a_file(tmp_path):
     path = tmp_path / "x.safetensors"
     minigrad.save(minigrad.arange(3), path)

@@ -7,7 +7,7 @@ import numpy as np
 
 from minigrad import ops, reductions
 from minigrad.op import Op, alike, called
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 def check_reduction(reduction):
@@ -31,8 +31,8 @@ def same_shape(name, input, target):
     """Raise ValueError unless the target has the shape of the input."""
     if input.shape != target.shape:
         raise ValueError(
-            f"{name}: target size ({target.shape}) must be the same as input size "
-            f"({input.shape})"
+            f"{name}: target size {target.shape} must be the same as input size "
+            f"{input.shape}"
         )
 
 
@@ -163,6 +163,12 @@ def binary_cross_entropy_with_logits(
 
 
 def check_constant(*weights):
-    """Raise RuntimeError for weights that would learn."""
-    if any(weight is not None and weight.requires_grad for weight in weights):
-        raise RuntimeError("binary_cross_entropy: weights do not learn; detach() them")
+    """Raise unless weights are tensors, or None, and would not learn."""
+    for weight in weights:
+        if not isinstance(weight, Tensor | None):
+            raise TypeError(
+                f"a weight, or pos_weight, must be Tensor, not {kind(weight)}: write "
+                f"minigrad.tensor({weight})"
+            )
+        if weight is not None and weight.requires_grad:
+            raise RuntimeError("a weight, or pos_weight, does not learn; detach() it")
