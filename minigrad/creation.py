@@ -219,7 +219,7 @@ def randn(
 
 
 def randint(
-    low: int, high=None, size=None, dtype: Any = int64, device: str | None = None
+    low: int = 0, high=None, size=None, dtype: Any = int64, device: str | None = None
 ) -> Tensor:
     """Return random integers from low (or 0) up to but without high."""
     if size is None:

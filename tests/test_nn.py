@@ -870,7 +870,26 @@ def test_parameters_become_one_vector():
     assert vector.tolist() == expected
 
 
+def test_who_forgets_to_begin_a_module_is_told_so():
+    class Unbegun(nn.Module):
+        def __init__(self):
+            self.x = 3
+
+    for ask in (lambda m: list(m.parameters()), nn.Module.state_dict, nn.Module.train):
+        with pytest.raises(
+            AttributeError, match=r"did not call super\(\).__init__\(\)"
+        ):
+            ask(Unbegun())
+
+
 def test_the_parts_of_a_module_are_completed_by_tab():
     model = nn.Sequential(nn.BatchNorm1d(2))
     assert {"weight", "running_mean", "forward"} <= set(dir(model[0]))
     assert "0" in dir(model)
+
+
+def test_a_list_of_modules_grows_in_place():
+    layers = nn.ModuleList([nn.ReLU()])
+    before = layers
+    layers += [nn.Linear(1, 1)]
+    assert layers is before and len(layers) == 2 and len(list(layers.parameters())) == 2

@@ -27,6 +27,8 @@ class Container(Module):
             self.append(module)
         return self
 
+    __iadd__ = extend
+
     def insert(self, index: int, module: Module) -> "Container":
         """Put a module before the one at `index`; those behind it move on."""
         if not -len(self) <= index <= len(self):

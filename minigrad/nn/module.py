@@ -171,7 +171,7 @@ class Module:
         """Yield (name, tensor) from the tables of all parts; each tensor once."""
         seen = set()
         for prefix, module in self.named_modules():
-            for name, tensor in module.__dict__[table].items():
+            for name, tensor in getattr(module, table).items():
                 if tensor is not None and id(tensor) not in seen:
                     seen.add(id(tensor))
                     yield f"{prefix}.{name}".lstrip("."), tensor
