@@ -12,6 +12,11 @@ class device(str):
         return self.partition(":")[0]
 
 
+def is_device(target: object) -> bool:
+    """Return whether something is the name of a device, and not of a dtype, say."""
+    return isinstance(target, str) and device(target).type in ("cpu", "cuda")
+
+
 def is_available() -> bool:
     """Return whether CuPy is installed, and finds a GPU."""
     try:

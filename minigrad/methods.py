@@ -3,6 +3,7 @@
 import numpy as np
 
 from minigrad import (
+    cuda,
     extremes,
     indexing,
     inplace,
@@ -124,8 +125,8 @@ def to(self, *args, device=None, dtype=None, copy=False):
     """Return the tensor with another dtype, or on another device."""
     out = self
     for target in (*args, device, dtype):
-        if isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda"):
-            out = moved(out, target.split(":")[0])
+        if cuda.is_device(target):
+            out = moved(out, cuda.device(target).type)
         elif isinstance(target, Tensor):
             out = to_dtype(out, target.dtype)
         elif target is not None:

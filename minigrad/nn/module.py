@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from minigrad import cuda
 from minigrad.dtypes import as_dtype, float32, float64
 from minigrad.grad_mode import no_grad
 from minigrad.nn.loading import LOADING, Names, compared, misfits, misnamed
@@ -238,14 +239,14 @@ class Module:
         return self
 
     def _to(self, target: Any) -> None:
-        moves = isinstance(target, str) and target.split(":")[0] in ("cpu", "cuda")
+        moves = cuda.is_device(target)
         if not moves and as_dtype(target).kind != "f":
             raise TypeError(
                 f"Module.to only accepts floating point dtypes, but got {target}"
             )
         for _, tensor in [*self.named_parameters(), *self.named_buffers()]:
             if moves or tensor.is_floating_point():
-                grad, tensor.array = tensor.grad, tensor.detach().to(target).array
+                grad, tensor.array = tensor._grad, tensor.detach().to(target).array
                 tensor._grad = None if grad is None else grad.to(target)
 
     def float(self) -> "Module":

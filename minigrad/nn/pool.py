@@ -138,12 +138,12 @@ def extended(input, kernel, stride, padding, ceil_mode, value):
     return pad(input, frame, value=value) if any(frame) else input
 
 
-def pooled(op, input, kernel_size, stride, padding, ceil_mode, value, *rest):
+def pooled(op, input, kernel_size, stride, padding, ceil_mode, value, over=None):
     """Return images (N, C, H, W), or one (C, H, W), pooled in windows.
 
-    `rest` may be a function of the sizes that gives the operation's last argument.
+    `over` is a function of the sizes: what to divide by, where the operation asks.
     """
-    options = kernel_size, stride, padding, ceil_mode, value, *rest
+    options = kernel_size, stride, padding, ceil_mode, value, over
     if input.ndim == 3:
         return pooled(op, input.unsqueeze(0), *options).squeeze(0)
     if input.ndim != 4 or input.dtype == bool:
@@ -160,8 +160,9 @@ def pooled(op, input, kernel_size, stride, padding, ceil_mode, value, *rest):
             f"Given input size: {large.shape[2:]}. Calculated output size: {size}. "
             "Output size is too small"
         )
-    rest = [find(input.shape[2:], size, kernel, stride) for find in rest]
-    return op(large, kernel, stride, *rest)
+    if over is None:
+        return op(large, kernel, stride)
+    return op(large, kernel, stride, over(input.shape[2:], size, kernel, stride))
 
 
 def max_pool2d(
