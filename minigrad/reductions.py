@@ -218,11 +218,17 @@ def spread_of(op, input, dim, unbiased, keepdim, correction):
 
 # Norms
 
+
+def length_of(a, dim=None, keepdim=False):
+    """Return Euclidean lengths; a number's is its size, and its square may overflow."""
+    if count(a.shape, dim) == 1:
+        return total(np.abs(a), dim, keepdim)
+    return np.sqrt(np.square(a).sum(axis=axes(dim), keepdims=keepdim))
+
+
 euclid = Op(
     "LinalgVectorNorm",
-    lambda a, dim=None, keepdim=False: np.sqrt(
-        np.square(a).sum(axis=axes(dim), keepdims=keepdim)
-    ),
+    length_of,
     a=lambda g, a, y, dim, keepdim: (
         spread(g, a.shape, dim, keepdim)
         * of_length_1(a, spread(y, a.shape, dim, keepdim))

@@ -159,7 +159,9 @@ def contiguous(input):
 
 def join(tensors, dim):
     """Return the tensors joined, without empty vectors, and where each begins."""
-    full = [a for a in tensors if a.shape != (0,)] or tensors
+    full = [a for a in tensors if a.shape != (0,)]
+    if not full:
+        return tensors[0].copy(), {"starts": ()}
     dim = axis_of(dim, full[0].ndim)
     lengths = [a.shape[dim] if a.shape != (0,) else 0 for a in tensors]
     return np.concatenate(full, dim), {"starts": tuple(np.cumsum([0, *lengths]))}
