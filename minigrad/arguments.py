@@ -77,6 +77,11 @@ def without_axis_0(op: Any, values: tuple) -> tuple:
 
     PyTorch has that axis in all that works along one: torch.tensor(2.0).sum(0).
     """
+    if "keepdim" in op.parameters and not isinstance(values[-1], bool):
+        raise TypeError(
+            f"{op.name.lower()}: keepdim has to be True or False, not {values[-1]}; "
+            "several axes are a tuple: dim=(0, 1)"
+        )
     if not op.along or getattr(values[0], "shape", None) != ():
         return values
     if values[op.along] not in (0, -1, (0,), (-1,), [0], [-1]):
@@ -93,7 +98,9 @@ def sizes(args: tuple, named: Any = None) -> tuple[int, ...]:
 
 
 def bools(name: str, mask: Any) -> None:
-    """Raise RuntimeError unless an array or a Tensor holds bools."""
+    """Raise TypeError or RuntimeError unless this is an array, or Tensor, of bools."""
+    if not hasattr(mask, "dtype"):
+        raise TypeError(f"{name}: expected a tensor of bools, not {mask}")
     if mask.dtype != bool:
         raise RuntimeError(f"{name}: expected a tensor of bools, not of {mask.dtype}")
 

@@ -10,6 +10,7 @@ from numpy import ndarray
 from minigrad.arguments import axis_of
 from minigrad.cuda import device
 from minigrad.dtypes import as_array
+from minigrad.engine import recording
 from minigrad.printing import printed
 
 ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
@@ -26,6 +27,22 @@ def as_bare(value: Any) -> Any:
             [*map(as_bare, value)] if type(value) is list else (*map(as_bare, value),)
         )
     return value.numpy() if isinstance(value, ArrayLike) else value
+
+
+def on_bare(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Return what a function of NumPy's makes of the arrays; nothing flows through."""
+    bare = {name: as_bare(value) for name, value in kwargs.items()}
+    return function(*as_bare(args), **bare)
+
+
+def only(tensor: "ArrayLike") -> float | int | bool:
+    """Return the only number; raise ValueError, as Matplotlib expects, for others."""
+    if tensor.array.size != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars; this one "
+            f"has {tensor.array.size}"
+        )
+    return tensor.array.item()
 
 
 def held(data: Any, edge: Any) -> ndarray:
@@ -96,7 +113,7 @@ class ArrayLike:
 
     def numpy(self, *, force: bool = False) -> ndarray:
         """Return the array, on the same memory; with `force` even if it has a graph."""
-        if self.edge is not None and not force:
+        if self.edge is not None and not force and recording.get():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -110,15 +127,14 @@ class ArrayLike:
         return array.astype(dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if method != "__call__" or kwargs or ufunc not in ufuncs:
-            return NotImplemented
-        return ufuncs[ufunc](*inputs)
+        if method == "__call__" and not kwargs and ufunc in ufuncs:
+            return ufuncs[ufunc](*inputs)
+        return on_bare(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(self, function, types, args, kwargs):
-        if function not in functions:  # NumPy's own, which nothing can flow through
-            bare = {name: as_bare(value) for name, value in kwargs.items()}
-            return function(*as_bare(args), **bare)
-        return functions[function](*args, **kwargs)
+        if function in functions and kwargs.keys() <= {"axis", "keepdims"}:
+            return functions[function](*args, **kwargs)
+        return on_bare(function, args, kwargs)
 
     def __len__(self) -> int:
         if not self.array.ndim:
@@ -139,10 +155,10 @@ class ArrayLike:
         return bool(self.array.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(only(self))
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(only(self))
 
     def __index__(self) -> int:
         if self.array.dtype.kind == "f":

@@ -240,7 +240,7 @@ def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
 
 def all_outputs(func: Callable, inputs: Any) -> Tensor:
     """Return the numbers of all outputs of func(*inputs) in one row."""
-    return cat([output.reshape(-1) for output in many(func(*many(inputs)))])
+    return tied(cat([output.reshape(-1) for output in many(func(*many(inputs)))]))
 
 
 def to_be_checked(inputs: Any) -> list[Tensor]:

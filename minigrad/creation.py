@@ -148,7 +148,7 @@ def full(
 
 
 def arange(
-    start=0,
+    start=None,
     end=None,
     step=1,
     dtype: Any = None,
@@ -158,6 +158,9 @@ def arange(
     """Return start, start + step, ... up to but without end."""
     if end is None:
         start, end = 0, start
+    if end is None:
+        raise TypeError("arange: missing its end")
+    start = 0 if start is None else start
     start, end, step = map(number, (start, end, step))
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(
@@ -193,6 +196,16 @@ def eye(
     return made(np.eye(n, m, dtype=as_dtype(dtype)), None, requires_grad, device)
 
 
+def floats_only(name: str, dtype: Any) -> np.dtype:
+    """Return a dtype; raise RuntimeError if it is not one of floats."""
+    dtype = as_dtype(dtype)
+    if dtype.kind != "f":
+        raise RuntimeError(
+            f"{name}: random numbers are floats, not {dtype}; see randint"
+        )
+    return dtype
+
+
 def rand(
     *args: int,
     size: Any = None,
@@ -201,7 +214,8 @@ def rand(
     device: str | None = None,
 ) -> Tensor:
     """Return random numbers, uniform from 0 up to but without 1."""
-    below_1 = np.nextafter(1, 0, dtype=as_dtype(dtype))  # what rounds up to 1
+    dtype = floats_only("rand", dtype)
+    below_1 = np.nextafter(1, 0, dtype=dtype)  # what rounds up to 1
     numbers = np.minimum(generator().random(sizes(args, size)), below_1)
     return made(numbers, dtype, requires_grad, device)
 
@@ -214,6 +228,7 @@ def randn(
     device: str | None = None,
 ) -> Tensor:
     """Return random numbers, normal with mean 0 and variance 1."""
+    dtype = floats_only("randn", dtype)
     array = np.asarray(generator().standard_normal(sizes(args, size)))
     return made(array, dtype, requires_grad, device)
 
@@ -224,11 +239,15 @@ def randint(
     """Return random integers from low (or 0) up to but without high."""
     if size is None:
         low, high, size = 0, low, high
+    if size is None or not all(hasattr(n, "__index__") for n in (low, high)):
+        raise TypeError(f"randint: low, high and a size, not {low}, {high} and {size}")
     return made(generator().integers(low, high, size), dtype, device=device)
 
 
 def randperm(n: int) -> Tensor:
     """Return the integers below n in random order."""
+    if n < 0:
+        raise RuntimeError(f"randperm: n must be non-negative, got {n}")
     return Tensor(generator().permutation(n))
 
 

@@ -131,3 +131,4 @@ class Handle:
 
 Tensor.register_hook = hook_tensor
 Node.register_prehook, Node.register_hook = hook_before, hook_after
+AccumulateGrad.register_prehook = hook_before

@@ -8,6 +8,7 @@ import numpy as np
 from minigrad.arguments import axis_of
 from minigrad.dtypes import ARRAYS, Array, zeros
 from minigrad.op import Op
+from minigrad.operands import check_tensors
 from minigrad.tensor import Tensor
 
 PARTS = ["Select", "Slice", "Unsqueeze", "Alias", "Split", "SplitWithSizes", "Unbind"]
@@ -149,8 +150,9 @@ def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
     sizes = split_size_or_sections if split_size is None else split_size
     dim = axis_of(dim, tensor.ndim)
     length = tensor.shape[dim]
-    name = "Split" if isinstance(sizes, int) else "SplitWithSizes"
-    if isinstance(sizes, int):
+    name = "SplitWithSizes" if isinstance(sizes, list | tuple) else "Split"
+    if name == "Split":
+        sizes = operator.index(sizes)
         sizes = [min(sizes, length - i) for i in range(0, length or 1, sizes or 1)]
     if sum(sizes) != length or min(sizes, default=0) < 0:
         raise RuntimeError(
@@ -190,6 +192,7 @@ def index_select(input, dim, index):
 
 def check_places(name, input, dim, index):
     """Raise unless `index` holds integers that are places along an axis of `input`."""
+    check_tensors(name, input, index)
     if index.dtype.kind not in "iu":
         raise RuntimeError(
             f"{name}(): Expected dtype int64 for index, not {index.dtype}"

@@ -13,7 +13,7 @@ from minigrad import creation, ops, versions
 from minigrad.dtypes import Array, as_array, rank
 from minigrad.engine import Node, recording
 from minigrad.indexing import as_index
-from minigrad.op import Op, to_dtype
+from minigrad.op import Op, alike, to_dtype
 from minigrad.tensor import Tensor, kind
 from minigrad.views import base_of, lead_to, places, renew
 
@@ -188,7 +188,13 @@ def scaled(op: Callable) -> Callable:
     """Return add or sub, by name, whose second operand may be scaled by alpha."""
 
     def function(input, other, *, alpha=1):
-        return op(input, other if alpha == 1 else other * alpha)
+        if alpha == 1:
+            return op(input, other)
+        if isinstance(alpha, float) and ops.is_whole(input) and ops.is_whole(other):
+            raise RuntimeError(f"alpha, {alpha}, has to be an integer for integers")
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            input, other = alike(input, other)
+        return op(input, other * alpha)
 
     return function
 
@@ -199,11 +205,15 @@ add_, sub_ = in_place(add), in_place(sub)
 
 def uniform_(self, a=0.0, b=1.0):
     """Draw all numbers at random, uniform from a to b."""
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to go from a to b >= a, not {a} to {b}")
     return copy_(self, creation.rand(self.shape, dtype=self.dtype) * (b - a) + a)
 
 
 def normal_(self, mean=0.0, std=1.0):
     """Draw all numbers at random from a normal distribution."""
+    if std < 0:
+        raise RuntimeError(f"normal_ expects std >= 0, not {std}")
     return copy_(self, creation.randn(self.shape, dtype=self.dtype) * std + mean)
 
 

@@ -1,5 +1,7 @@
 """What can be done with a Tensor: operators, methods, NumPy's functions."""
 
+from functools import wraps
+
 import numpy as np
 
 from minigrad import (
@@ -47,6 +49,9 @@ OPERATORS = {
     "ipow": inplace.in_place(ops.pow),
     "imod": inplace.in_place(ops.remainder),
     "ifloordiv": inplace.in_place(ops.floor_divide),
+    "iand": inplace.in_place(ops.bitwise_and),
+    "ior": inplace.in_place(ops.bitwise_or),
+    "ixor": inplace.in_place(ops.bitwise_xor),
 }
 SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
 BOTH = {  # functions of minigrad and methods of Tensor
@@ -73,9 +78,27 @@ IN_PLACE = """mul div pow neg abs exp log sqrt rsqrt square reciprocal sin cos t
     sigmoid floor ceil round clamp relu"""
 
 
+WITH_DIM = ["var", "std", "max", "min", "argmax", "argmin", "cat", "stack"]
+WITH_DIM += ["unsqueeze", "index_select"]
+
+
 def named(table: dict) -> dict:
     """Return the functions that a table names."""
-    return {n: getattr(m, n) for m, names in table.items() for n in names.split()}
+    found = {n: getattr(m, n) for m, names in table.items() for n in names.split()}
+    return {n: by_axis(f) if n in WITH_DIM else f for n, f in found.items()}
+
+
+def by_axis(function):
+    """Let a function take NumPy's words for `dim` and `keepdim`, as PyTorch does."""
+
+    @wraps(function)
+    def renamed(*args, **kwargs):
+        for word, meant in ("axis", "dim"), ("keepdims", "keepdim"):
+            if word in kwargs:
+                kwargs[meant] = kwargs.pop(word)
+        return function(*args, **kwargs)
+
+    return renamed
 
 
 def is_ufunc(value):
@@ -168,6 +191,12 @@ Tensor.long, Tensor.bool = as_type(int64), as_type(bool_)
 Tensor.type_as = lambda self, other: to_dtype(self, other.dtype)
 Tensor.cpu = lambda self: to(self, "cpu")
 
+
+def every(a):
+    """Return all axes of a tensor."""
+    return tuple(range(a.ndim))
+
+
 # What formulas call by NumPy's names
 ufuncs |= {op.forward: op for op in vars(ops).values() if is_ufunc(op)}
 ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign, np.rint: ops.round}
@@ -175,20 +204,20 @@ ufuncs |= {np.remainder: ops.remainder, np.floor_divide: ops.floor_divide}
 functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,
-    np.expand_dims: shapes.expand_dims,
+    np.expand_dims: lambda a, axis: shapes.expand_dims(a, axis),
     np.swapaxes: shapes.swapaxes,
-    np.transpose: shapes.permute,
+    np.transpose: lambda a, axes=None: shapes.permute(a, axes or every(a)[::-1]),
     np.zeros_like: lambda a: Tensor(np.zeros_like(a.array)),
     np.ones_like: lambda a: Tensor(np.ones_like(a.array)),
-    np.flip: shapes.flip,
-    np.roll: shapes.roll,
+    np.flip: lambda m, axis=None: shapes.flip(m, every(m) if axis is None else axis),
+    np.roll: lambda a, shift, axis=None: shapes.roll(a, shift, axis),
     np.tril: shapes.tril,
     np.triu: shapes.triu,
     np.cumsum: reductions.cumsum,
     np.sum: reductions.sum,
     np.mean: reductions.mean,
     np.einsum: products.einsum,
-    np.concatenate: shapes.cat,
-    np.stack: shapes.stack,
+    np.concatenate: by_axis(shapes.cat),
+    np.stack: by_axis(shapes.stack),
     np.reshape: shapes.reshape,
 }

@@ -213,7 +213,8 @@ def general(op: Op) -> Callable:
                 targets.append(value.edge)
                 bare = False
             else:
-                arrays.append(value)
+                number = isinstance(value, np.generic) and not bare
+                arrays.append(value.item() if number else value)
                 targets.append(None)
         if listed:
             if bare and not has_array(arrays):

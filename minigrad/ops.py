@@ -181,10 +181,11 @@ def clamp(input, min=None, max=None):
     """Limit to the range from `min` to `max`; either may be None, or a tensor."""
     bounds = [bound for bound in (min, max) if bound is not None]
     tensors = {isinstance(bound, Tensor) for bound in bounds}
-    if len(tensors) != 1:
+    numbers = all(isinstance(bound, int | float | np.generic) for bound in bounds)
+    if len(tensors) != 1 or (tensors == {False}) != numbers:
         raise TypeError("clamp: give 'min', 'max' or both: numbers, or else tensors")
     if tensors == {False}:
-        if input.dtype.kind != "f" and float in map(type, bounds):
+        if input.dtype.kind != "f" and not all(map(is_whole, bounds)):
             input = to_dtype(input, default)
         return called("ClampBackward1", clamp_to(input, min, max))
     for bound in bounds:

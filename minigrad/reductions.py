@@ -11,7 +11,7 @@ from minigrad.op import Op, called, cast
 from minigrad.operands import check_tensors
 from minigrad.shapes import cat
 from minigrad.sums import added_up, sums
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 def axes(dim):
@@ -51,7 +51,9 @@ sum = Op("Sum", total, overload="dim", a=spread)
 
 
 def floats(name, a):
-    """Raise RuntimeError unless the array holds floats."""
+    """Raise TypeError or RuntimeError unless this is an array, or Tensor, of floats."""
+    if not hasattr(a, "dtype"):
+        raise TypeError(f"{name}(): input must be a Tensor, not {kind(a)}")
     if a.dtype.kind != "f":
         raise RuntimeError(f"{name}(): input must be floating point, not {a.dtype}")
 
@@ -167,9 +169,9 @@ def centered(g, a, dim, correction, keepdim):
     """Return the gradient of the variance: twice the distance from the mean, over n."""
     away = a - a.mean(axis=axes(dim), keepdims=True)
     over = count(a.shape, dim) - correction
-    if over <= 0:
+    if over <= 0 and axes(dim) is None:
         away, over = abs(away) * math.inf, 1
-    return spread(g, a.shape, dim, keepdim) * away * (2 / over)
+    return spread(g, a.shape, dim, keepdim) * away * (2 / over if over else math.inf)
 
 
 def variance(a, dim=None, correction=1, keepdim=False):
@@ -211,6 +213,8 @@ def spread_of(op, input, dim, unbiased, keepdim, correction):
     """Return var or std; `unbiased` is an older word for a correction of 1, or 0."""
     if isinstance(dim, bool):  # x.var(False)
         dim, unbiased = None, dim
+    if not isinstance(unbiased, bool | None):
+        raise TypeError(f"unbiased has to be True or False, not {unbiased}")
     if unbiased is not None:
         correction = int(unbiased)
     return op(input, dim, correction, keepdim)
@@ -249,7 +253,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
     size = ops.abs(x)
     if ord == 0:
         out = sum(ops.where(size == 0, size, 1.0), dim, keepdim)
-    elif ord == 1:
+    elif ord == 1 or count(x.shape, dim) == 1:
         out = sum(size, dim, keepdim)
     elif math.isinf(ord):
         out = (amax if ord > 0 else amin)(size, dim, keepdim)

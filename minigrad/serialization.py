@@ -56,9 +56,16 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
 
 def load(path: str | PathLike) -> Any:
     """Read what save() wrote, or the named tensors of another .safetensors file."""
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
-    with safe_open(path, framework="np") as file:
+    try:
+        file = safe_open(path, framework="np")
+    except SafetensorError as error:
+        raise RuntimeError(
+            f"load: {path} is no .safetensors file ({error}). What torch.save() wrote "
+            "is a pickle, which may run code; there, write it with safetensors.torch"
+        ) from error
+    with file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         note = (file.metadata() or {}).get(STRUCTURE)
     if note is None:

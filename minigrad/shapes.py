@@ -144,9 +144,9 @@ def expand(input, *args, size=None):
     return expanded(input, size)
 
 
-def broadcast_to(input, size):
+def broadcast_to(input, *args, size=None):
     """Return the tensor stretched to a shape, without copying."""
-    return expand(input, size)
+    return expand(input, *args, size=size)
 
 
 def contiguous(input):
@@ -162,6 +162,8 @@ def join(tensors, dim):
     full = [a for a in tensors if a.shape != (0,)]
     if not full:
         return tensors[0].copy(), {"starts": ()}
+    if not all(a.ndim for a in full):
+        raise RuntimeError("numbers without axes cannot be concatenated: see stack")
     dim = axis_of(dim, full[0].ndim)
     lengths = [a.shape[dim] if a.shape != (0,) else 0 for a in tensors]
     return np.concatenate(full, dim), {"starts": tuple(np.cumsum([0, *lengths]))}
@@ -263,13 +265,15 @@ flipped = Op(
 
 def flip(input, *args, dims=None):
     """Return the tensor with the order of some axes reversed, as a copy."""
+    if not args and dims is None:
+        raise TypeError("flip: missing dims, the axes to reverse")
     dims = sizes(args, dims)
     return flipped(input, dims if input.ndim or set(dims) - {0, -1} else ())
 
 
 def rolled(a, shifts, dims=None):
     """Return an array shifted around its end, along all of the axes given."""
-    if np.size(shifts) != np.size(dims) and dims is not None:
+    if np.size(shifts) != (1 if dims is None else np.size(dims)):
         raise ValueError(f"shifts {shifts} and dims {dims} are not alike in number")
     return np.roll(a, shifts, dims)
 
@@ -311,7 +315,7 @@ filled = Op(
 def masked_fill(input, mask, value):
     """Return the tensor with `value`, a number or a 0-d tensor, where mask is True."""
     bools("masked_fill", mask)
-    if not isinstance(value, Tensor | float | int):
+    if not isinstance(value, Tensor | float | int | np.generic):
         raise TypeError(f"masked_fill: value has to be a number, not {kind(value)}")
     if getattr(value, "ndim", 0):
         raise RuntimeError(

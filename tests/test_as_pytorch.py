@@ -1034,8 +1034,148 @@ f = lambda a, b=1, *, c, d: a * b * c * d  # noqa: E731
 checkpoint(f, x, 2, c=y, d=3, use_reentrant=False).sum().backward()
 found = x.grad, y.grad
 """,
+    "axes longer at one end, and shorter at the other": """
+x = torch.arange(24.0).reshape(1, 1, 4, 6).requires_grad_()
+found = []
+for mode in ("reflect", "circular", "replicate"):
+    for ends in ((1, 2, 2, 1), (-1, 2, 1, -1), (-2, -1, -1, 0)):
+        y = F.pad(x, ends, mode=mode)
+        found += [y, *torch.autograd.grad((y * y).sum(), x)]
+found += [F.pad(torch.ones(1, 1), (-1, 1), "replicate")]
+found += [F.pad(torch.ones(1, 3), (1, 1), "reflect", 0)]
+""",
+    "alpha, in the dtype of both": """
+wide, whole = torch.tensor([1 / 3], dtype=torch.float64), torch.tensor([1, 2])
+found = [torch.add(wide, whole, alpha=0.1), torch.sub(wide, whole, alpha=0.1)]
+found += [out.dtype for out in found] + [torch.add(whole, whole, alpha=2)]
+""",
+    "options that are NumPy's numbers": """
+x, whole = torch.ones(2, 3), torch.ones(2, 3).long()
+found = [x.clamp(min=np.float64(2)), x.clamp(max=np.int64(0))]
+found += [x.var(correction=np.float64(1))]
+found += [whole.clamp(min=np.int64(2)), whole.clamp(min=np.float32(2))]
+found += [F.leaky_relu(-x, np.float64(0.1)), F.elu(-x, np.float64(2))]
+found += [F.softplus(x, np.float64(2))]
+found += [out.dtype for out in found]
+found += [x.masked_fill(x > 0, np.float32(2)), torch.ones(4).chunk(np.int64(2))]
+found += [F.avg_pool2d(torch.ones(1, 1, 4, 4), np.int64(2))]
+""",
+    "an ignored class of infinite weight": """
+x = torch.tensor([[1.0, 2.0, 3.0]] * 2, requires_grad=True)
+weight, target = torch.tensor([math.inf, 1.0, 1.0]), torch.tensor([1, 2])
+loss = F.nll_loss(x, target, weight, ignore_index=1)
+loss.backward()
+found = loss, x.grad
+""",
+    "more correction than numbers": """
+found = []
+for correction in (2, 3):
+    for dim in (0, None):
+        for function in (torch.var, torch.std):
+            x = torch.tensor([1.0, 3.0], requires_grad=True)
+            function(x, dim, correction=correction).backward()
+            found += [x.grad]
+""",
+    "norms of single numbers": """
+x = torch.tensor([[1e-30], [-1e30], [0.0], [2.0]], requires_grad=True)
+y = torch.norm(x, dim=1)
+y.sum().backward()
+found = y * 1e25, x.grad, torch.norm(x, 3, dim=1), torch.norm(torch.tensor(3.0), 1e10)
+""",
+    "nothing joined": """
+found = torch.cat([torch.zeros(0)], 1), torch.cat([torch.zeros(0), torch.zeros(0)], 3)
+""",
+    "masks in place": """
+found = []
+for sign in "&|^":
+    mask = mine = torch.tensor([True, True, False])
+    exec(f"mask {sign}= torch.tensor([True, False, False])")
+    bits = torch.tensor([1, 6])
+    exec(f"bits {sign}= 3")
+    found += [mine is mask, mine, mine._version, bits]
+""",
+    "NumPy's words for an axis": """
+x = torch.tensor([[1.0, 4.0, 2.0], [9.0, 3.0, 7.0]])
+found = [x.var(axis=1), x.std(axis=0, keepdims=True)]
+found += [x.argmax(axis=1), x.argmin(axis=0)]
+found += [*x.max(axis=1), *x.min(axis=0, keepdims=True), x.unsqueeze(axis=1)]
+found += [torch.cat([x, x], axis=1), torch.stack([x, x], axis=1)]
+found += [torch.index_select(x, axis=1, index=torch.tensor([0, 2]))]
+found += [np.concatenate([x, x], axis=1).shape, np.stack([x, x], axis=1).shape]
+found += [np.transpose(x).shape, np.expand_dims(x, axis=-1).shape]
+found += [np.tril(x, k=1).tolist(), np.roll(x, 1, axis=0).tolist()]
+""",
+    "what only NumPy has": """
+x = torch.tensor([1.0, 100.0])
+found = [np.log10(x).tolist(), np.add.reduce(x).item(), np.hypot(x, x).tolist()]
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+with torch.no_grad():
+    found += [w.numpy().tolist(), np.asarray(w).tolist()]
+""",
+    "schedules go on with the options that they had": """
+S, w, found = torch.optim.lr_scheduler, torch.ones(1, requires_grad=True), []
+for make, another in (
+    (lambda o: S.StepLR(o, 2, 0.5), lambda o: S.StepLR(o, 30, 0.9)),
+    (lambda o: S.CosineAnnealingLR(o, 10, 0.1), lambda o: S.CosineAnnealingLR(o, 100)),
+    (lambda o: S.LinearLR(o, 0.1, 0.9, 3), S.LinearLR),
+):
+    one, two = (torch.optim.SGD([w], lr=1.0) for _ in range(2))
+    plan, other = make(one), another(two)
+    one.step(), plan.step()
+    other.load_state_dict(plan.state_dict()), two.load_state_dict(one.state_dict())
+    for _ in range(4):
+        two.step(), other.step()
+        found += [torch.tensor(two.param_groups[0]["lr"])]
+""",
+    "gradients that are 0 everywhere hold": """
+x = torch.tensor([0.3, -1.2], dtype=torch.float64, requires_grad=True)
+check = [torch.autograd.gradcheck, torch.autograd.gradgradcheck]
+steps = torch.sign, torch.floor, torch.ceil, torch.round
+found = [hold(step, (x,)) for hold in check for step in steps]
+""",
+    "a tensor of several numbers is no Python number": """
+found = []
+for kind in (float, int):
+    try:
+        kind(torch.ones(2))
+    except ValueError:
+        found += [True]
+""",
 }
 REFUSED = """
+torch.ones(3).flip()
+torch.ones(2, 3).sum(0, 1)
+torch.ones(2, 3).mean(0, 1)
+torch.ones(2, 3).any(0, 1)
+torch.ones(2, 3).max(0, 1)
+torch.ones(2, 3).argmax(0, 1)
+torch.ones(2, 3).std(0, 1)
+torch.ones(2, 3).norm(2, 0, 1)
+torch.ones(2, 3).roll((1, 2))
+torch.ones(2).clamp(min=[0.5])
+torch.ones(2).clamp(min=1j)
+torch.ones(2).clamp(min="a")
+torch.add(torch.tensor([2]), torch.tensor([1]), alpha=0.5)
+torch.randn(3, dtype=torch.int64)
+torch.rand(3, dtype=torch.int64)
+torch.ones(2).uniform_(3, 1)
+torch.ones(2).normal_(0, -1)
+torch.randint(0.5, 2, (2,))
+torch.randint(10)
+torch.randperm(-1)
+torch.arange()
+torch.cat([torch.tensor(1.0), torch.tensor(2.0)])
+F.cross_entropy(torch.ones(1, 2), [0])
+F.cross_entropy(torch.ones(1, 2), torch.tensor([0]), weight=[1.0, 2.0])
+F.cross_entropy(torch.ones(1, 2), torch.ones(1, 2) / 2, ignore_index=0)
+F.embedding([0, 1], torch.ones(2, 2))
+F.pad(torch.ones(1, 4), (-2, 3), "circular")
+F.max_pool2d(torch.ones(1, 1, 4, 4), 2, 0)
+F.max_pool2d(torch.ones(1, 1, 4, 4), 0)
+F.batch_norm(torch.ones(2, 3), torch.zeros(3), None, training=True)
+torch.ones(2).masked_fill([True, False], 0)
+torch.ones(2).gather(0, [0])
+torch.where([True], torch.ones(1), torch.ones(1))
 torch.ones(3)[::-1]
 torch.ones(3).masked_fill(torch.tensor([0, 2, 1]), 0.0)
 torch.ones(2).masked_fill(torch.tensor([True, False]), torch.ones(2))

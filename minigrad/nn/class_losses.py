@@ -9,8 +9,15 @@ from minigrad.creation import ones_like
 from minigrad.dtypes import int64
 from minigrad.indexing import grid, taken
 from minigrad.joint import same
-from minigrad.nn.losses import check_reduction, each, reduced, same_shape
+from minigrad.nn.losses import (
+    check_constant,
+    check_reduction,
+    each,
+    reduced,
+    same_shape,
+)
 from minigrad.op import Op, called
+from minigrad.operands import check_tensors
 from minigrad.sums import row_sums
 from minigrad.tensor import Tensor
 
@@ -63,12 +70,15 @@ def cross_entropy(
     the uniform distribution (C. Szegedy et al., 2015).
     """
     check_reduction(reduction)
+    check_tensors("cross_entropy", input, target)
     check_scores(input, weight)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
         )
     if target.array.dtype.kind == "f":
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is for class indices, not probabilities")
         return of_probabilities(input, target, weight, reduction, label_smoothing)
     ignored = check_classes(input, target, ignore_index)
     if input.array.ndim == 2 and weight is None and not (label_smoothing or ignored):
@@ -133,12 +143,12 @@ def check_scores(input, weight):
     reductions.floats("cross_entropy", input)
     if weight is None:
         return
+    check_constant(weight)
     classes = input.shape[class_axis(input)]
-    if (weight.shape, weight.dtype, weight.edge) != ((classes,), input.dtype, None):
+    if weight.shape != (classes,) or weight.dtype != input.dtype:
         raise RuntimeError(
-            f"weight has to be a constant {input.dtype} for each of the {classes} "
-            f"classes; got {weight.dtype} of shape {weight.shape}, with requires_grad="
-            f"{weight.requires_grad}"
+            f"weight has to be a {input.dtype} for each of the {classes} classes; got "
+            f"{weight.dtype} of shape {weight.shape}"
         )
 
 
@@ -175,8 +185,8 @@ def picked_weights(input, target, weight, ignore_index):
     """Return the weight of each target, and the targets with 0 for ignored ones."""
     counts = target.array != ignore_index
     safe = np.where(counts, target.array, 0)
-    weights = counts.astype(input.dtype)
-    return weights if weight is None else weights * weight.array[safe], safe
+    weights = 1 if weight is None else weight.array[safe]
+    return np.where(counts, weights, 0).astype(input.dtype), safe
 
 
 def total_weight(input, target, weight, ignore_index):

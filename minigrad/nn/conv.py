@@ -19,9 +19,9 @@ from minigrad.shapes import cat
 
 def pair(value):
     """Return (height, width), also of a single number."""
-    value = (value,) if isinstance(value, int) else tuple(value)
+    value = tuple(value) if hasattr(value, "__len__") else (value,)
     value = value * 2 if len(value) == 1 else value
-    if len(value) != 2 or not all(isinstance(n, int) for n in value):
+    if len(value) != 2 or not all(isinstance(n, int | np.integer) for n in value):
         raise ValueError(f"expected one number, or (height, width); got {value}")
     return value
 

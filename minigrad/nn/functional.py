@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad import creation, ops
 from minigrad.dtypes import bool_
-from minigrad.indexing import taken
+from minigrad.indexing import check_places, taken
 from minigrad.inplace import overwrite
 from minigrad.joint import join
 from minigrad.nn.class_losses import cross_entropy, nll_loss  # noqa: F401
@@ -118,16 +118,10 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """Return the rows of `weight` that `input` names; `padding_idx` does not learn."""
+    check_places("embedding", weight, 0, input)
     index = input.array
-    if index.dtype.kind not in "iu":
-        raise RuntimeError(f"embedding: indices must be int64, not {index.dtype}")
     if weight.ndim != 2:
         raise RuntimeError(f"embedding: weight must have 2 axes, not {weight.shape}")
-    if index.size and (index.min() < 0 or index.max() >= len(weight)):
-        raise IndexError(
-            f"index out of range in self: indices from {index.min()} to {index.max()}, "
-            f"rows from 0 to {len(weight) - 1}"
-        )
     out = taken["Embedding"](weight, (index,))
     if padding_idx is None:
         return out

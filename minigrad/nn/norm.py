@@ -122,6 +122,8 @@ def check_channels(input, weight, bias, running_mean, running_var, training):
         raise ValueError(
             "expected running_mean and running_var to be defined when training=False"
         )
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("expected running_mean and running_var, or neither")
     if training and input.numel() <= input.shape[1]:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "

@@ -52,15 +52,18 @@ def with_ends(input, pairs, mode, value):
     if mode not in ENDS:
         names = ", ".join(["constant", *ENDS])
         raise NotImplementedError(f"pad: there is no mode {mode!r}, only {names}")
-    if value is not None:
+    if value:
         raise RuntimeError(f"pad: the mode {mode!r} does not take a value: {value}")
     name, beyond = ENDS[mode]
     for dim, (length, (before, after)) in enumerate(zip(input.shape, pairs)):
         more = max(before, 0), max(after, 0)
-        if any(more) and max(more) > length + beyond:
+        kept = slice(max(-before, 0), min(after, 0) or None)
+        places = np.arange(length)
+        if mode == "circular":  # what is cut off does not come round again
+            places, kept = places[kept], slice(None)
+        if any(more) and max(more) > len(places) + beyond:
             raise RuntimeError(f"pad: {mode} cannot add {more} to a length of {length}")
         if before or after:
-            places = np.arange(max(-before, 0), length + min(after, 0))
-            places = np.pad(places, more, name)
+            places = np.pad(places, more, name)[kept]
             input = index_select(input, dim, Tensor(places))
     return input

@@ -153,6 +153,8 @@ def pooled(op, input, kernel_size, stride, padding, ceil_mode, value, over=None)
         )
     kernel = pair(kernel_size)
     stride = kernel if stride is None else pair(stride)
+    if min(kernel + stride) < 1:
+        raise RuntimeError(f"kernel {kernel} and stride {stride} should be from 1 on")
     large = extended(input, kernel, stride, padding, ceil_mode, value)
     size = out_size(large.shape, kernel, stride, (0, 0), (1, 1))
     if min(size) < 1:

@@ -14,14 +14,13 @@ def above_zero(**options: float) -> None:
             raise ValueError(f"Invalid {name} value: {value}; it has to be above 0")
 
 
-class LambdaLR:
-    """Sets each group's lr to its first value times function(number of steps)."""
+class LRScheduler:
+    """Sets each group's lr to its first value times factor(number of steps)."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
+    def __init__(self, optimizer: Optimizer):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{kind(optimizer)} is not an Optimizer")
         self.optimizer, self.last_epoch = optimizer, -1
-        self.factor = lr_lambda
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
@@ -42,15 +41,24 @@ class LambdaLR:
         return base_lr * self.factor(epoch)
 
     def state_dict(self) -> dict:
-        """Return how far the schedule has come."""
-        return {"last_epoch": self.last_epoch, "base_lrs": self.base_lrs}
+        """Return how far the schedule has come, and its options, but no function."""
+        others = "optimizer", "factor"
+        return {name: x for name, x in vars(self).items() if name not in others}
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Go on from where state_dict() was called; the optimizer's own has the lr."""
         self.__dict__.update(state_dict)
 
 
-class Chained(LambdaLR):
+class LambdaLR(LRScheduler):
+    """Sets each group's lr to its first value times lr_lambda(number of steps)."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
+        self.factor = lr_lambda
+        super().__init__(optimizer)
+
+
+class Chained(LRScheduler):
     """A schedule that goes on from the lr that is there, whoever has set it."""
 
     lowest = 0.0  # where the way ends: the lr's height above it is scaled
@@ -73,16 +81,18 @@ class Chained(LambdaLR):
     def get_last_lr(self) -> list[float]:
         return self.last_lrs
 
-    def state_dict(self) -> dict:
-        return super().state_dict() | {"last_lrs": self.last_lrs}
-
 
 class StepLR(Chained):
     """Multiplies the learning rate by gamma every step_size steps."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
         above_zero(step_size=step_size)
-        super().__init__(optimizer, lambda epoch: gamma ** (epoch // step_size))
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer)
+
+    def factor(self, epoch: int) -> float:
+        """Return by what the first rate is multiplied after so many steps."""
+        return self.gamma ** (epoch // self.step_size)
 
 
 class LinearLR(Chained):
@@ -94,11 +104,14 @@ class LinearLR(Chained):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name}_factor has to be from 0 to 1, not {value}")
 
-        def factor(epoch):
-            done = min(epoch, total_iters) / total_iters
-            return start_factor + (end_factor - start_factor) * done
+        self.start_factor, self.end_factor = start_factor, end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer)
 
-        super().__init__(optimizer, factor)
+    def factor(self, epoch: int) -> float:
+        """Return by what the first rate is multiplied after so many steps."""
+        done = min(epoch, self.total_iters) / self.total_iters
+        return self.start_factor + (self.end_factor - self.start_factor) * done
 
 
 class CosineAnnealingLR(Chained):
@@ -111,7 +124,7 @@ class CosineAnnealingLR(Chained):
         above_zero(T_max=T_max)
         self.T_max = T_max
         self.eta_min = self.lowest = eta_min
-        super().__init__(optimizer, lambda epoch: 1.0)
+        super().__init__(optimizer)
 
     def rate(self, base_lr, epoch):
         wave = (1 + math.cos(math.pi * epoch / self.T_max)) / 2
