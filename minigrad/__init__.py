@@ -15,7 +15,9 @@ Read it in this order:
     memory, cuda               who holds an array, and where
 """
 
-from minigrad import autograd, cuda, data, hooks, linalg, methods, nn, optim
+from math import inf, nan, pi
+
+from minigrad import autograd, cuda, data, hooks, linalg, methods, nn, optim, utils
 from minigrad.autograd import (
     enable_grad,
     is_grad_enabled,

@@ -59,7 +59,7 @@ BOTH = {  # functions of minigrad and methods of Tensor
     ops: """mul div true_divide remainder floor_divide pow neg abs exp log log1p sqrt
         rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
         round clone eq ne lt le gt ge logical_not logical_and logical_or isnan
-        clamp relu""",
+        isinf isfinite clamp relu""",
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin logsumexp cumsum all any equal

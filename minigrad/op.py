@@ -213,8 +213,9 @@ def general(op: Op) -> Callable:
                 targets.append(value.edge)
                 bare = False
             else:
-                number = isinstance(value, np.generic) and not bare
-                arrays.append(value.item() if number else value)
+                if isinstance(value, np.generic) and not bare:  # an option
+                    value = value.item()
+                arrays.append(value)
                 targets.append(None)
         if listed:
             if bare and not has_array(arrays):

@@ -94,6 +94,8 @@ logical_not = Op("LogicalNot", np.logical_not)
 logical_and = Op("LogicalAnd", np.logical_and)
 logical_or = Op("LogicalOr", np.logical_or)
 isnan = Op("Isnan", np.isnan)
+isinf = Op("Isinf", np.isinf)
+isfinite = Op("Isfinite", np.isfinite)
 
 
 def pow(input, exponent):

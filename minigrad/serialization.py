@@ -54,8 +54,17 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {what.__name__: parts}
 
 
-def load(path: str | PathLike) -> Any:
-    """Read what save() wrote, or the named tensors of another .safetensors file."""
+def load(
+    path: str | PathLike, map_location: Any = None, *, weights_only: bool = True
+) -> Any:
+    """Read what save() wrote, or the named tensors of another .safetensors file.
+
+    Whatever `weights_only` says, no file is read that could run code.
+    """
+    if map_location not in (None, "cpu"):
+        raise ValueError(
+            f"load makes tensors on the CPU; .to({map_location!r}) moves one"
+        )
     from safetensors import SafetensorError, safe_open
 
     try:

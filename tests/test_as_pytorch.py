@@ -1141,6 +1141,46 @@ for kind in (float, int):
     except ValueError:
         found += [True]
 """,
+    "hooks on a module's way back": """
+nn = torch.nn
+
+class Two(nn.Module):
+    def forward(self, x, factor, y):
+        return x * factor, y * x
+
+found = []
+def look(module, grad_input, grad_output):
+    found.extend([type(module).__name__, [g is None for g in grad_input]])
+    found.extend(g for g in (*grad_input, *grad_output) if g is not None)
+
+two, first = Two(), nn.Linear(2, 2)
+with torch.no_grad():
+    first.weight.copy_(torch.tensor([[1.0, -2.0], [0.5, 3.0]]))
+    first.bias.zero_()
+handles = [part.register_full_backward_hook(look) for part in (two, first)]
+x = torch.ones(3, 2)
+y = torch.tensor([2.0, 5.0], requires_grad=True)
+for _ in range(2):
+    a, b = two(first(first(x)), 3, y)
+    (a.sum() + (b * b).sum()).backward()
+handles[0].remove()
+a, b = two(first(x), 3, y)
+(a * b).sum().backward()
+handles[1].remove(), handles[1].remove()
+first.register_full_backward_hook(lambda module, into, out: (into[0] * 7,))
+w = torch.ones(1, 2, requires_grad=True)
+first(w).sum().backward()
+found += [w.grad, y.grad, first.weight.grad, first.bias.grad]
+""",
+    "what is infinite, and clipped": """
+x = torch.tensor([1.0, -math.inf, math.nan, 0.0])
+found = [torch.isinf(x), x.isfinite(), torch.isnan(x), torch.isfinite(torch.arange(2))]
+found += [x.isinf().dtype, torch.tensor([torch.inf, torch.pi])]
+w = torch.ones(3, requires_grad=True)
+(w * torch.tensor([-9.0, 0.1, 4.0])).sum().backward()
+torch.nn.utils.clip_grad_value_([w, torch.ones(1)], 0.5)
+found += [w.grad]
+""",
 }
 REFUSED = """
 torch.ones(3).flip()

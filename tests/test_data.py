@@ -1,5 +1,7 @@
 """Data in batches, the two small sets, and tensors in files."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -380,6 +382,20 @@ def test_what_cannot_be_saved_is_named_and_no_file_is_written(tmp_path, value):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing.safetensors"):
         minigrad.load(tmp_path / "nothing.safetensors")
+
+
+def test_loading_takes_the_words_that_pytorchs_takes(tmp_path):
+    minigrad.save({"x": minigrad.ones(2)}, tmp_path / "x.safetensors")
+    words = {"map_location": minigrad.device("cpu"), "weights_only": True}
+    assert minigrad.load(tmp_path / "x.safetensors", **words)["x"].tolist() == [1, 1]
+    with pytest.raises(ValueError, match="CPU"):
+        minigrad.load(tmp_path / "x.safetensors", map_location="cuda")
+
+
+def test_a_pickle_is_refused_in_plain_words(tmp_path):
+    (tmp_path / "model.pt").write_bytes(pickle.dumps({"x": [1.0] * 99}))
+    with pytest.raises(RuntimeError, match=r"model.pt is no .safetensors file"):
+        minigrad.load(tmp_path / "model.pt")
 
 
 @pytest.mark.parametrize("example", [None, b"text", object()])

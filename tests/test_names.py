@@ -32,11 +32,12 @@ PLACES = {
         L1Loss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss Identity""",
     "nn.init": """uniform_ normal_ constant_ zeros_ ones_ xavier_uniform_ xavier_normal_
         kaiming_uniform_ kaiming_normal_ calculate_gain eye_""",
-    "nn.utils": "clip_grad_norm_",
+    "nn.utils": "clip_grad_norm_ clip_grad_value_",
     "optim": "SGD Adam AdamW Optimizer",
-    "optim.lr_scheduler": "StepLR CosineAnnealingLR LinearLR LambdaLR",
+    "optim.lr_scheduler": "LRScheduler StepLR CosineAnnealingLR LinearLR LambdaLR",
     "autograd": "grad backward Function gradcheck gradgradcheck detect_anomaly",
     "linalg": "vector_norm",
+    "utils.data": "Dataset TensorDataset DataLoader",
 }
 
 

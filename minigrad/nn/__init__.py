@@ -1,6 +1,6 @@
 """minigrad.nn: what torch.nn has, as far as minigrad has it."""
 
-from minigrad.nn import functional, init, utils
+from minigrad.nn import backward_hooks, functional, init, utils
 from minigrad.nn.applied import (
     ELU,
     GELU,

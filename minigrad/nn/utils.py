@@ -38,6 +38,14 @@ def clip_grad_norm_(
     return Tensor(np.asarray(total, dtype))
 
 
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+    """Limit every number of the gradients to the range from -clip_value to it."""
+    parameters = [parameters] if isinstance(parameters, Tensor) else parameters
+    for p in parameters:
+        if p.grad is not None:
+            p.grad.detach().clamp_(-clip_value, clip_value)
+
+
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Return all numbers of the parameters in one vector."""
     return cat([p.reshape(-1) for p in parameters])

@@ -1,0 +1,3 @@
+"""minigrad.utils: its data, in the place where PyTorch has it."""
+
+from minigrad import data  # noqa: F401
