@@ -154,7 +154,7 @@ def check_same_dtype(x: Tensor, index: tuple, value: Tensor) -> None:
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
     index, name = as_index(index, x.shape)
-    if value is None or isinstance(value, list | tuple | Array):
+    if value is None or isinstance(value, list | tuple | str | Array):
         raise TypeError(
             f"can't assign {kind(value)} to a Tensor: give a number, or a Tensor"
         )

@@ -200,7 +200,7 @@ def every(a):
 # What formulas call by NumPy's names
 ufuncs |= {op.forward: op for op in vars(ops).values() if is_ufunc(op)}
 ufuncs |= {np.matmul: products.matmul, np.sign: ops.sign, np.rint: ops.round}
-ufuncs |= {np.remainder: ops.remainder, np.floor_divide: ops.floor_divide}
+ufuncs |= {np.remainder: ops.remainder, np.floor_divide: ops.quotient}
 functions |= {
     np.where: ops.where,
     np.broadcast_to: shapes.broadcast_to,

@@ -36,7 +36,13 @@ modulo = Op(
     a=lambda g: g,
     b=lambda g, a, b: -g * np.floor_divide(a, b),
 )
-floor_divide = Op("FloorDivide", lambda a, b: np.floor_divide(a, divisor(b)))
+quotient = Op("FloorDivide", lambda a, b: np.floor_divide(a, divisor(b)))  # in rules
+floor_divide = Op(
+    "FloorDivide",
+    quotient.forward,
+    a=lambda g: no_way_back(g),
+    b=lambda g: no_way_back(g),
+)
 maximum = Op(
     "Maximum",
     np.maximum,
@@ -125,6 +131,11 @@ def remainder(input, other):
     """Return a - b * floor(a / b), which has the sign of b."""
     out = modulo(input, other)
     return called("RemainderBackward1", out) if isinstance(other, Tensor) else out
+
+
+def no_way_back(g):
+    """Refuse: by // nothing would be learned, and nobody would notice."""
+    raise NotImplementedError("the derivative of // is 0: detach() what it divides")
 
 
 def divisor(b):

@@ -1183,6 +1183,8 @@ found += [w.grad]
 """,
 }
 REFUSED = """
+(torch.ones(2, requires_grad=True) // 2).sum().backward()
+torch.zeros(2, dtype=torch.bool).__setitem__(0, "a")
 torch.ones(3).flip()
 torch.ones(2, 3).sum(0, 1)
 torch.ones(2, 3).mean(0, 1)
