@@ -72,16 +72,20 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
     return tuple(values.values())
 
 
-def without_axis_0(op: Any, values: tuple) -> tuple:
-    """Return the values, but with None for axis 0, or -1, of a number without axes.
-
-    PyTorch has that axis in all that works along one: torch.tensor(2.0).sum(0).
-    """
+def check_keepdim(op: Any, values: tuple) -> None:
+    """Raise TypeError for x.sum(0, 1): several axes are a tuple, dim=(0, 1)."""
     if "keepdim" in op.parameters and not isinstance(values[-1], bool):
         raise TypeError(
             f"{op.name.lower()}: keepdim has to be True or False, not {values[-1]}; "
             "several axes are a tuple: dim=(0, 1)"
         )
+
+
+def without_axis_0(op: Any, values: tuple) -> tuple:
+    """Return the values, but with None for axis 0, or -1, of a number without axes.
+
+    PyTorch has that axis in all that works along one: torch.tensor(2.0).sum(0).
+    """
     if not op.along or getattr(values[0], "shape", None) != ():
         return values
     if values[op.along] not in (0, -1, (0,), (-1,), [0], [-1]):

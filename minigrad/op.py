@@ -12,6 +12,7 @@ from numpy import ndarray
 from minigrad.arguments import (
     MISSING,
     check_bools,
+    check_keepdim,
     has_array,
     in_order,
     parameters_of,
@@ -204,6 +205,7 @@ def general(op: Op) -> Callable:
             args = in_order(op, args, kwargs)
             args = args if dtype is None else in_dtype(op, dtype, *args)
         if op.along and args[op.along] is not None:
+            check_keepdim(op, args)
             args = without_axis_0(op, args)
         listed, bare = isinstance(args[0], list), True
         arrays, targets = [], []

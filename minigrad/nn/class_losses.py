@@ -196,6 +196,7 @@ def total_weight(input, target, weight, ignore_index):
 
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Return minus the log-probabilities of the right classes."""
+    check_tensors("nll_loss", input, target)
     check_scores(input, weight)
     check_classes(input, target, ignore_index)
     weights, safe = picked_weights(input, target, weight, ignore_index)
