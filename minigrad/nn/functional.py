@@ -113,7 +113,7 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         return
     b = bias.array
     if b.dtype != w.dtype or (b.ndim and (b.ndim != w.ndim - 1 or len(b) != len(w))):
-        raise RuntimeError(f"bias {bias.shape} should be {w.shape[:-1]}, {w.dtype}")
+        raise RuntimeError(f"bias: {b.shape}, {b.dtype}, not {w.shape[:-1]}, {w.dtype}")
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
@@ -156,7 +156,7 @@ SOFTPLUS = Op(
     lambda a, beta, threshold: np.where(
         a * beta > threshold,
         a,
-        np.log1p(np.exp(np.minimum(a * beta, threshold))) / beta,
+        np.log1p(np.exp(a * beta)) / beta,
     ),
     a=lambda g, a, beta, threshold: np.where(
         a * beta > threshold, g, g * ops.sigmoid(a * beta)
