@@ -28,7 +28,7 @@ def spread(g, shape, dim, keepdim):
 
 def count(shape, dim):
     """Return how many numbers a reduction over `dim` takes together."""
-    if axes(dim) is None:
+    if axes(dim) is None or not shape:
         return math.prod(shape)
     return math.prod(shape[axis_of(i, len(shape))] for i in np.atleast_1d(axes(dim)))
 
@@ -248,12 +248,13 @@ def of_length_1(a, length):
 def vector_norm(x, ord=2, dim=None, keepdim=False):
     """Return (sum |x|^ord)^(1/ord) over `dim`; ord may be inf, -inf or 0, too."""
     floats("norm", x)
-    if ord == 2:
+    powers = math.isfinite(ord) and ord not in (0, 1)
+    if ord == 2 or (powers and count(x.shape, dim) == 1):  # a number's is its size
         return euclid(x, dim, keepdim)
     size = ops.abs(x)
     if ord == 0:
         out = sum(ops.where(size == 0, size, 1.0), dim, keepdim)
-    elif ord == 1 or count(x.shape, dim) == 1:
+    elif ord == 1:
         out = sum(size, dim, keepdim)
     elif math.isinf(ord):
         out = (amax if ord > 0 else amin)(size, dim, keepdim)

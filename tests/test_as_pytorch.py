@@ -1080,7 +1080,9 @@ for correction in (2, 3):
 x = torch.tensor([[1e-30], [-1e30], [0.0], [2.0]], requires_grad=True)
 y = torch.norm(x, dim=1)
 y.sum().backward()
-found = y * 1e25, x.grad, torch.norm(x, 3, dim=1), torch.norm(torch.tensor(3.0), 1e10)
+found = [y * 1e25, x.grad, torch.norm(x, 3, dim=1)]
+found += [torch.norm(torch.tensor(3.0), 1e10), torch.norm(x, -2, dim=1)]
+found += [torch.norm(torch.tensor(3.0), p, -1) for p in (0, 0.5, 1, 2, 3, math.inf)]
 """,
     "nothing joined": """
 found = torch.cat([torch.zeros(0)], 1), torch.cat([torch.zeros(0), torch.zeros(0)], 3)
