@@ -9,7 +9,8 @@ import numpy as np
 from minigrad.dtypes import ARRAYS, as_array
 
 MISSING = object()  # the default of a parameter that has none
-ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
+NUMPYS = {"axis": "dim", "keepdims": "keepdim"}  # its words, which PyTorch takes, too
+ALIASES = {"input": "a", "other": "b"} | NUMPYS
 
 
 def parameters_of(forward: Callable) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from minigrad.arguments import axis_of
+from minigrad.arguments import NUMPYS, axis_of
 from minigrad.cuda import device
 from minigrad.dtypes import as_array
 from minigrad.engine import recording
@@ -129,10 +129,13 @@ class ArrayLike:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if method == "__call__" and not kwargs and ufunc in ufuncs:
             return ufuncs[ufunc](*inputs)
+        written = inputs[:1] if method == "at" else kwargs.get("out", ())
+        if any(isinstance(each, ArrayLike) for each in written):
+            return NotImplemented  # a write that no version would tell of
         return on_bare(getattr(ufunc, method), inputs, kwargs)
 
     def __array_function__(self, function, types, args, kwargs):
-        if function in functions and kwargs.keys() <= {"axis", "keepdims"}:
+        if function in functions and kwargs.keys() <= NUMPYS.keys():
             return functions[function](*args, **kwargs)
         return on_bare(function, args, kwargs)
 

@@ -14,6 +14,7 @@ from minigrad import (
     reductions,
     shapes,
 )
+from minigrad.arguments import NUMPYS
 from minigrad.arraylike import functions, ufuncs
 from minigrad.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.op import Op, to_dtype
@@ -76,8 +77,7 @@ METHODS = {
 }
 IN_PLACE = """mul div pow neg abs exp log sqrt rsqrt square reciprocal sin cos tan tanh
     sigmoid floor ceil round clamp relu"""
-
-
+# Functions, not Ops, that are told an axis; Ops know NumPy's words for it
 WITH_DIM = ["var", "std", "max", "min", "argmax", "argmin", "cat", "stack"]
 WITH_DIM += ["unsqueeze", "index_select"]
 
@@ -93,10 +93,7 @@ def by_axis(function):
 
     @wraps(function)
     def renamed(*args, **kwargs):
-        for word, meant in ("axis", "dim"), ("keepdims", "keepdim"):
-            if word in kwargs:
-                kwargs[meant] = kwargs.pop(word)
-        return function(*args, **kwargs)
+        return function(*args, **{NUMPYS.get(k, k): v for k, v in kwargs.items()})
 
     return renamed
 

@@ -169,7 +169,7 @@ def centered(g, a, dim, correction, keepdim):
     """Return the gradient of the variance: twice the distance from the mean, over n."""
     away = a - a.mean(axis=axes(dim), keepdims=True)
     over = count(a.shape, dim) - correction
-    if over <= 0 and axes(dim) is None:
+    if over <= 0 and axes(dim) is None:  # PyTorch has two formulas
         away, over = abs(away) * math.inf, 1
     return spread(g, a.shape, dim, keepdim) * away * (2 / over if over else math.inf)
 

@@ -1183,6 +1183,16 @@ w = torch.ones(3, requires_grad=True)
 torch.nn.utils.clip_grad_value_([w, torch.ones(1)], 0.5)
 found += [w.grad]
 """,
+    "a hook in front of the end": """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * 3
+end, found = y.grad_fn.next_functions[0][0], []
+handle = end.register_prehook(lambda gradients: found.append(gradients[0].clone()))
+y.sum().backward()
+handle.remove()
+(x * 5).sum().backward()
+found += [x.grad]
+""",
 }
 REFUSED = """
 (torch.ones(2, requires_grad=True) // 2).sum().backward()

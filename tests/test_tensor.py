@@ -134,6 +134,18 @@ def test_numpys_functions_take_tensors_and_record():
     assert np.fft.fft(x.detach()).shape == (2,)
 
 
+def test_numpy_does_not_write_to_a_tensor_unseen():
+    x = minigrad.ones(2)
+    with pytest.raises(TypeError):
+        np.log10(minigrad.ones(2), out=x)
+    with pytest.raises(TypeError):
+        np.add.at(x, [0], 1.0)
+    assert x.tolist() == [1, 1]
+    array = np.ones(2, np.float32)
+    array += x  # into the array's own memory, though, it may write
+    assert array.tolist() == [2, 2]
+
+
 def test_copies_keep_what_belongs_to_a_leaf():
     x = minigrad.tensor([1.0, 2.0], requires_grad=True)
     (x * x).sum().backward()

@@ -139,7 +139,7 @@ def along_classes(weight, input):
 
 
 def check_scores(input, weight):
-    """Raise RuntimeError unless the scores are floats, with a constant weight each."""
+    """Raise unless the scores are floats, with a constant weight for each class."""
     reductions.floats("cross_entropy", input)
     if weight is None:
         return
