@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.arguments import sizes
-from minigrad.dtypes import as_array, as_dtype, default, int64
+from minigrad.dtypes import as_array, as_dtype, check_holds, default, int64
 from minigrad.tensor import Tensor
 
 _generators: list = []  # one, as soon as somebody asks
@@ -143,7 +143,9 @@ def full(
     device: str | None = None,
 ) -> Tensor:
     """Return a shape filled with one number."""
-    array = np.full(size, as_array(number(fill_value), dtype))
+    one = as_array(fill_value := number(fill_value), dtype)
+    check_holds(one.dtype, fill_value)
+    array = np.full(size, one)
     return made(array, None, requires_grad, device)
 
 

@@ -1,5 +1,6 @@
 """Kinds of numbers, and PyTorch's rules for what comes of mixing them."""
 
+import math
 from abc import ABC
 from typing import Any
 
@@ -74,7 +75,19 @@ def check_integers(array: np.ndarray, dtype: np.dtype) -> None:
     """Raise RuntimeError if a number is nan, or too large for integers of a dtype."""
     limits = np.iinfo(dtype)
     if not ((array >= limits.min) & (array <= limits.max)).all():
-        raise RuntimeError(f"value cannot be converted to type {dtype}: {array}")
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype} without overflow: {array}"
+        )
+
+
+def check_holds(dtype: np.dtype, value: Any) -> None:
+    """Raise RuntimeError if a number is too large for a dtype."""
+    if dtype.kind == "i":
+        check_integers(np.array(value), dtype)
+    elif dtype == float32 and np.isinf(float32.type(value)) and math.isfinite(value):
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype} without overflow: {value}"
+        )
 
 
 def has_float64(data: Any) -> bool:

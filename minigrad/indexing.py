@@ -7,7 +7,7 @@ import numpy as np
 
 from minigrad.arguments import axis_of
 from minigrad.dtypes import ARRAYS, Array, zeros
-from minigrad.op import Op
+from minigrad.op import Op, called
 from minigrad.operands import check_tensors
 from minigrad.tensor import Tensor
 
@@ -187,6 +187,9 @@ def index_select(input, dim, index):
         raise IndexError(
             f"index_select(): Index is supposed to be a vector, not {index.shape}"
         )
+    if not input.ndim:
+        line = index_select(input.reshape(1), dim, index)
+        return called("IndexSelect", line.reshape(()))
     return taken["IndexSelect"](input, along(input, dim, index.array.reshape(-1)))
 
 
@@ -197,11 +200,8 @@ def check_places(name, input, dim, index):
         raise RuntimeError(
             f"{name}(): Expected dtype int64 for index, not {index.dtype}"
         )
-    if not -input.ndim <= dim < input.ndim:
-        raise IndexError(
-            f"{name}(): Dimension out of range: {dim}, of a shape {input.shape}"
-        )
-    length, numbers = input.shape[dim], index.array
+    axis = axis_of(dim, input.ndim)
+    length, numbers = (input.shape or (1,))[axis], index.array
     known = isinstance(numbers, np.ndarray) and numbers.size
     if known and (numbers.min() < 0 or numbers.max() >= length):
         raise IndexError(
@@ -213,12 +213,14 @@ def check_places(name, input, dim, index):
 def gather(input, dim, index):
     """Return out[i][j] = input[index[i][j]][j] for dim 0, and so on."""
     check_places("gather", input, dim, index)
-    if index.ndim != input.ndim:
+    if max(index.ndim, 1) != max(input.ndim, 1):
         raise RuntimeError(
             "gather(): Index tensor must have the same number of dimensions as input "
             f"tensor; the shapes are {index.shape} and {input.shape}"
         )
-    return taken["Gather"](input, grid(index.array, dim))
+    input = input if input.ndim else input.reshape(1)
+    places = grid(index.array, dim) if index.ndim else (index.array,)
+    return taken["Gather"](input, places)
 
 
 def grid(index, dim):

@@ -9,11 +9,11 @@ from typing import Any
 
 from numpy import ndarray
 
-from minigrad import creation, ops, versions
-from minigrad.dtypes import Array, as_array, rank
+from minigrad import creation, ops, options, versions
+from minigrad.dtypes import Array, as_array, check_holds, rank
 from minigrad.engine import Node, recording
 from minigrad.indexing import as_index
-from minigrad.op import Op, alike, to_dtype
+from minigrad.op import Op, to_dtype
 from minigrad.tensor import Tensor, kind
 from minigrad.views import base_of, lead_to, places, renew
 
@@ -158,6 +158,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         raise TypeError(
             f"can't assign {kind(value)} to a Tensor: give a number, or a Tensor"
         )
+    if isinstance(value, int | float):
+        check_holds(x.dtype, value)
     if isinstance(value, Tensor) and value.ndim:  # axes of length 1 may lead
         most = x.array[index].ndim
         while value.ndim > most and value.shape[0] == 1:
@@ -184,23 +186,8 @@ def in_place(op: Callable) -> Callable:
     return method
 
 
-def scaled(op: Callable) -> Callable:
-    """Return add or sub, by name, whose second operand may be scaled by alpha."""
-
-    def function(input, other, *, alpha=1):
-        if alpha == 1:
-            return op(input, other)
-        if isinstance(alpha, float) and ops.is_whole(input) and ops.is_whole(other):
-            raise RuntimeError(f"alpha, {alpha}, has to be an integer for integers")
-        if isinstance(input, Tensor) and isinstance(other, Tensor):
-            input, other = alike(input, other)
-        return op(input, other * alpha)
-
-    return function
-
-
-add, sub = scaled(ops.add), scaled(ops.sub)
-add_, sub_ = in_place(add), in_place(sub)
+add_, sub_ = in_place(options.add), in_place(options.sub)
+div_, round_ = in_place(options.div), in_place(options.round)
 
 
 def uniform_(self, a=0.0, b=1.0):

@@ -10,6 +10,7 @@ from minigrad import (
     indexing,
     inplace,
     ops,
+    options,
     products,
     reductions,
     shapes,
@@ -56,10 +57,10 @@ OPERATORS = {
 }
 SWAPPED = ["radd", "rmul", "rand", "ror", "rxor"]  # the order does not matter
 BOTH = {  # functions of minigrad and methods of Tensor
-    inplace: "add sub",
-    ops: """mul div true_divide remainder floor_divide pow neg abs exp log log1p sqrt
+    options: "add sub div round",
+    ops: """mul true_divide remainder floor_divide pow neg abs exp log log1p sqrt
         rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil
-        round clone eq ne lt le gt ge logical_not logical_and logical_or isnan
+        clone eq ne lt le gt ge logical_not logical_and logical_or isnan
         isinf isfinite clamp relu""",
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
@@ -73,10 +74,10 @@ BOTH = {  # functions of minigrad and methods of Tensor
 FUNCTIONS = {ops: "where", shapes: "cat stack", products: "einsum"}
 METHODS = {
     shapes: "view expand repeat contiguous",
-    inplace: "add_ sub_ copy_ fill_ zero_ uniform_ normal_",
+    inplace: "add_ sub_ div_ round_ copy_ fill_ zero_ uniform_ normal_",
 }
-IN_PLACE = """mul div pow neg abs exp log sqrt rsqrt square reciprocal sin cos tan tanh
-    sigmoid floor ceil round clamp relu"""
+IN_PLACE = """mul pow neg abs exp log sqrt rsqrt square reciprocal sin cos tan tanh
+    sigmoid floor ceil clamp relu"""
 # Functions, not Ops, that are told an axis; Ops know NumPy's words for it
 WITH_DIM = ["var", "std", "max", "min", "argmax", "argmin", "cat", "stack"]
 WITH_DIM += ["unsqueeze", "index_select"]
@@ -137,6 +138,8 @@ Tensor.__rmod__ = lambda self, other: ops.remainder(other, self)
 Tensor.__rfloordiv__ = lambda self, other: ops.floor_divide(other, self)
 Tensor.__rpow__ = lambda self, other: ops.pow(other, self)
 Tensor.__rtruediv__ = lambda self, other: ops.reciprocal(self) * other
+Tensor.expand_as = lambda self, other: shapes.expand(self, *other.shape)
+Tensor.view_as = lambda self, other: shapes.view(self, *other.shape)
 Tensor.T = property(lambda self: shapes.permuted(self, tuple(range(self.ndim))[::-1]))
 Tensor.mT = property(lambda self: shapes.swapped(self, -2, -1))
 

@@ -247,6 +247,8 @@ def general(op: Op) -> Callable:
 def in_dtype(op: Op, dtype: Any, input: Tensor, *rest: Any) -> tuple:
     """Return the arguments, with the tensor in the dtype that a reduction is told."""
     dtype = as_dtype(dtype)
+    if dtype.kind == "b":
+        raise RuntimeError(f"{op.name.lower()}: not in bools; see any() and all()")
     if input.requires_grad and dtype.kind != "f":
         raise RuntimeError(f"{op.name}: no gradient flows through {dtype}; detach()")
     return to_dtype(input, dtype), *rest

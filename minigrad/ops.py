@@ -175,7 +175,7 @@ def where(condition, input=None, other=None):
     With the condition alone: the indices where it holds, a tensor for each axis.
     """
     if input is None:
-        return tuple(map(Tensor, np.nonzero(condition.array)))
+        return tuple(map(Tensor, np.nonzero(np.atleast_1d(condition.array))))
     bools("where", condition)
     tensors = [x for x in (input, other) if isinstance(x, Tensor)]
     if not tensors:

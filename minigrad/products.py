@@ -146,20 +146,29 @@ def einsum(equation, *operands):
     """
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = operands[0]
-    operands = of_one_dtype(
-        [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
-    )
+    operands = [x if isinstance(x, Tensor) else Tensor(x) for x in operands]
     inputs, output = spelled_out(equation.replace(" ", ""), operands)
     gone = set("".join(inputs)) - set(output)
+    if any(sum(c in letters for letters in inputs) > 1 for c in gone):
+        check_dtypes(operands)
+    operands = of_one_dtype(operands)
     if operands[0].dtype == bool and gone:  # to be counted
-        if any(sum(c in letters for letters in inputs) > 1 for c in gone):
-            raise RuntimeError("einsum: no products of bools; make them float() first")
         operands = [operand.long() for operand in operands]
     for i, letters in enumerate(inputs):
         for letter in sorted(set(letters)):
             while inputs[i].count(letter) > 1:
                 operands[i], inputs[i] = diagonal(operands[i], inputs[i], letter)
     return contracted(operands, tuple(inputs), output)
+
+
+def check_dtypes(operands):
+    """Raise RuntimeError unless sums of products can be made of these."""
+    dtypes = sorted({str(operand.dtype) for operand in operands})
+    if len(dtypes) > 1 or dtypes == ["bool"]:
+        raise RuntimeError(
+            "einsum: expected operands of one dtype, of numbers, but got "
+            f"{' and '.join(dtypes)}"
+        )
 
 
 def spelled_out(equation, operands):

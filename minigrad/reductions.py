@@ -276,8 +276,19 @@ def norm(input, p="fro", dim=None, keepdim=False):
 
 # Questions
 
-all = Op("All", reduction(np.logical_and))
-any = Op("Any", reduction(np.logical_or))
+
+def question(ufunc):
+    """Return a forward function like a reduction's, but that takes () for no axis."""
+
+    def forward(a, dim=None, keepdim=False):
+        dim = tuple(dim) if isinstance(dim, list) else dim
+        return ufunc.reduce(a, axis=dim, keepdims=keepdim, dtype=bool)
+
+    return forward
+
+
+all = Op("All", question(np.logical_and))
+any = Op("Any", question(np.logical_or))
 
 
 def equal(input, other):

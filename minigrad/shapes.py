@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from minigrad.arguments import axis_of, bools, sizes
-from minigrad.dtypes import Array, promoted
+from minigrad.dtypes import Array, check_holds, promoted
 from minigrad.op import Op, called, to_dtype
 from minigrad.ops import clone
 from minigrad.sums import added_up
@@ -323,4 +323,6 @@ def masked_fill(input, mask, value):
         )
     if isinstance(value, Tensor):
         value = to_dtype(value, input.dtype)
+    else:
+        check_holds(input.dtype, value)
     return filled(input, value, mask)

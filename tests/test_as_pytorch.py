@@ -9,6 +9,59 @@ import pytest
 import minigrad
 
 SAME = {
+    "quotients that are rounded": """
+a, b = torch.tensor([7, -7, 6, -6, 0]), torch.tensor([2, 2, -3, 4, 5])
+x, y = torch.tensor([7.0, -7.0, 1.0, -0.5]), torch.tensor([2.0, 2.0, 0.1, 0.0])
+found = [torch.div(7, y), x.div(y, rounding_mode=None)]
+for mode in ["floor", "trunc"]:
+    found += [torch.div(a, b, rounding_mode=mode), a.div(2.5, rounding_mode=mode)]
+    found += [x.div(y, rounding_mode=mode), x.clone().div_(2, rounding_mode=mode)]
+    z = torch.tensor([7.5, 2.0], requires_grad=True)
+    torch.div(z, z.detach() + 1, rounding_mode=mode).sum().backward()
+    found += [z.grad]
+""",
+    "numbers rounded to some decimals": """
+x = torch.tensor([1.2345, -2.5, 15.0, 25.0, math.inf, math.nan], requires_grad=True)
+found = [x.round(decimals=d) for d in (0, 2, -1)]
+found += [x.detach().clone().round_(decimals=1), torch.tensor([1, 2]).round()]
+torch.round(x, decimals=1).sum().backward()
+found += [x.grad]
+""",
+    "a number has an axis 0 for index_select, gather and where, too": """
+x = torch.tensor(5.0, requires_grad=True)
+zero = torch.tensor([0])
+found = [torch.index_select(x, 0, zero), torch.index_select(x, -1, zero[0])]
+found += [torch.gather(x, 0, zero), torch.gather(x, 0, zero[0])]
+found += [torch.gather(torch.tensor([5.0, 6.0]), 0, torch.tensor(1))]
+sum(y.sum() for y in found[:4]).backward()
+found += [x.grad, torch.where(x > 1), torch.where(x < 1)]
+""",
+    "a bias that is broadcast": """
+x, w = torch.randn(5, 2, 3), torch.randn(4, 3)
+found = []
+for shape in [(1,), (1, 4), (2, 4), ()]:
+    b = torch.ones(shape, requires_grad=True)
+    F.linear(x * 0 + 1, w * 0 + 2, b).sum().backward()
+    found += [F.linear(x * 0 + 1, w * 0 + 2, b), b.grad]
+""",
+    "integers in windows that see a frame": """
+x = -torch.arange(16).reshape(1, 1, 4, 4)
+found = F.max_pool2d(x, 2, padding=1), F.max_pool2d(x, 3, 2, 1)
+""",
+    "all and any of no axis": """
+x = torch.tensor([[1, 0], [2, 3]])
+found = [x.all(dim=()), x.bool().all(dim=[])]
+found += [x.any(dim=()), x.any(dim=(), keepdim=True)]
+""",
+    "einsum promotes where it adds no products": """
+x, y = torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float64)
+found = [torch.einsum("ij,jk->ijk", x, y).dtype, torch.einsum("ij,kl->", x, y).dtype]
+found += [torch.einsum("ij,ij->ij", x, x.long()).dtype]
+""",
+    "shapes taken from another tensor": """
+x = torch.arange(2.0)
+found = [x.expand_as(torch.ones(3, 2)), x.view_as(torch.ones(2, 1))]
+""",
     "integers have no gradient": """
 x = torch.tensor([1.7, 2.2], requires_grad=True)
 (x * x.long() + x.bool() * x).sum().backward()
@@ -1441,6 +1494,25 @@ F.batch_norm(torch.tensor([[1], [2]]), None, None, training=True)
 F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(3))
 torch.tensor([2]) ** -1
 torch.nn.MSELoss("sum", "mean", "sum", "sum")
+torch.full((2,), 1e40)
+torch.full((2,), 1e40, dtype=torch.int64)
+torch.ones(2).fill_(1e40)
+torch.ones(2).__setitem__(0, -1e40)
+torch.ones(2).long().fill_(math.inf)
+torch.ones(2).masked_fill(torch.tensor([True, False]), 1e40)
+F.pad(torch.ones(2), (1, 1), value=1e40)
+torch.div(torch.ones(2), 2, rounding_mode="up")
+torch.div(torch.tensor([7]), torch.tensor([0]), rounding_mode="trunc")
+torch.div(torch.tensor([True]), torch.tensor([True]), rounding_mode="floor")
+torch.round(torch.ones(2), 2)
+torch.round(torch.tensor([1, 2]), decimals=1)
+torch.einsum("ij,jk->ik", torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float64))
+torch.index_select(torch.tensor(5.0), 0, torch.tensor([0, 0]))
+torch.gather(torch.tensor(5.0), 0, torch.tensor([[0]]))
+torch.gather(torch.ones(2), 3, torch.tensor([0]))
+F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(1, 2, 4))
+F.linear(torch.ones(2, 3), torch.ones(1, 3), torch.ones(4))
+F.batch_norm(torch.ones(2, 3), None, None, training=True, eps=0)
 """
 KINDS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 

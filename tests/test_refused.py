@@ -99,6 +99,9 @@ torch.maximum(torch.ones(2), 2.0) | float
 torch.ones(2).minimum(2) | int
 torch.max(torch.ones(2), 2.0) | float
 F.pad(torch.ones(2, 3), (-2, -2)) | cut
+torch.full((2,), 1e40) | 1e+40
+torch.ones(2).div(2, rounding_mode="up") | 'floor'
+torch.einsum("i,i->", torch.ones(2), torch.ones(2).double()) | float64
 torch.ones(4).__setitem__(slice(2), [1.0, 2.0]) | list
 torch.tensor([True, False]).argmax() | bools
 F.binary_cross_entropy(*[torch.ones(2, requires_grad=True)] * 3) | detach()

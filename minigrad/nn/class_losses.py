@@ -25,14 +25,14 @@ UNSIGNED = np.dtype("uint64")
 
 
 def cross_entropy_of(input, target, reduction):
-    """Return the cross-entropy of scores (N, C) and classes (N,), and the softmax."""
+    """Return the cross-entropy of scores (N, C) and classes (N,), and its parts."""
     below = input - input.max(axis=1, keepdims=True)
     power = np.exp(below)
     total = row_sums(power)
     right = np.arange(len(target)), target
     losses = np.log(total) - below[right]
-    power /= total[:, None]
-    return reduced(losses, reduction), {"share": power, "right": right}
+    extras = {"power": power, "total": total, "right": right}
+    return reduced(losses, reduction), extras
 
 
 def plain_cross_entropy(input, target, reduction):
@@ -41,13 +41,12 @@ def plain_cross_entropy(input, target, reduction):
     return reduced(-logs[np.arange(len(target)), target], reduction)
 
 
-def less_target(g, share, right, reduction):
+def less_target(g, power, total, right, reduction):
     """Return the gradient of the scores: the softmax, less 1 at the right class."""
     g = each(g, right[1], reduction)
-    difference = share.copy()
-    difference[right] -= 1
-    difference *= g[:, None] if reduction == "none" else g
-    return difference
+    slopes = power * (g / total)[:, None]
+    slopes[right] -= g
+    return slopes
 
 
 FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)

@@ -86,12 +86,13 @@ LINEAR = {
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out).
 
-    A weight (in,) gives (...); a bias without axes is added to all.
+    A weight (in,) gives (...); a bias of another shape than (out,) is broadcast.
     """
     check_linear(input, weight, bias)
-    if weight.array.ndim == 1 or (bias is not None and not bias.array.ndim):
+    sizes = weight.array.shape[:1]
+    if weight.array.ndim == 1 or (bias is not None and bias.array.shape != sizes):
         out = matmul(input, weight.t())
-        return out if bias is None else out + bias
+        return out if bias is None else out + bias.expand(out.shape)
     return LINEAR[input.array.ndim == 2, bias is not None](input, weight, bias)
 
 
@@ -109,11 +110,8 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is None:
-        return
-    b = bias.array
-    if b.dtype != w.dtype or (b.ndim and (b.ndim != w.ndim - 1 or len(b) != len(w))):
-        raise RuntimeError(f"bias: {b.shape}, {b.dtype}, not {w.shape[:-1]}, {w.dtype}")
+    if bias is not None and bias.array.dtype != w.dtype:
+        raise RuntimeError(f"bias is of {bias.dtype}, the weight of {weight.dtype}")
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:

@@ -80,7 +80,7 @@ def batch_norm(
     In training the running statistics move towards the batch's, by `momentum`.
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
-    check_channels(input, weight, bias, running_mean, running_var, training)
+    check_channels(input, weight, bias, running_mean, running_var, training, eps)
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training and running_mean is not None:
         return by_running(input, running_mean, running_var, weight, bias, eps)
@@ -112,7 +112,7 @@ def channels(values, ndim):
     return values.reshape((-1,) + (1,) * (ndim - 2))
 
 
-def check_channels(input, weight, bias, running_mean, running_var, training):
+def check_channels(input, weight, bias, running_mean, running_var, training, eps):
     """Raise unless there is a number for each channel, and enough to learn from."""
     floats("batch_norm", input)
     names = "weight", "bias", "running_mean", "running_var"
@@ -124,6 +124,8 @@ def check_channels(input, weight, bias, running_mean, running_var, training):
         )
     if (running_mean is None) != (running_var is None):
         raise ValueError("expected running_mean and running_var, or neither")
+    if training and eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, not {eps}")
     if training and input.numel() <= input.shape[1]:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from minigrad.dtypes import check_holds
 from minigrad.indexing import index_select
 from minigrad.op import Op
 from minigrad.tensor import Tensor
@@ -23,7 +24,8 @@ def pad(input, pad, mode="constant", value=None):
         raise RuntimeError(f"pad: cannot cut so much off {input.shape}: {tuple(pad)}")
     if mode != "constant":
         return with_ends(input, pairs, mode, value)
-    return PAD(input, tuple(pairs), 0.0 if value is None else value)
+    check_holds(input.dtype, value := value or 0.0)
+    return PAD(input, tuple(pairs), value)
 
 
 def padded(a, pairs, value):

@@ -186,7 +186,9 @@ def max_pool2d(
             "max_pool2d: here dilation is 1 and return_indices False; got "
             f"{dilation} and {return_indices}"
         )
-    return pooled(MAX, input, kernel_size, stride, padding, ceil_mode, -math.inf)
+    whole = input.dtype.kind == "i"
+    lowest = np.iinfo(input.dtype).min if whole else -math.inf
+    return pooled(MAX, input, kernel_size, stride, padding, ceil_mode, lowest)
 
 
 def avg_pool2d(

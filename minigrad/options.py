@@ -1,0 +1,74 @@
+"""Operations that PyTorch gives a further option: alpha, rounding_mode, decimals."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.arguments import check_bools
+from minigrad.op import Op, alike, called
+from minigrad.operands import both_tensors
+from minigrad.reductions import floats
+from minigrad.tensor import Tensor
+
+
+def scaled(op: Callable) -> Callable:
+    """Return add or sub, by name, whose second operand may be scaled by alpha."""
+
+    def function(input, other, *, alpha=1):
+        if alpha == 1:
+            return op(input, other)
+        if isinstance(alpha, float) and ops.is_whole(input) and ops.is_whole(other):
+            raise RuntimeError(f"alpha, {alpha}, has to be an integer for integers")
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            input, other = alike(input, other)
+        return op(input, other * alpha)
+
+    return function
+
+
+add, sub = scaled(ops.add), scaled(ops.sub)
+
+
+def div(input, other, *, rounding_mode=None):
+    """Return input / other; "floor" rounds it down, "trunc" towards 0."""
+    if rounding_mode is None:
+        return ops.div(input, other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
+            f"found {rounding_mode!r}"
+        )
+    operands = alike(*both_tensors(ops.div, input, other))
+    check_bools(ops.floor_divide, *(x.array for x in operands))
+    return ROUNDED(*operands, rounding_mode)
+
+
+def quotient(a: np.ndarray, b: np.ndarray, mode: str) -> Any:
+    """Return a / b, rounded, as arrays."""
+    if mode == "trunc" and a.dtype.kind == "f":
+        return np.trunc(a / b)
+    down = ops.quotient.forward(a, b)
+    return down + ((down < 0) & (down * b != a)) if mode == "trunc" else down
+
+
+ROUNDED = Op(
+    "DivBackward2",
+    quotient,
+    a=lambda g: np.zeros_like(g),
+    b=lambda g: np.zeros_like(g),
+)
+
+
+def round(input, *, decimals=0):
+    """Return the nearest number with so many decimals; of two as near, the even one."""
+    if not decimals:
+        return ops.round(input)
+    floats("round", input)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        out = ops.round(input * scale) / scale
+    else:
+        out = ops.round(input / scale) * scale
+    return called("RoundBackward1", out)
