@@ -13,9 +13,7 @@ class GradcheckError(AssertionError):
 def forward_difference(f: Callable, x: float, h: float = 1e-8) -> float:
     """Estimate f'(x) from one nudge forward; the error shrinks like h.
 
-    The default is near the square root of float64's rounding error (2.2e-16): there
-    what is cut off the Taylor series and what is lost to rounding are about equal
-    (Press et al., Numerical Recipes, section 5.7).
+    Source of the default: Press et al., Numerical Recipes, section 5.7.
     """
     return (f(x + h) - f(x)) / h
 
@@ -23,8 +21,8 @@ def forward_difference(f: Callable, x: float, h: float = 1e-8) -> float:
 def central_difference(f: Callable, x: float, h: float = 1e-6) -> float:
     """Estimate f'(x) from a nudge to either side; the error shrinks like h squared.
 
-    The default is near the cube root of float64's rounding error (2.2e-16), for the
-    same reason (Press et al., Numerical Recipes, section 5.7).
+    The default is near the cube root of float64's rounding error (2.2e-16). Source:
+    Press et al., Numerical Recipes, section 5.7.
     """
     return (f(x + h) - f(x - h)) / (2 * h)
 

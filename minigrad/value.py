@@ -32,7 +32,7 @@ class Value:
 
     @property
     def edges(self) -> list[tuple["Value", float]]:
-        """The (parent, local slope) pairs: `x + x` has one parent but two edges."""
+        """The (parent, local slope) pairs, the left one first."""
         pairs = (self.left, self.left_slope), (self.right, self.right_slope)
         return [(parent, slope) for parent, slope in pairs if parent is not None]
 
