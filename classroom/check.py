@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from rich.text import Text
 from classroom.notebooks import (
     ROOT,
     Chapter,
+    Exercise,
     Learner,
     Notebook,
     Unreadable,
@@ -229,8 +230,22 @@ def run_variants(
     for answers in variants:
         own = next(events) if answers else []
         results = {name: result(name, own, timeout, said) for name in answers}
+        for name, cells in answers.items():
+            results[name] = about_first_line(
+                chapter.exercises[name], cells, results[name]
+            )
         judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
     return judged
+
+
+def about_first_line(exercise: Exercise, cells: list[str], result: Result) -> Result:
+    """Say so if what stopped is a page of the package that has lost its first line."""
+    first = exercise.stub.partition("\n")[0]
+    lost = first.startswith("# minigrad/") and not any(first in cell for cell in cells)
+    if result.status not in ("error", "wrong") or not lost:
+        return result
+    told = f"{result.message}\nThe cell has lost its first line: {first}"
+    return replace(result, message=told.strip())
 
 
 def run_judge(

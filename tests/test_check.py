@@ -203,6 +203,19 @@ def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
     assert code == 2 and out.count("passed") == 3 and "marks of a git merge" in out
 
 
+def test_a_page_that_lost_its_first_line_is_told_so(tmp_path):
+    page = f"# minigrad/ops.py\ndef f(x):\n    {BLANK}"
+    cells = {name: exercise(name, page) for name in ("90.1", "90.2")}
+    root = course(tmp_path, chapter(cells))
+    lost, kept = "def f(x): return known", "# minigrad/ops.py\nf = unknown"
+    results = run_answers(
+        pristine(root), {"90.1": [lost + "\nf(1)"], "90.2": [kept]}, 9
+    )
+    assert results["90.1"].message.endswith("its first line: # minigrad/ops.py")
+    assert "first line" not in results["90.2"].message
+    assert results["90.2"].status == "error"
+
+
 def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):
     fill(learner(root), {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]})
     quick = ["-p", "classroom.quick", "-p", "nbval.plugin", "-p", "no:cacheprovider"]
