@@ -1511,6 +1511,7 @@ torch.index_select(torch.tensor(5.0), 0, torch.tensor([0, 0]))
 torch.gather(torch.tensor(5.0), 0, torch.tensor([[0]]))
 torch.gather(torch.ones(2), 3, torch.tensor([0]))
 F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(1, 2, 4))
+F.linear(torch.ones(2, 3), torch.ones(3), torch.ones(2))
 F.linear(torch.ones(2, 3), torch.ones(1, 3), torch.ones(4))
 F.batch_norm(torch.ones(2, 3), None, None, training=True, eps=0)
 """

@@ -89,8 +89,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     A weight (in,) gives (...); a bias of another shape than (out,) is broadcast.
     """
     check_linear(input, weight, bias)
-    sizes = weight.array.shape[:1]
-    if weight.array.ndim == 1 or (bias is not None and bias.array.shape != sizes):
+    w, b = weight.array, None if bias is None else bias.array
+    if w.ndim == 1 or (b is not None and (b.ndim != 1 or len(b) != len(w))):
         out = matmul(input, weight.t())
         return out if bias is None else out + bias.expand(out.shape)
     return LINEAR[input.array.ndim == 2, bias is not None](input, weight, bias)
@@ -110,8 +110,11 @@ def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
             f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
             f"weight {weight.shape}, which should be (..., in) and (out, in)"
         )
-    if bias is not None and bias.array.dtype != w.dtype:
-        raise RuntimeError(f"bias is of {bias.dtype}, the weight of {weight.dtype}")
+    if bias is None:
+        return
+    b = bias.array
+    if b.dtype != w.dtype or b.ndim > w.ndim or b.ndim == w.ndim == 1:
+        raise RuntimeError(f"bias {b.shape}, {b.dtype}; weight {w.shape}, {w.dtype}")
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
