@@ -36,4 +36,5 @@ def width(text: str) -> float:
     Graphviz cannot know which font a browser will take.
     """
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    wide += 0.6 * sum(letter in "mwMW" for letter in text)
     return 0.085 * (len(text) + wide) + 0.12

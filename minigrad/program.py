@@ -154,10 +154,13 @@ def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]
         if step not in feed:
             raise ValueError(f"{step} needs a value: feed_dict={{{step.name}: ...}}")
         array = np.asarray(getattr(feed[step], "array", feed[step]))
-        if array.shape != step.shape or not np.can_cast(array, step.dtype, "same_kind"):
+        if array.shape != step.shape:
             raise ValueError(
-                f"{step.name} is a placeholder for {step.dtype} of shape {step.shape}; "
-                f"got {array.dtype} of shape {array.shape}"
+                f"{step.name} is a placeholder of shape {step.shape}; got {array.shape}"
+            )
+        if not np.can_cast(array, step.dtype, "same_kind"):
+            raise ValueError(
+                f"{step.name} is a placeholder for {step.dtype}; got {array.dtype}"
             )
         given[step] = array.astype(step.dtype, copy=False)
     return given

@@ -164,6 +164,11 @@ def join(tensors, dim):
         return tensors[0].copy(), {"starts": ()}
     if not all(a.ndim for a in full):
         raise RuntimeError("numbers without axes cannot be concatenated: see stack")
+    if len({a.ndim for a in full}) > 1:
+        raise RuntimeError(
+            "Tensors must have same number of dimensions; the shapes are "
+            f"{', '.join(str(a.shape) for a in full)}"
+        )
     dim = axis_of(dim, full[0].ndim)
     lengths = [a.shape[dim] if a.shape != (0,) else 0 for a in tensors]
     return np.concatenate(full, dim), {"starts": tuple(np.cumsum([0, *lengths]))}

@@ -106,8 +106,9 @@ def test_odd_labels_are_drawn_as_they_are():
     )
 
 
-def test_korean_labels_get_wide_boxes():
-    assert module.width("가중치") == module.width("weight")
+def test_wide_letters_get_wide_boxes():
+    assert module.width("가중치") == module.width("length")
+    assert module.width("Addmm") > module.width("Addnn")
 
 
 def test_the_same_bytes_each_time():

@@ -31,6 +31,7 @@ torch.ones(3)[0, 0] | indices
 torch.ones(3)[torch.tensor([True, False])] | boolean
 torch.cat([torch.ones(2, 3), torch.ones(2, 4)]) | (2, 3), (2, 4)
 torch.cat([]) | non-empty
+torch.cat([torch.ones(2, 3), torch.ones(2)], 1) | number of dimensions
 torch.stack([torch.ones(2), torch.ones(3)]) | shape
 torch.ones(2).fill_(torch.ones(1)) | copy_
 torch.tensor(1.0).copy_(torch.ones(1)) | broadcast

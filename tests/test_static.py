@@ -177,7 +177,7 @@ def test_what_does_not_fit_is_refused():
     w, session = variable(np.zeros(2)), Session()
     with pytest.raises(ValueError, match=r"<x .*needs a value: feed_dict={x"):
         session.run(x * 2)
-    with pytest.raises(ValueError, match=r"float32 of shape \(2,\); got .*\(3,\)"):
+    with pytest.raises(ValueError, match=r"placeholder of shape \(2,\); got \(3,\)"):
         session.run(x * 2, {x: [1, 2, 3]})
     with pytest.raises(ValueError, match="for int64"):
         session.run(i * 2, {i: [0.5, 1.5]})
@@ -350,9 +350,7 @@ def test_a_trace_computes_what_the_function_computes_on_other_numbers():
     assert replay.asked == []
     with pytest.raises(TypeError, match="there are 2 inputs; got 1"):
         replay(a)
-    with pytest.raises(
-        ValueError, match=r"input 1 .*\(3,\); got float64 of shape \(2,\)"
-    ):
+    with pytest.raises(ValueError, match=r"input 1 .*\(3,\); got \(2,\)"):
         replay(a, b[:2])
 
 

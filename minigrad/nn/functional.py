@@ -311,7 +311,8 @@ def safe_softmax(scores, attn_mask):
     """Return the softmax along the last axis; zeros in a row that is masked whole."""
     if attn_mask is None:
         return softmax(scores, -1)
-    if (attn_mask.array > -math.inf).any(-1).all():
+    seen = attn_mask.array if attn_mask.dtype == bool else attn_mask.array > -math.inf
+    if seen.any(-1).all():
         return softmax(scores, -1)
     blind = Tensor((scores.array == -math.inf).all(-1, keepdims=True))
     return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)
