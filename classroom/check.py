@@ -229,11 +229,10 @@ def run_variants(
     events, judged = iter(found), []
     for answers in variants:
         own = next(events) if answers else []
-        results = {name: result(name, own, timeout, said) for name in answers}
+        results = {}
         for name, cells in answers.items():
-            results[name] = about_first_line(
-                chapter.exercises[name], cells, results[name]
-            )
+            found = result(name, own, timeout, said)
+            results[name] = about_first_line(chapter.exercises[name], cells, found)
         judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
     return judged
 

@@ -1,4 +1,4 @@
-"""What check cells are made of: `check` around them, `expect` in them."""
+"""What check cells are made of: `check` around them, `expect` in them, `how_many`."""
 
 import linecache
 import math
@@ -74,6 +74,11 @@ def expect(
     if numeric is not None:
         lines.append(f"    finite differences give {_show(numeric)}")
     raise WrongAnswer("\n".join([*lines, *([why] if why else [])]))
+
+
+def how_many(found: Any) -> int:
+    """Return how many results an answer has given: 1, if they are no tuple or list."""
+    return len(found) if isinstance(found, tuple | list) else 1
 
 
 def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:

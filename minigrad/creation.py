@@ -143,7 +143,8 @@ def full(
     device: str | None = None,
 ) -> Tensor:
     """Return a shape filled with one number."""
-    one = as_array(fill_value := number(fill_value), dtype)
+    fill_value = number(fill_value)
+    one = as_array(fill_value, dtype)
     check_holds(one.dtype, fill_value)
     array = np.full(size, one)
     return made(array, None, requires_grad, device)

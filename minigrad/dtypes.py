@@ -75,9 +75,7 @@ def check_integers(array: np.ndarray, dtype: np.dtype) -> None:
     """Raise RuntimeError if a number is nan, or too large for integers of a dtype."""
     limits = np.iinfo(dtype)
     if not ((array >= limits.min) & (array <= limits.max)).all():
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype} without overflow: {array}"
-        )
+        raise too_large(dtype, array)
 
 
 def check_holds(dtype: np.dtype, value: Any) -> None:
@@ -85,9 +83,14 @@ def check_holds(dtype: np.dtype, value: Any) -> None:
     if dtype.kind == "i":
         check_integers(np.array(value), dtype)
     elif dtype == float32 and np.isinf(float32.type(value)) and math.isfinite(value):
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype} without overflow: {value}"
-        )
+        raise too_large(dtype, value)
+
+
+def too_large(dtype: np.dtype, value: Any) -> RuntimeError:
+    """Return the error for what a dtype has no room for."""
+    return RuntimeError(
+        f"value cannot be converted to type {dtype} without overflow: {value}"
+    )
 
 
 def has_float64(data: Any) -> bool:

@@ -45,7 +45,7 @@ def div(input, other, *, rounding_mode=None):
     return ROUNDED(*operands, rounding_mode)
 
 
-def quotient(a: np.ndarray, b: np.ndarray, mode: str) -> Any:
+def rounded(a: np.ndarray, b: np.ndarray, mode: str) -> Any:
     """Return a / b, rounded, as arrays."""
     if mode == "trunc" and a.dtype.kind == "f":
         return np.trunc(a / b)
@@ -55,7 +55,7 @@ def quotient(a: np.ndarray, b: np.ndarray, mode: str) -> Any:
 
 ROUNDED = Op(
     "DivBackward2",
-    quotient,
+    rounded,
     a=lambda g: np.zeros_like(g),
     b=lambda g: np.zeros_like(g),
 )

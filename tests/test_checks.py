@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from classroom import live
-from classroom.checks import NotFilledIn, WrongAnswer, check, expect
+from classroom.checks import NotFilledIn, WrongAnswer, check, expect, how_many
 from minigrad import tensor
 from minigrad.value import Value
 
@@ -115,6 +115,11 @@ def test_an_interrupt_is_passed_on_and_the_page_taken_back():
     with pytest.raises(KeyboardInterrupt), check("1.1"):
         raise KeyboardInterrupt
     assert Value.__neg__ is own
+
+
+def test_results_are_counted_and_an_array_is_one():
+    found = [(), [1, 2], (1, 2, 3), np.ones(4), None]
+    assert list(map(how_many, found)) == [0, 2, 3, 1, 1]
 
 
 def test_arrays_and_tensors_are_compared_number_by_number():
