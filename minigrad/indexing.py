@@ -65,6 +65,8 @@ def as_index(index, shape):
     index = index if isinstance(index, tuple) else (index,)
     plain, name = [], "Alias"
     for i in index:
+        if i is ... and any(before is ... for before in plain):
+            continue  # x[..., 0, ...]: the first one stands for all that is left
         i = i.array if isinstance(i, Tensor) else i
         i = np.array(i, None if i else int) if isinstance(i, list) else i
         i = forwards(i) if isinstance(i, slice) else i

@@ -68,6 +68,7 @@ class Op:
         self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
         self.picks = [self.picker(names) for names in self.names]
         self.method, self.renamed = bound(self), {}
+        self.method.__qualname__ = name.lower()  # errors name it
         self.overload = overload and list(self.parameters).index(overload)
         if overload:  # PyTorch numbers the backward of x.sum(0) otherwise
             self.overloaded = copy.copy(self)

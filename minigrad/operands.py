@@ -31,6 +31,21 @@ def check_tensors(name: str, a: Any, b: Any) -> None:
         raise TypeError(f"{name}: both must be Tensors, not {kind(a)} and {kind(b)}")
 
 
+def as_numbers(*values: Any) -> tuple:
+    """Return values, tensors of one number among them as numbers if others are.
+
+    But a tensor that requires grad stays one: through a number nothing flows.
+    """
+    if not any(isinstance(value, float | int) for value in values):
+        return values
+    return tuple(
+        value.item()
+        if isinstance(value, Tensor) and not value.ndim and not value.requires_grad
+        else value
+        for value in values
+    )
+
+
 def constant(op: Any, value: Any, beside: np.dtype) -> Tensor:
     """Return a number or an array as a tensor without history."""
     if isinstance(value, Array) and value.ndim:

@@ -12,7 +12,7 @@ import numpy as np
 from minigrad.arguments import bools
 from minigrad.dtypes import default
 from minigrad.op import Op, alike, called, to_dtype
-from minigrad.operands import constant
+from minigrad.operands import as_numbers, constant
 from minigrad.special import erf_of
 from minigrad.tensor import Tensor
 
@@ -192,6 +192,7 @@ def where(condition, input=None, other=None):
 
 def clamp(input, min=None, max=None):
     """Limit to the range from `min` to `max`; either may be None, or a tensor."""
+    min, max = as_numbers(min, max)
     bounds = [bound for bound in (min, max) if bound is not None]
     tensors = {isinstance(bound, Tensor) for bound in bounds}
     numbers = all(isinstance(bound, int | float | np.generic) for bound in bounds)

@@ -13,7 +13,7 @@ from minigrad.reductions import floats
 from minigrad.tensor import Tensor
 
 
-def scaled(op: Callable) -> Callable:
+def scaled(op: Op) -> Callable:
     """Return add or sub, by name, whose second operand may be scaled by alpha."""
 
     def function(input, other, *, alpha=1):
@@ -25,6 +25,7 @@ def scaled(op: Callable) -> Callable:
             input, other = alike(input, other)
         return op(input, other * alpha)
 
+    function.__qualname__ = op.name.lower()  # errors name it
     return function
 
 

@@ -245,6 +245,27 @@ a.grad, b.grad = torch.tensor([math.nan, 1.0]), torch.ones(2)
 torch.nn.utils.clip_grad_norm_([a, b], 1.0)
 found = a.grad, b.grad
 """,
+    "a clamp by a number and by a tensor of one": """
+x = torch.tensor([-2.0, 3.0, 9.0], requires_grad=True)
+y = x.clamp(0, torch.tensor(5))
+y.sum().backward()
+found = y, x.grad, torch.clamp(torch.tensor([1, 9]), torch.tensor(2.5), 4)
+""",
+    "an index with several ellipses": """
+x = torch.arange(6).reshape(1, 2, 3)
+found = x[..., ...], x[..., 0, ...], x[0, ..., 1:, ...], x[..., [0, 2], ...]
+""",
+    "weighted means of differences": """
+x = torch.tensor([1.0, 3.0], requires_grad=True)
+y, weight = torch.zeros(2), torch.tensor([1.0, 2.0])
+losses = [
+    loss(x, y, weight=weight, reduction=reduction)
+    for loss in (torch.nn.functional.mse_loss, torch.nn.functional.l1_loss)
+    for reduction in ("mean", "sum", "none")
+]
+sum(loss.sum() for loss in losses).backward()
+found = *losses, x.grad
+""",
     "where, the method": """
 x = torch.tensor([2.0, -1.0], requires_grad=True)
 y = x.where(x > 0, 0.0)

@@ -105,23 +105,41 @@ def paired(name, input, target):
     return input, target
 
 
-def mse_loss(input, target, *, reduction="mean"):
-    """Return the squared differences, or their mean or sum.
+def mse_loss(input, target, *, reduction="mean", weight=None):
+    """Return the squared differences, or their mean, or weighted mean, or sum.
 
     Shapes that differ are broadcast, with a warning.
     """
     check_reduction(reduction)
     input, target = paired("mse_loss", input, target)
-    return SQUARED(input, target, reduction)
+    if weight is None:
+        return SQUARED(input, target, reduction)
+    return weighted(SQUARED(input, target, "none"), weight, reduction)
 
 
-def l1_loss(input, target, *, reduction="mean"):
-    """Return the absolute differences, or their mean or sum.
+def l1_loss(input, target, *, reduction="mean", weight=None):
+    """Return the absolute differences, or their mean, or weighted mean, or sum.
 
     Shapes that differ are broadcast, with a warning.
     """
     input, target = paired("l1_loss", input, target)
-    return reduced(ops.abs(input - target), reduction)
+    losses = ops.abs(input - target)
+    if weight is None:
+        return reduced(losses, reduction)
+    return weighted(losses, weight, reduction)
+
+
+def weighted(losses, weight, reduction):
+    """Return losses times their weights, or the sum of that, or the weighted mean."""
+    check_reduction(reduction)
+    if weight.shape != losses.shape:
+        raise ValueError(
+            f"weight {weight.shape} must be the same size as the input {losses.shape}"
+        )
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    return losses.sum() / (weight.sum() if reduction == "mean" else 1)
 
 
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
