@@ -87,7 +87,7 @@ def without_axis_0(op: Any, values: tuple) -> tuple:
 
     PyTorch has that axis in all that works along one: torch.tensor(2.0).sum(0).
     """
-    if not op.along or getattr(values[0], "shape", None) != ():
+    if getattr(values[0], "shape", None) != ():
         return values
     if values[op.along] not in (0, -1, (0,), (-1,), [0], [-1]):
         return values

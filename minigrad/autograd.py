@@ -1,7 +1,7 @@
 """minigrad.autograd: gradients as values, and what can be computed with them."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from minigrad.grad_mode import (
 from minigrad.numeric import GradcheckError, central_difference
 from minigrad.op import alias
 from minigrad.shapes import cat, stack
-from minigrad.tensor import Tensor, collect, walk_back
+from minigrad.tensor import Tensor, collect, kind, walk_back
 
 __all__ = [
     "Function",
@@ -43,18 +43,26 @@ __all__ = [
 
 def many(values: Any) -> tuple:
     """Return a tuple: of the values, or of the only one."""
-    return tuple(values) if isinstance(values, list | tuple) else (values,)
+    several = isinstance(values, Iterable) and not isinstance(values, Tensor)
+    return tuple(values) if several else (values,)
+
+
+def all_tensors(what: str, values: Any) -> tuple[Tensor, ...]:
+    """Return a tuple of tensors, of several or of one; raise TypeError for others."""
+    values = many(values)
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{what} must be a Tensor, or several, not {kind(value)}")
+    return values
 
 
 def backward(
     tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None
 ):
     """Add the gradients of several tensors to the grad of their leaves."""
-    tensors = many(tensors)
-    gradients = (
-        many(grad_tensors) if grad_tensors is not None else [None] * len(tensors)
-    )
-    collect(tensors, gradients, retain_graph, create_graph, inputs)
+    roots = all_tensors("tensors", tensors)
+    weights = many(grad_tensors if grad_tensors is not None else [None] * len(roots))
+    collect(roots, weights, retain_graph, create_graph, inputs)
 
 
 def grad(
@@ -63,13 +71,14 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,  # for older programs: it changes nothing
     allow_unused: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of the outputs' sum, weighted by grad_outputs, by input.
 
     No `grad` changes. An input that is not used is an error, or with allow_unused None.
     """
-    outputs, inputs = many(outputs), many(inputs)
+    outputs, inputs = all_tensors("outputs", outputs), all_tensors("inputs", inputs)
     weights = many(grad_outputs if grad_outputs is not None else [None] * len(outputs))
     ends = walk_back(outputs, weights, inputs, retain_graph, create_graph)
     found = [ends.get(tensor.edge) for tensor in inputs]
@@ -90,7 +99,7 @@ def tracked(inputs: Any, create_graph: bool) -> tuple[Tensor, ...]:
     """Return inputs that are recorded: themselves, or leaves on the same memory."""
     return tuple(
         alias(x) if create_graph and x.requires_grad else x.detach().requires_grad_()
-        for x in many(inputs)
+        for x in all_tensors("inputs", inputs)
     )
 
 
@@ -101,7 +110,7 @@ def tied(output: Tensor) -> Tensor:
 
 def like_given(given: Any, results: Sequence) -> Any:
     """Return one result for one input, and a tuple for a tuple."""
-    return tuple(results) if isinstance(given, list | tuple) else results[0]
+    return results[0] if isinstance(given, Tensor) else tuple(results)
 
 
 def vjp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple:
@@ -112,7 +121,7 @@ def vjp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
-    ends = [tied(output) for output in many(outputs)]
+    ends = [tied(output) for output in all_tensors("func's outputs", outputs)]
     found = grad(ends, leaves, v, None, create_graph, allow_unused=True)
     found = [zeros_like(x) if g is None else g for g, x in zip(found, leaves)]
     result = outputs if create_graph else detached(outputs)
@@ -128,12 +137,21 @@ def jvp(func: Callable, inputs: Any, v: Any = None, create_graph=False) -> tuple
     with enable_grad():
         leaves = tracked(inputs, create_graph)
         outputs = func(*leaves)
-        weights = [zeros_like(o).requires_grad_() for o in many(outputs)]
-        rows = weighed(many(outputs), weights, leaves, create_graph=True)
-    v = many(v) if v is not None else [ones_like(x) for x in leaves]
-    found = weighed(rows, v, weights, create_graph)
+        results = all_tensors("func's outputs", outputs)
+        weights = [zeros_like(o).requires_grad_() for o in results]
+        rows = weighed(results, weights, leaves, create_graph=True)
+    found = weighed(rows, direction(v, leaves), weights, create_graph)
     result = outputs if create_graph else detached(outputs)
     return result, like_given(outputs, found)
+
+
+def direction(v: Any, leaves: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return in which direction to go: v, which a single number may do without."""
+    if v is not None:
+        return many(v)
+    if len(leaves) != 1 or leaves[0].numel() != 1:
+        raise RuntimeError("v can only be left out for one input, of one number")
+    return [ones_like(leaves[0])]
 
 
 def weighed(outputs, weights, inputs, create_graph: bool) -> list[Tensor]:
@@ -164,7 +182,7 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
         outputs = func(*leaves)
     tables = [
         like_given(inputs, table_of(tied(output), leaves, create_graph))
-        for output in many(outputs)
+        for output in all_tensors("func's outputs", outputs)
     ]
     return like_given(outputs, tables)
 
@@ -186,8 +204,8 @@ def hessian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
     """Return the second derivatives of a function of one value: its Hessian."""
 
     def slopes(*leaves):
-        first = weighed([func(*leaves)], [None], leaves, create_graph=True)
-        return like_given(inputs, first)
+        output = all_tensors("func's output", func(*leaves))
+        return like_given(inputs, weighed(output, [None], leaves, create_graph=True))
 
     return jacobian(slopes, inputs, create_graph)
 
@@ -233,8 +251,10 @@ def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
 
     with no_grad():
         for i, middle in enumerate(x.array.flatten()):
-            columns.append(central_difference(partial(outputs_at, i), middle, eps))
-            x.array.flat[i] = middle
+            try:
+                columns.append(central_difference(partial(outputs_at, i), middle, eps))
+            finally:
+                x.array.flat[i] = middle
     return np.array(columns).T
 
 
@@ -296,7 +316,8 @@ def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> 
 
     Backward computes the inside again: more time for less memory. Source: T. Chen et
     al., "Training Deep Nets with Sublinear Memory Cost", 2016. Whatever use_reentrant
-    says, one of the arguments has to require grad.
+    says, one of the arguments has to require grad; and what is used inside, such as a
+    layer's weights, gets its `grad` in every walk back, in that of grad(), too.
     """
     given, names = [*args, *kwargs.values()], list(kwargs)
     tensors = [x for x in given if isinstance(x, Tensor)]

@@ -65,16 +65,20 @@ def tensor(
 
     Python's floats become float32, its integers int64; an array keeps its dtype.
     """
-    if isinstance(data, list | tuple):
-        data = [x.tolist() if isinstance(x, Tensor) else x for x in data]
-    data = data.array if isinstance(data, Tensor) else data
     try:
-        array = as_array(data, dtype, copy=True)
+        array = as_array(without_tensors(data), dtype, copy=True)
     except ValueError as error:
         raise ValueError(
             f"tensor: the lists are not all of one length ({error})"
         ) from error
     return made(array, None, requires_grad, device)
+
+
+def without_tensors(data: Any) -> Any:
+    """Return nested lists with the arrays of the tensors in them."""
+    if isinstance(data, list | tuple):
+        return [without_tensors(x) for x in data]
+    return data.array if isinstance(data, Tensor) else data
 
 
 def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:

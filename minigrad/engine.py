@@ -96,7 +96,8 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
     while heap:  # newest first: whatever used a node's result comes before the node
         node, g, _ = waiting.pop(heappop(heap))
         g = hooked(node, g) if node.hooks else g
-        if not node.targets if wanted is None else node in inputs:
+        is_end = not node.targets if wanted is None else node in inputs
+        if is_end:
             ends[node] = g
         if node.targets and (wanted is None or wanted.intersection(node.targets)):
             pass_on(node, g, waiting, heap, wanted, unusual, lift)

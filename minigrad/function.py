@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.engine import Node, recording
 from minigrad.grad_mode import no_grad
 from minigrad.hooks import wrapped
-from minigrad.op import Op
+from minigrad.op import Op, to_dtype
 from minigrad.tensor import Tensor
 
 
@@ -63,13 +63,13 @@ class Custom:
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
         self.name, self.frees = f"{function.__name__}Backward", bool(ctx.saved_tensors)
         self.function, self.ctx = function, ctx
-        self.inputs = [isinstance(x, Tensor) for x in args]
+        self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
         self.outputs = [zeros_for(x) for x in outputs]
         places, saved = {id(x): i for i, x in enumerate(outputs)}, ctx.saved_tensors
         self.sources = [getattr(x, "edge", None) or places.get(id(x)) for x in saved]
 
     def __len__(self) -> int:
-        return len(self.inputs)
+        return len(self.dtypes)
 
     def record(self, args: tuple, outputs: tuple) -> tuple:
         """Return the outputs as results of one node, which leads to the arguments."""
@@ -111,11 +111,12 @@ class Custom:
                 f"function {self.name} returned an incorrect number of gradients "
                 f"(expected {len(self)}, got {len(shares)})"
             )
-        for share, is_tensor in zip(shares, self.inputs):
-            if share is not None and not (is_tensor and isinstance(share, Tensor)):
+        for i, (share, dtype) in enumerate(zip(shares, self.dtypes)):
+            if share is not None and not (dtype and isinstance(share, Tensor)):
                 raise TypeError(
                     f"{self.name}: give a Tensor or None; None for non-Tensors"
                 )
+            shares[i] = None if share is None else to_dtype(share, dtype)
         return shares
 
     def lifted(self, node: Node, make: Callable) -> tuple:

@@ -3,10 +3,23 @@
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from typing import Any
 
 from minigrad.engine import AccumulateGrad, Node, ready
 from minigrad.tensor import Tensor, kind
+
+numbers = count()  # one for each hook of a module
+
+
+class Removable:
+    """What takes a hook off again: by remove(), or at the end of a `with`."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.remove()
 
 
 def hook_tensor(tensor: Tensor, hook: Callable) -> "Handle":
@@ -63,7 +76,7 @@ def hook_after(node: Node, hook: Callable) -> "After":
     return node.formulas
 
 
-class After:
+class After(Removable):
     """The formulas of a node with a hook, which is called once in each walk back."""
 
     def __init__(self, hook: Callable, node: Node):
@@ -108,8 +121,8 @@ def wrapped(value: Any) -> Tensor | None:
     return value if isinstance(value, Tensor | None) else Tensor(value)
 
 
-class Handle:
-    """What takes a hook off again; also with `with`."""
+class Handle(Removable):
+    """A hook on a node: it sees the gradient that the node gets."""
 
     def __init__(self, node: Node | AccumulateGrad, hook: Callable):
         self._node, self._hook = weakref.ref(node), hook
@@ -122,11 +135,17 @@ class Handle:
         if node is not None and self._hook in (node.hooks or ()):
             node.hooks = [hook for hook in node.hooks if hook is not self._hook] or None
 
-    def __enter__(self):
-        return self
 
-    def __exit__(self, *exception):
-        self.remove()
+class ForwardHook(Removable):
+    """What takes a forward hook off again."""
+
+    def __init__(self, hooks: dict, hook: Callable):
+        self._hooks, self._number = hooks, next(numbers)
+        hooks[self._number] = hook
+
+    def remove(self) -> None:
+        """Take the hook off; a second time does nothing."""
+        self._hooks.pop(self._number, None)
 
 
 Tensor.register_hook = hook_tensor

@@ -130,6 +130,8 @@ def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
     try:
         memory[index] = values
     except ValueError as error:
+        if not memory.flags.writeable and 0 not in memory.strides:
+            raise RuntimeError("the array is read-only: clone() it before") from error
         if not memory.flags.writeable:
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor "

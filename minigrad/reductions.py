@@ -271,7 +271,7 @@ def power_of(a, exponent):
 
 def norm(input, p="fro", dim=None, keepdim=False):
     """Return the norm of order p; "fro", the default, is the Euclidean one."""
-    return vector_norm(input, 2 if p == "fro" else p, dim, keepdim)
+    return vector_norm(input, 2 if p == "fro" else float(p), dim, keepdim)
 
 
 # Questions

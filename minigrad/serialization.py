@@ -31,6 +31,8 @@ def save(obj: Any, path: str | PathLike) -> None:
 
 def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     """Return a value with a note in place of each array, which goes to `arrays`."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Tensor | np.ndarray):

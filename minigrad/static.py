@@ -3,7 +3,7 @@
 As TensorFlow 1 had it:
 
     x = placeholder((32, 2))
-    w = variable(np.zeros((2, 1)))
+    w = variable(np.zeros((2, 1), "float32"))
     loss = ((x @ w) ** 2).mean()
     (g,) = minigrad.autograd.grad(loss, [w])
     train = assign(w, w - 0.1 * g)

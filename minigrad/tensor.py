@@ -27,8 +27,8 @@ class Tensor(ArrayLike):
     """An array, and where it came from.
 
     `edge` is where its gradient goes: the Node that made it, or the AccumulateGrad of
-    a leaf that requires grad, or None. Operations are added to the class where they are
-    defined, in ops.py, shapes.py and inplace.py.
+    a leaf that requires grad, or None. What can be done with a tensor is added to the
+    class in methods.py; views.py and hooks.py add one thing each.
     """
 
     __slots__ = ["array", "edge", "end", "_grad", "source", "views", "__weakref__"]
@@ -105,6 +105,10 @@ class Tensor(ArrayLike):
 
     @data.setter
     def data(self, value: "Tensor") -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"data must be a Tensor, not {kind(value)}")
+        if self.requires_grad and not value.is_floating_point():
+            raise RuntimeError(f"what requires grad holds floats, not {value.dtype}")
         self.array = value.array
         if self.is_leaf and self.requires_grad:
             self.edge.shape = self.shape
@@ -187,7 +191,9 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
     roots, edges = {}, {tensor.edge for tensor in inputs or ()}
     if None in edges:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    for output, g in zip(outputs, gradients, strict=True):
+    if len(outputs) != len(gradients):
+        raise RuntimeError(f"got {len(outputs)} tensors, {len(gradients)} gradients")
+    for output, g in zip(outputs, gradients):
         g = first_gradient(output, g)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g

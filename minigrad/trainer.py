@@ -1,10 +1,9 @@
 """Training in the manner of Keras: fit(), its progress bar, history and checkpoints."""
 
-import copy
-import json
+import math
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -12,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import creation
+from minigrad import creation, serialization
 from minigrad.grad_mode import no_grad
 from minigrad.nn import Module
 from minigrad.optim import Optimizer
 from minigrad.plot import axes
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 
 @dataclass
@@ -138,6 +137,12 @@ class Run:
             raise ValueError(
                 "patience waits for a better validation loss: give validation"
             )
+        for name, batches in ("data", data), ("validation", validation):
+            if isinstance(batches, Iterator):
+                raise TypeError(
+                    f"{name} is a {kind(batches)}, which is used up after one epoch: "
+                    "give a DataLoader, or a list of batches"
+                )
         self.model, self.optimizer, self.patience = model, optimizer, patience
         self.loader = getattr(data, "_generator", None)
         self.history, self.best_weights = History(), None
@@ -158,10 +163,12 @@ class Run:
 
     def finish_epoch(self, trained: float, tested: float | None) -> None:
         """Note the losses of an epoch, and save all."""
-        self.history.loss.append(trained)
-        if tested is not None:
-            self.history.validation.append(tested)
-        if self.history.best == self.history.epochs - 1:
+        history = self.history
+        history.loss.append(trained)
+        if tested is not None or history.validation:  # as many as epochs, nan if none
+            unknown = [math.nan] * (history.epochs - len(history.validation) - 1)
+            history.validation += [*unknown, math.nan if tested is None else tested]
+        if history.best == history.epochs - 1:
             self.best_weights = copies(self.model.state_dict())
         if self.path:
             self.save()
@@ -186,64 +193,41 @@ class Run:
 
     def save(self) -> None:
         """Write the file anew; the older one stays until the new one is complete."""
-        from safetensors.numpy import save_file
-
-        optimizer = copy.deepcopy(self.optimizer.state_dict())
-        arrays = {f"model.{k}": v.array for k, v in self.model.state_dict().items()}
-        arrays |= {f"best.{k}": v.array for k, v in self.best_weights.items()}
-        for i, state in optimizer["state"].items():
-            for key in [k for k, v in state.items() if isinstance(v, np.ndarray)]:
-                arrays[f"optimizer.{i}.{key}"] = state.pop(key)
-        about = {
+        everything = {
+            "model": self.model.state_dict(),
+            "best": self.best_weights,
+            "optimizer": self.optimizer.state_dict(),
             "history": asdict(self.history),
-            "optimizer": optimizer,
             "random": [each.bit_generator.state for each in self.generators()],
         }
         unfinished = self.path.with_name(self.path.name + ".unfinished")
-        arrays = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
-        save_file(arrays, unfinished, {"fit": json.dumps(about)})
+        serialization.save(everything, unfinished)
         os.replace(unfinished, self.path)
 
     def resume(self) -> None:
         """Take over what an earlier call has saved."""
-        about, arrays = read(self.path)
-        self.model.load_state_dict(part_of(arrays, "model."))
-        self.best_weights = part_of(arrays, "best.")
-        optimizer = about["optimizer"]
-        state = {int(i): kept for i, kept in optimizer["state"].items()}
-        for name, tensor in part_of(arrays, "optimizer.").items():
-            i, key = name.split(".")
-            state[int(i)][key] = tensor.array
-        self.optimizer.load_state_dict(optimizer | {"state": state})
-        for generator, kept in zip(self.generators(), about["random"]):
-            generator.bit_generator.state = kept
-        self.history = History(**about["history"])
+        found = read(self.path)
+        self.model.load_state_dict(found["model"])
+        self.best_weights = found["best"]
+        self.optimizer.load_state_dict(found["optimizer"])
+        for generator, state in zip(self.generators(), found["random"]):
+            generator.bit_generator.state = state
+        self.history = History(**found["history"])
 
 
-def read(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return what a checkpoint tells, and its arrays; ValueError if it is none."""
-    from safetensors import SafetensorError, safe_open
-    from safetensors.numpy import load_file
-
+def read(path: Path) -> dict:
+    """Return what a checkpoint holds; ValueError if it is none."""
     try:
-        with safe_open(path, "np") as file:
-            about = json.loads((file.metadata() or {})["fit"])
-        return about, load_file(path)
-    except (SafetensorError, KeyError, ValueError) as error:
+        found = serialization.load(path)
+    except RuntimeError:
+        found = {}
+    if found.keys() != {"model", "best", "optimizer", "history", "random"}:
         raise ValueError(
             f"{path} is no checkpoint of fit(): give another path, or delete the file"
-        ) from error
+        )
+    return found
 
 
 def copies(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return a state_dict with memory of its own."""
     return {name: Tensor(tensor.array.copy()) for name, tensor in state.items()}
-
-
-def part_of(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Tensor]:
-    """Return what a file holds under a prefix, without it."""
-    return {
-        name.removeprefix(prefix): Tensor(array)
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.function import Context, Function
+from minigrad.hooks import Removable
 from minigrad.nn.module import Module
 from minigrad.tensor import Tensor
 
@@ -37,7 +38,7 @@ def through(seen: Callable, values: tuple) -> tuple:
     return tuple(next(passed) if yes else x for x, yes in zip(values, learn))
 
 
-class Around:
+class Around(Removable):
     """A hook on a module's way back, set by two hooks on its way forward."""
 
     def __init__(self, module: Module, hook: Callable):

@@ -169,9 +169,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     check_images(input, weight, groups)
     check_kernels(weight, bias, groups)
     stride, dilation = pair(stride), pair(dilation)
+    check_padding(padding, stride)
     check_steps(stride, padding, dilation)
     if padding == "same":
-        input, padding = framed_evenly(input, weight.shape[2:], stride, dilation), 0
+        input, padding = framed_evenly(input, weight.shape[2:], dilation), 0
     padding = pair(0 if padding == "valid" else padding)
     size = out_size(input.shape, weight.shape[2:], stride, padding, dilation)
     if min(size) < 1:
@@ -223,6 +224,14 @@ def check_kernels(weight, bias, groups):
         )
 
 
+def check_padding(padding, stride):
+    """Raise ValueError for a word that says nothing, or one that is for steps of 1."""
+    if isinstance(padding, str) and padding not in ("valid", "same"):
+        raise ValueError(f"padding must be numbers, 'valid' or 'same', not {padding!r}")
+    if padding == "same" and stride != (1, 1):
+        raise ValueError("padding='same' is not supported for strided convolutions")
+
+
 def check_steps(stride, padding, dilation):
     """Raise RuntimeError for steps that lead nowhere, or a frame of less than 0."""
     least = 0 if isinstance(padding, str) else min(pair(padding))
@@ -233,9 +242,7 @@ def check_steps(stride, padding, dilation):
         )
 
 
-def framed_evenly(input, kernel, stride, dilation):
+def framed_evenly(input, kernel, dilation):
     """Return images in a frame with which a convolution keeps their size."""
-    if stride != (1, 1):
-        raise ValueError("padding='same' is not supported for strided convolutions")
     (h, w) = (d * (k - 1) for k, d in zip(kernel, dilation))
     return pad(input, (w // 2, w - w // 2, h // 2, h - h // 2))

@@ -5,7 +5,7 @@ import math
 from minigrad import creation
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.conv import pair
+from minigrad.nn.conv import check_padding, pair
 from minigrad.nn.module import Module, Parameter
 
 
@@ -64,6 +64,7 @@ class Conv2d(Module):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = pair(kernel_size)
         self.stride = pair(stride)
+        check_padding(padding, self.stride)
         self.padding = padding if isinstance(padding, str) else pair(padding)
         self.dilation, self.groups = pair(dilation), groups
         shape = (out_channels, in_channels // groups, *self.kernel_size)

@@ -7,6 +7,7 @@ import numpy as np
 
 from minigrad import ops, reductions
 from minigrad.op import Op, alike, called
+from minigrad.operands import check_tensors
 from minigrad.tensor import Tensor, kind
 
 
@@ -28,7 +29,8 @@ def reduced(losses, reduction):
 
 
 def same_shape(name, input, target):
-    """Raise ValueError unless the target has the shape of the input."""
+    """Raise TypeError or ValueError unless the two are tensors of one shape."""
+    check_tensors(name, input, target)
     if input.shape != target.shape:
         raise ValueError(
             f"{name}: target size {target.shape} must be the same as input size "
@@ -92,6 +94,7 @@ SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * ops.sigmoid(-a))
 
 def paired(name, input, target):
     """Return the two in one shape and one dtype; raise unless these are floats."""
+    check_tensors(name, input, target)
     if input.shape != target.shape:
         warnings.warn(
             f"{name}: the target has the shape {target.shape}, the input {input.shape};"

@@ -1,16 +1,14 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from minigrad import cuda
 from minigrad.dtypes import as_dtype, float32, float64
 from minigrad.grad_mode import no_grad
+from minigrad.hooks import ForwardHook
 from minigrad.nn.loading import LOADING, Names, compared, misfits, misnamed
 from minigrad.tensor import Tensor, kind
-
-numbers = itertools.count()  # one for each hook
 
 
 class Parameter(Tensor):
@@ -57,13 +55,13 @@ class Module:
             out = out if changed is None else changed
         return out
 
-    def register_forward_pre_hook(self, hook: Callable) -> "Removable":
+    def register_forward_pre_hook(self, hook: Callable) -> ForwardHook:
         """Call hook(module, args) before forward; it may return other args."""
-        return Removable(self._before, hook)
+        return ForwardHook(self._before, hook)
 
-    def register_forward_hook(self, hook: Callable) -> "Removable":
+    def register_forward_hook(self, hook: Callable) -> ForwardHook:
         """Call hook(module, args, output) after forward; it may replace the output."""
-        return Removable(self._after, hook)
+        return ForwardHook(self._after, hook)
 
     # Attributes
 
@@ -89,7 +87,7 @@ class Module:
                 check_replaces(name, value, wanted)
                 return table
             if wanted is not Tensor and isinstance(value, wanted):
-                check_begun(self, value)
+                check_may_keep(self, name, value)
                 return table
         return None
 
@@ -229,7 +227,7 @@ class Module:
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
-                parameter.grad.detach_().zero_()
+                parameter.grad = parameter.grad.detach().zero_()
 
     def to(self, *args: Any, device: Any = None, dtype: Any = None) -> "Module":
         """Turn all floating point parameters and buffers into a dtype, or move them."""
@@ -320,27 +318,17 @@ def not_there(module: Module, name: str) -> AttributeError:
     return AttributeError(f"{kind(module)!r} object has no attribute {name!r}{hint}")
 
 
-def check_begun(module: Module, value: Any) -> None:
-    """Raise AttributeError if there is no table yet that could keep `value`."""
+def check_may_keep(module: Module, name: str, value: Any) -> None:
+    """Raise unless there is a table to keep `value`, and nothing that would hide it."""
     if "_parameters" not in module.__dict__:
         what = "module" if isinstance(value, Module) else "parameters"
         raise AttributeError(
             f"cannot assign {what} before Module.__init__() call: the __init__ of "
             f"{kind(module)} has to begin with super().__init__()"
         )
+    if hasattr(type(module), name):
+        raise KeyError(f"attribute {name!r} already exists, in {kind(module)} itself")
 
 
 TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
 WHAT = {Parameter: "parameter", Module: "child module", Tensor: "buffer"}
-
-
-class Removable:
-    """What takes a forward hook off again."""
-
-    def __init__(self, hooks: dict, hook: Callable):
-        self._hooks, self._number = hooks, next(numbers)
-        hooks[self._number] = hook
-
-    def remove(self) -> None:
-        """Take the hook off; a second time does nothing."""
-        self._hooks.pop(self._number, None)

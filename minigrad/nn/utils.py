@@ -24,6 +24,7 @@ def clip_grad_norm_(
         )
     parameters = [parameters] if isinstance(parameters, Tensor) else parameters
     gradients = [p.grad.array for p in parameters if p.grad is not None]
+    norm_type = float(norm_type)  # "inf", too
     if math.isinf(norm_type):
         total = max((np.abs(g).max(initial=0) for g in gradients), default=0.0)
     else:

@@ -42,7 +42,7 @@ class LRScheduler:
 
     def state_dict(self) -> dict:
         """Return how far the schedule has come, and its options, but no function."""
-        others = "optimizer", "factor"
+        others = "optimizer", "factor", "factors"
         return {name: x for name, x in vars(self).items() if name not in others}
 
     def load_state_dict(self, state_dict: dict) -> None:
@@ -51,11 +51,25 @@ class LRScheduler:
 
 
 class LambdaLR(LRScheduler):
-    """Sets each group's lr to its first value times lr_lambda(number of steps)."""
+    """Sets each group's lr to its first value times lr_lambda(number of steps).
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
-        self.factor = lr_lambda
+    lr_lambda is one function, or a list with one for each group.
+    """
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable | list[Callable]):
+        groups = len(optimizer.param_groups)
+        several = isinstance(lr_lambda, list | tuple)
+        self.factors = list(lr_lambda) if several else [lr_lambda] * groups
+        if len(self.factors) != groups:
+            raise ValueError(
+                f"Expected {groups} lr_lambdas, one for each parameter group, but got "
+                f"{len(self.factors)}"
+            )
         super().__init__(optimizer)
+
+    def get_last_lr(self):
+        pairs = zip(self.base_lrs, self.factors)
+        return [lr * factor(self.last_epoch) for lr, factor in pairs]
 
 
 class Chained(LRScheduler):

@@ -31,6 +31,8 @@ class Optimizer:
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            if not isinstance(group, dict):
+                raise TypeError(f"param_group must be a dict, not a {kind(group)}")
             self.add_param_group(group)
 
     def add_param_group(self, group: dict[str, Any]) -> None:
@@ -65,7 +67,7 @@ class Optimizer:
                 if set_to_none:
                     p._grad = None
                 elif p.grad is not None:
-                    p.grad.detach_().zero_()
+                    p.grad = p.grad.detach().zero_()
 
     def step(self, closure: Callable | None = None) -> Any:
         """Change every parameter that has a grad, frozen or not."""
@@ -101,10 +103,8 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict) -> None:
         """Take over what state_dict() returned for parameters of the same order."""
         groups = state_dict["param_groups"]
-        given, own = (
-            [len(group["params"]) for group in groups]
-            for groups in (groups, self.param_groups)
-        )
+        given = [len(group["params"]) for group in groups]
+        own = [len(group["params"]) for group in self.param_groups]
         if given != own:
             raise ValueError(
                 "loaded state dict has a different number of parameter groups, or of "
