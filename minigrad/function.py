@@ -113,9 +113,7 @@ class Custom:
             )
         for i, (share, dtype) in enumerate(zip(shares, self.dtypes)):
             if share is not None and not (dtype and isinstance(share, Tensor)):
-                raise TypeError(
-                    f"{self.name}: give a Tensor or None; None for non-Tensors"
-                )
+                raise TypeError(f"{self.name}: Tensor or None; None for non-Tensors")
             shares[i] = None if share is None else to_dtype(share, dtype)
         return shares
 

@@ -255,6 +255,58 @@ found = y, x.grad, torch.clamp(torch.tensor([1, 9]), torch.tensor(2.5), 4)
 x = torch.arange(6).reshape(1, 2, 3)
 found = x[..., ...], x[..., 0, ...], x[0, ..., 1:, ...], x[..., [0, 2], ...]
 """,
+    "gradients of what a module yields": """
+model = torch.nn.Linear(2, 1)
+with torch.no_grad():
+    model.weight.fill_(2.0)
+y = (model(torch.ones(3, 2)) ** 2).sum()
+first = torch.autograd.grad(y, model.parameters(), create_graph=True, only_inputs=True)
+total = sum((g**2).sum() for g in first)
+torch.autograd.backward(iter([total]))
+by_name = dict(model.named_parameters()).values()
+found = [len(first), *torch.autograd.grad(model(torch.ones(1, 2)).sum(), by_name)]
+""",
+    "a custom backward may answer in another dtype": """
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return a * a
+
+    @staticmethod
+    def backward(ctx, g):
+        return (2 * g * ctx.saved_tensors[0]).double()
+a, m = torch.ones(2, requires_grad=True), torch.eye(2).requires_grad_()
+found = [*torch.autograd.grad(Square.apply(a).sum(), a)]
+found += torch.autograd.grad(Square.apply(a @ m).sum(), m, create_graph=True)
+""",
+    "a schedule for each group": """
+a, b = torch.ones(1), torch.ones(1)
+sgd = torch.optim.SGD([{"params": [a], "lr": 0.1}, {"params": [b], "lr": 1.0}], lr=0.5)
+plan = torch.optim.lr_scheduler.LambdaLR(sgd, [lambda t: 0.9**t, lambda t: 0.5])
+sgd.step()
+plan.step()
+found = [*plan.get_last_lr(), *(group["lr"] for group in sgd.param_groups)]
+""",
+    "lists of tensors in lists": """
+one, wide = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0).double()
+found = torch.tensor([[one, 2.0]]), torch.tensor([wide]), torch.tensor([[wide], [3.0]])
+""",
+    "a gradient that is a view is set to zero": """
+a, flat = torch.ones(3, requires_grad=True), torch.ones(6)
+a.grad = flat[:3]
+torch.optim.SGD([a], lr=0.1).zero_grad(set_to_none=False)
+found = a.grad, flat
+""",
+    "sums of bytes": """
+x = torch.from_numpy(np.full((2, 2), 200, "uint8"))
+found = x.sum() - 900, x.sum(0), x.sum() + torch.tensor([1])
+""",
+    "norms by name": """
+x = torch.tensor([3.0, -4.0], requires_grad=True)
+x.grad = torch.tensor([3.0, -4.0])
+found = x.norm("fro"), torch.nn.utils.clip_grad_norm_([x], 2.0, norm_type="inf"), x.grad
+""",
     "weighted means of differences": """
 x = torch.tensor([1.0, 3.0], requires_grad=True)
 y, weight = torch.zeros(2), torch.tensor([1.0, 2.0])

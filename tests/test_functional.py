@@ -266,6 +266,21 @@ def test_gradcheck_tells_right_from_wrong():
         gradcheck(minigrad.exp, minigrad.ones(2))
 
 
+def test_gradcheck_leaves_the_inputs_as_they_were_when_the_function_raises():
+    x, calls = minigrad.tensor([1.0, 2.0], dtype=minigrad.float64), []
+    x.requires_grad_()
+
+    def breaks(x):
+        calls.append(1)
+        if len(calls) == 2:
+            raise ZeroDivisionError
+        return x * x
+
+    with pytest.raises(ZeroDivisionError):
+        gradcheck(breaks, x)
+    assert x.tolist() == [1.0, 2.0]
+
+
 def test_a_checkpoint_holds_its_arguments_until_backward_and_no_longer():
     x = double(0.1, 0.2)
     h = x * 2

@@ -180,6 +180,48 @@ def test_a_module_without_super_init_says_so_when_called():
         Forgetful()(1)
 
 
+def test_a_name_that_the_class_has_would_hide_a_parameter():
+    class Hidden(nn.Module):
+        weight = None
+
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(minigrad.ones(2))
+
+    with pytest.raises(KeyError, match="attribute 'weight' already exists, in Hidden"):
+        Hidden()
+
+
+def test_every_hook_can_be_taken_off_at_the_end_of_a_with():
+    layer, seen = nn.Linear(1, 1), []
+    x = minigrad.ones(1, 1, requires_grad=True)
+
+    def hook(*_):
+        seen.append(1)
+
+    def once():
+        y = layer(x)
+        return y, (lambda: y.sum().backward())
+
+    for register in (
+        layer.register_forward_hook,
+        layer.register_forward_pre_hook,
+        layer.register_full_backward_hook,
+        x.register_hook,
+    ):
+        with register(hook):
+            once()[1]()
+        assert len(seen) == 1, register
+        once()[1]()
+        assert len(seen) == 1, register
+        seen.clear()
+    y, back = once()
+    with y.grad_fn.register_hook(hook):
+        pass
+    back()
+    assert not seen
+
+
 def test_a_missing_forward_and_a_missing_attribute_are_named():
     with pytest.raises(NotImplementedError, match='ModuleList.*required "forward"'):
         nn.ModuleList()(1)

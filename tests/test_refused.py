@@ -56,6 +56,18 @@ torch.ones(1).add_(torch.ones(3)) | (1,)
 torch.arange(2).add_(0.5) | cast
 torch.ones(2).expand(2, 2).add_(1) | clone
 torch.ones(3).clamp() | min
+torch.autograd.grad(torch.ones(1, requires_grad=True), torch.nn.Linear(1, 1)) | Linear
+torch.autograd.functional.jacobian(lambda x: 3.0, torch.ones(2)) | float
+torch.autograd.functional.jacobian(lambda x: x, 3.0) | float
+torch.autograd.functional.jvp(lambda x: x, torch.ones(3)) | v can
+torch.autograd.backward([torch.ones(1, requires_grad=True)] * 2, [torch.ones(1)]) | 2
+setattr(torch.ones(3, requires_grad=True), "data", torch.ones(3).long()) | int64
+setattr(torch.ones(3), "data", np.ones(3)) | ndarray
+torch.optim.SGD([{"params": [torch.ones(1)]}, torch.ones(1)], lr=0.1) | dict
+torch.nn.Conv2d(1, 2, 3, padding="SAME") | SAME
+torch.nn.Conv2d(1, 2, 3, padding="same", stride=2) | stride
+torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([torch.ones(1)], 0.1), [abs, abs]) | 2
+torch.ones(3).norm("nuclear") | nuclear
 torch.zeros(2).retain_grad() | requires_grad
 torch.zeros(2).register_hook(print) | gradient
 torch.einsum("ij,jk->ik", torch.ones(2, 3)) | operands

@@ -131,6 +131,41 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_stays(tmp_path):
         fit(model, loss, optimizer, data, 3, checkpoint=tmp_path / "model.safetensors")
 
 
+def test_validation_may_begin_later(tmp_path):
+    path = tmp_path / "run.safetensors"
+    model, optimizer, data, validation = everything()
+    fit(model, loss, optimizer, data, 3, checkpoint=path)
+    model, optimizer, data, validation = everything()
+    history = fit(model, loss, optimizer, data, 6, validation, checkpoint=path)
+    assert [math.isnan(x) for x in history.validation] == [True] * 3 + [False] * 3
+    assert history.best >= 3
+    assert evaluate(model, loss, validation) == pytest.approx(
+        history.validation[history.best]
+    )
+    history.plot()
+    model, optimizer, data, _ = everything()
+    history = fit(model, loss, optimizer, data, 7, checkpoint=path)
+    assert len(history.validation) == 7 and math.isnan(history.validation[-1])
+
+
+def test_options_of_numpy_are_saved(tmp_path):
+    path = tmp_path / "run.safetensors"
+    model, _, data, _ = everything()
+    optimizer = optim.SGD(model.parameters(), lr=np.float32(0.5))
+    fit(model, loss, optimizer, data, 1, checkpoint=path)
+    fit(model, loss, optimizer, data, 2, checkpoint=path)
+    assert optimizer.param_groups[0]["lr"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["data", "validation"])
+def test_batches_that_are_used_up_are_refused(name):
+    model, optimizer, data, validation = everything()
+    given = {"data": data, "validation": validation}
+    given[name] = iter(given[name])
+    with pytest.raises(TypeError, match=f"{name} is a generator, which is used up"):
+        fit(model, loss, optimizer, epochs=2, **given)
+
+
 def test_the_checkpoint_of_another_model_is_refused(tmp_path):
     model, optimizer, data, _ = everything()
     path = tmp_path / "run.safetensors"
