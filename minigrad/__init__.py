@@ -5,12 +5,14 @@ Read it in this order:
     value, numeric, neuron     one number at a time, and how to check a gradient
     engine, versions           the graph of nodes, and the walk back through it
     tensor, arraylike          Tensor: an array that knows where it came from
-    op, arguments, joint       Op: an operation with a formula for each argument
-    ops, products, reductions, extremes, shapes, indexing    the rules
-    methods, creation, dtypes, printing               the rest of a Tensor's surface
-    inplace, views                                    writing over it, and who sees that
-    grad_mode, hooks, anomaly, function, autograd     the rest of autograd
-    nn/, models/, optim/, data, trainer, serialization learning machines
+    op, arguments, operands    Op: an operation with a formula for each argument
+    ops, options, special, products, reductions, sums, extremes, shapes, indexing, joint
+                               the rules
+    methods, creation, dtypes, linalg, printing     the rest of a Tensor's surface
+    inplace, views             writing over it, and who sees that
+    grad_mode, hooks, anomaly, function, autograd   the rest of autograd
+    nn/, models/, optim/, data, utils, trainer, serialization   learning machines
+    symbols, program, static   graphs without numbers: define, then run
     draw*, render, plot                               pictures
     memory, cuda               who holds an array, and where
 """

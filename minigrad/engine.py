@@ -17,6 +17,7 @@ from minigrad.sums import sums
 from minigrad.versions import numbers, written_after
 
 recording = ContextVar("recording", default=True)  # each thread and task has its own
+# How names end that get no 0 behind them
 AS_IT_IS = ("Backward", "Backward1", "Backward2", "Backward4", "CopySlices")
 
 

@@ -40,21 +40,32 @@ class Function:
 
     forward(ctx, *args) returns a result or a tuple; backward(ctx, *gradients) gets one
     gradient for each of these, and returns one for each of args, or None.
+    If there is a setup_context(ctx, args, result), too, forward gets no ctx.
     """
 
     forward = backward = staticmethod(unwritten)
+    setup_context = None
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run forward unrecorded, and record all of it as one node."""
         ctx = Context(tuple(getattr(x, "requires_grad", False) for x in args))
         with no_grad():
-            result = cls.forward(ctx, *args)
+            result = cls.computed(ctx, args)
         if not any(ctx.needs_input_grad) or not recording.get():
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         made = Custom(cls, ctx, args, outputs).record(args, outputs)
         return made if isinstance(result, tuple) else made[0]
+
+    @classmethod
+    def computed(cls, ctx: Context, args: tuple) -> Any:
+        """Return what forward does, with a ctx or beside a setup_context."""
+        if cls.setup_context is None:
+            return cls.forward(ctx, *args)
+        result = cls.forward(*args)
+        cls.setup_context(ctx, args, result)
+        return result
 
 
 class Custom:

@@ -201,15 +201,15 @@ STD = Op(
 
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
     """Return the variance: squared distances from the mean, over n - correction."""
-    return spread_of(VAR, input, dim, unbiased, keepdim, correction)
+    return var_or_std(VAR, input, dim, unbiased, keepdim, correction)
 
 
 def std(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
     """Return the root of the variance."""
-    return spread_of(STD, input, dim, unbiased, keepdim, correction)
+    return var_or_std(STD, input, dim, unbiased, keepdim, correction)
 
 
-def spread_of(op, input, dim, unbiased, keepdim, correction):
+def var_or_std(op, input, dim, unbiased, keepdim, correction):
     """Return var or std; `unbiased` is an older word for a correction of 1, or 0."""
     if isinstance(dim, bool):  # x.var(False)
         dim, unbiased = None, dim

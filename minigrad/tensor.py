@@ -209,6 +209,9 @@ def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
     inputs = [inputs] if isinstance(inputs, Tensor) else inputs and list(inputs)
     wanted = {tensor.edge: tensor for tensor in inputs or ()}
+    for tensor in inputs or ():
+        if tensor.edge:
+            tensor.retain_grad()  # as PyTorch does, for this walk and later ones
     ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
     while ends:
         node, g = ends.popitem()

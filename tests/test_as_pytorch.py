@@ -266,6 +266,26 @@ torch.autograd.backward(iter([total]))
 by_name = dict(model.named_parameters()).values()
 found = [len(first), *torch.autograd.grad(model(torch.ones(1, 2)).sum(), by_name)]
 """,
+    "a Function whose context is set up beside its forward": """
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(a, factor):
+        return a * factor, a + 1
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        a, ctx.factor = inputs
+        ctx.save_for_backward(a, output[0])
+
+    @staticmethod
+    def backward(ctx, g, h):
+        a, y = ctx.saved_tensors
+        return g * ctx.factor * a / a + h * (y / y), None
+a = torch.tensor([1.0, 2.0], requires_grad=True)
+y, z = Scaled.apply(a, 3.0)
+(y * z).sum().backward()
+found = y, z, a.grad, y.grad_fn.name(), Scaled.apply(a.detach(), 2.0)
+""",
     "a custom backward may answer in another dtype": """
 class Square(torch.autograd.Function):
     @staticmethod
@@ -306,6 +326,15 @@ found = x.sum() - 900, x.sum(0), x.sum() + torch.tensor([1])
 x = torch.tensor([3.0, -4.0], requires_grad=True)
 x.grad = torch.tensor([3.0, -4.0])
 found = x.norm("fro"), torch.nn.utils.clip_grad_norm_([x], 2.0, norm_type="inf"), x.grad
+""",
+    "a result among the inputs keeps its gradient, of later walks, too": """
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+z = y * 3
+z.sum().backward(inputs=[y], retain_graph=True)
+found = [y.grad.clone(), y.retains_grad, x.grad]
+y.sum().backward()
+found += [y.grad, x.grad]
 """,
     "weighted means of differences": """
 x = torch.tensor([1.0, 3.0], requires_grad=True)

@@ -1,5 +1,7 @@
 """Everything is where PyTorch has it, and PyTorch's tutorial runs as it stands."""
 
+from pathlib import Path
+
 import pytest
 
 import minigrad
@@ -100,3 +102,15 @@ def test_pytorchs_tutorial_runs_as_it_stands():
             assert mine == theirs
     w = minigrad.randn(5, 3, requires_grad=True)
     assert str((w * 2).grad_fn) == "<MulBackward0>"
+
+
+def test_the_order_of_reading_names_every_module():
+    words = minigrad.__doc__.replace(",", " ").split()
+    for path in Path(minigrad.__file__).parent.iterdir():
+        if path.suffix == ".py" and not path.stem.startswith("__"):
+            name = "draw*" if path.stem.startswith("draw") else path.stem
+        elif (path / "__init__.py").exists():
+            name = f"{path.name}/"
+        else:
+            continue
+        assert name in words, name

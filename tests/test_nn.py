@@ -113,6 +113,20 @@ def test_a_buffer_that_is_assigned_stays_a_buffer():
     assert "shift" not in vars(net)
 
 
+def test_a_buffer_that_does_not_persist_is_not_saved_but_moves():
+    module = nn.Module()
+    module.register_buffer("mask", minigrad.ones(2), persistent=False)
+    module.register_buffer("mean", minigrad.zeros(2))
+    assert list(module.state_dict()) == ["mean"]
+    module.load_state_dict({"mean": minigrad.ones(2)})
+    assert [name for name, _ in module.double().named_buffers()] == ["mask", "mean"]
+    assert module.mask.dtype == minigrad.float64
+    module.mask = minigrad.zeros(3)
+    assert copy.deepcopy(module).state_dict().keys() == {"mean"}
+    module.register_buffer("mask", minigrad.ones(2))
+    assert list(module.state_dict()) == ["mask", "mean"]
+
+
 def test_none_keeps_the_place():
     layer = nn.Linear(2, 3)
     layer.bias = None

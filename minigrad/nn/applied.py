@@ -22,7 +22,7 @@ class Applies(Module):
         defaults = dict(list(parameters_of(self.function).items())[self.inputs :])
         in_order = self.function.__code__.co_argcount - self.inputs  # others: by name
         options = defaults | dict(zip(defaults, args)) | kwargs
-        if len(args) > in_order or not fit(options, defaults):
+        if len(args) > in_order or not are_complete(options, defaults):
             raise TypeError(
                 f"{kind(self)} takes the options ({', '.join(defaults)}), "
                 f"not ({listed(args, kwargs)}). What it is applied to comes later: "
@@ -46,7 +46,7 @@ class Applies(Module):
         return listed((), shown)
 
 
-def fit(options: dict, defaults: dict) -> bool:
+def are_complete(options: dict, defaults: dict) -> bool:
     """Return whether these are all of the options, and none is an input."""
     return options.keys() == defaults.keys() and not any(
         value is MISSING or isinstance(value, Tensor) and not name.endswith("weight")

@@ -35,7 +35,7 @@ class Module:
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
-        self.__dict__.update(_before={}, _after={})
+        self.__dict__.update(_before={}, _after={}, _unsaved=set())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module writes its own."""
@@ -110,9 +110,12 @@ class Module:
                 return
         object.__delattr__(self, name)
 
-    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-        """Keep a tensor that is part of the state, but no parameter."""
+    def register_buffer(
+        self, name: str, tensor: Tensor | None, persistent: bool = True
+    ) -> None:
+        """Keep a tensor that is no parameter, and part of state_dict if persistent."""
         self._register(self._buffers, name, tensor, Tensor)
+        (self._unsaved.discard if persistent else self._unsaved.add)(name)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Keep a parameter, or the place of one."""
@@ -257,7 +260,8 @@ class Module:
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """Return all parameters and buffers by name, detached, on the same memory."""
-        own = (self._parameters | self._buffers).items()
+        saved = {k: t for k, t in self._buffers.items() if k not in self._unsaved}
+        own = (self._parameters | saved).items()
         state = {prefix + name: t.detach() for name, t in own if t is not None}
         for name, part in self._modules.items():
             if part is not None:
