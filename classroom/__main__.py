@@ -1,5 +1,6 @@
 """The commands of the course, as course.py hands them over."""
 
+import errno
 import sys
 import traceback
 from datetime import datetime
@@ -20,6 +21,8 @@ app = typer.Typer(
 # For commands that pass their words on: options that typer does not know are words.
 PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
+
+NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
 # Each command imports what it needs only when it runs, so that all start at once.
 
@@ -186,6 +189,11 @@ def main() -> None:
     except Exception as error:
         if sys.flags.dev_mode:
             raise
+        if isinstance(error, OSError) and error.errno in NOT_YOURS:
+            sys.exit(
+                f"{error.filename or 'A file'} cannot be written: {error.strerror}. "
+                "Copy the course's folder to a place that is yours, with room on it."
+            )
         sys.exit(unexpected(error))
 
 

@@ -31,6 +31,7 @@ from classroom.notebooks import (
     Notebook,
     Unreadable,
     all_chapters,
+    as_table,
     chapter_of,
     graft,
     parse_label,
@@ -108,14 +109,20 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
         return 1
     memory = Memory(root)
     statuses = set()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
         for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
             statuses |= {results[name].status for name in task.asked()}
-    memory.save()
+    except KeyboardInterrupt:
+        console.print("Stopped. What is running may take a few seconds more to end.")
+        return 130
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        memory.save()
     return 2 if unreadable else 0 if statuses == {"passed"} else 1
 
 
@@ -131,6 +138,11 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
     chapters = all_chapters(root)
     if what is not None:
         path, chapter, only = find(what, chapters, root)
+        if not path.exists():
+            raise Unreadable(
+                f"There is no {path.name} in exercises/. "
+                f"`python3 course.py reset {chapter.number}` brings a blank one."
+            )
         return [Task(path, open_learner(path, [chapter]), only)], []
     tasks, unreadable = [], []
     for path in sorted((root / "exercises").glob("*.ipynb")):
@@ -162,8 +174,10 @@ def find(
     what: str, chapters: list[Chapter], root: Path
 ) -> tuple[Path, Chapter, str | None]:
     """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
+    what = what.strip()
     if what.endswith(".ipynb"):
-        path = next((p for p in (Path(what), root / what) if p.exists()), None)
+        places = Path(what), root / what, root / "exercises" / what
+        path = next((p for p in places if p.exists()), None)
         if path is None:
             raise Unreadable(f"There is no notebook {what}.")
         return path, open_learner(path, chapters).chapter, None
@@ -451,7 +465,7 @@ class Memory:
     def __init__(self, root: Path) -> None:
         self.path = root / ".minigrad" / "results.json"
         try:
-            self.known = json.loads(self.path.read_text("utf-8"))
+            self.known = as_table(json.loads(self.path.read_text("utf-8")))
         except (OSError, ValueError):
             self.known = {}
 

@@ -28,7 +28,7 @@ IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 # "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student
 MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z]+_?")
 # "lovelaceada_LATE_1234_5678_04_blame-1.ipynb": Canvas's name of a file
-CANVAS = re.compile(r"([^\W_]+)(_LATE)?_(\d+)_\d+_.+\.(?:ipynb|zip)", re.IGNORECASE)
+CANVAS = re.compile(r"([^\W_]+)(_LATE)?_(\d+)_\d{4,}_.+\.(?:ipynb|zip)", re.IGNORECASE)
 
 
 @dataclass
@@ -94,7 +94,7 @@ def owner(parts: tuple[str, ...]) -> tuple[str, str, bool]:
     for part in parts:
         if match := MOODLE.fullmatch(part):
             return printable(match[1]), match[2], False
-    for part in parts:
+    for part in parts[:1]:  # in a folder of its own, a file may be called anything
         if match := CANVAS.fullmatch(part):
             return printable(match[1]), match[3], bool(match[2])
     first = parts[0] if parts else "unnamed"

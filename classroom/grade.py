@@ -39,9 +39,11 @@ from classroom.notebooks import (
     Learner,
     Unreadable,
     all_chapters,
+    as_table,
     chapter_of,
     graft,
     make_label,
+    parse_label,
     parse_notebook,
 )
 from classroom.report import HandIn, Student, write_report
@@ -65,14 +67,24 @@ def read_students(
     for submission in handed_in:
         student = Student(submission.student, submission.id)
         student.notes += submission.problems
+        lessons = []
         for file in submission.files:
             try:
                 hand_in = read_hand_in(file.name, file.data, chapters)
+            except IsLesson as error:
+                lessons.append(f"{file.name}: {error}")
+                continue
             except Unreadable as error:
                 student.notes.append(f"{file.name}: {error}")
                 continue
+            except Exception as error:  # one odd file must not stop all others
+                odd = f"it cannot be read ({type(error).__name__}: {error})"
+                student.notes.append(f"{file.name}: {odd}")
+                continue
             hand_in.when = file.when
             keep_latest(student, hand_in)
+        if not student.hand_ins:
+            student.notes += lessons
         late = [
             h
             for h in student.hand_ins.values()
@@ -86,15 +98,21 @@ def read_students(
     return students
 
 
+class IsLesson(Unreadable):
+    """A notebook is a lesson, such as whoever hands in the whole course hands in."""
+
+
 def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one notebook file; raise Unreadable."""
     notebook = parse_notebook(data, name.split("/")[-1])
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
         raise Unreadable("it has no exercise that is graded here in it")
+    if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
+        raise IsLesson("it is a lesson; what is graded stands in exercises/")
     learner = Learner(notebook, chapter)
     hand_in = HandIn(chapter.slug, name, learner.answers())
-    kernel = (notebook["metadata"].get("kernelspec") or {}).get("language", "python")
+    kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
     if kernel != "python":
         hand_in.notes.append(f"it was written for {kernel}; it is run by Python 3")
     missing = [
@@ -109,16 +127,27 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
 
 
 def keep_latest(student: Student, hand_in: HandIn) -> None:
-    """Note a hand-in, or that there is another one of the same chapter."""
+    """Note a hand-in, or that there is another one of the same chapter.
+
+    One with answers comes before one without, and before our solutions.
+    """
     other = student.hand_ins.get(hand_in.chapter)
     latest = hand_in
     if other:
-        order = [(h.when or datetime.min, h.file) for h in (other, hand_in)]
+        order = [
+            (
+                bool(h.answers),
+                "solutions" not in h.file.split("/"),
+                h.when or datetime.min,
+                h.file,
+            )
+            for h in (other, hand_in)
+        ]
         latest, older = (other, hand_in) if order[0] > order[1] else (hand_in, other)
-        if latest.answers != older.answers:
+        if older.answers and latest.answers != older.answers:
             student.notes.append(
                 f"{older.file}: not graded, since {latest.file} has the same chapter "
-                "and is later. Are these two students in one folder?"
+                "and comes first. Are these two students in one folder?"
             )
     student.hand_ins[hand_in.chapter] = latest
 
@@ -374,7 +403,7 @@ def grade_command(order: Order) -> int:
         again = "What is graded is kept; the same command goes on from there."
         console.print(f"\nStopped. {again}")
         return 130
-    console.print(f"{len(students)} students: {order.out / 'index.html'}")
+    console.print(Text(f"{len(students)} students: {order.out / 'index.html'}"))
     if hindered:
         console.print("The same command tries what is not graded again.")
     return 1 if hindered else 0

@@ -13,7 +13,9 @@ import shutil
 import time
 import uuid
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +69,8 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
     if marks:
         return (
             f"{name} has the marks of a git merge in it (line {marks[0]}: "
-            f"{lines[marks[0] - 1][:30]}). Choose one side, for instance with "
-            f"`git checkout --ours {name}`, and check again."
+            f"{lines[marks[0] - 1][:30]}). `python3 course.py update` ends the merge, "
+            "and keeps your side."
         )
     if isinstance(error, UnicodeDecodeError):
         return f"{name} is not UTF-8 text. Save it again in JupyterLab."
@@ -115,13 +117,54 @@ def bound_names(source: str) -> set[str]:
     return {a or b for a, b in NAMES.findall(source)}
 
 
-def only_definitions(source: str) -> bool:
-    """Whether `source` has only imports and definitions of the learner's own."""
+def statements(source: str) -> list[ast.stmt]:
+    """The statements of `source`; none if it is no valid Python."""
     try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError):
-        return False
-    return all(isinstance(s, DEFINITIONS) for s in body) and not has_header(source)
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def constants(statement: ast.stmt) -> set[str]:
+    """The names that a statement sets, if it calls nothing: of EPS = 1e-6, EPS."""
+    inside = list(ast.walk(statement))
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or any(
+        isinstance(node, ast.Call | ast.Await | ast.Attribute | ast.Subscript)
+        for node in inside
+    ):
+        return set()
+    return set_names(inside)
+
+
+def set_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that are given a value anywhere in these nodes."""
+    names = (node for node in nodes if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
+
+
+def used_names(source: str) -> set[str]:
+    """The names that `source` reads or sets."""
+    every = (node for s in statements(source) for node in ast.walk(s))
+    return {node.id for node in every if isinstance(node, ast.Name)}
+
+
+def brought_along(source: str, known: str, wanted: set[str]) -> str:
+    """What an answer needs of a cell above it: imports, definitions, constants.
+
+    Constants only if they have one of the `wanted` names; and nothing that stands in
+    the text `known`, too. The rest of the cell stays out.
+    """
+    body, have = statements(source), set(map(ast.dump, statements(known)))
+    if has_header(source):
+        return ""
+    kept = [
+        s
+        for s in body
+        if ast.dump(s) not in have
+        and (isinstance(s, DEFINITIONS) or constants(s) and constants(s) <= wanted)
+    ]
+    whole = len(kept) == len(body)
+    return source if kept and whole else "\n".join(map(ast.unparse, kept))
 
 
 def has_header(source: str) -> bool:
@@ -165,6 +208,12 @@ class Chapter:
             for name, names in zip(self.exercises, found, strict=True)
         }
 
+    @cached_property
+    def names(self) -> set[str]:
+        """The names that the untouched notebook gives a value."""
+        code = [c["source"] for c in self.cells.values() if c["cell_type"] == "code"]
+        return set_names(n for c in code for s in statements(c) for n in ast.walk(s))
+
     def _homes(self) -> dict[str, str | None]:
         home, here = {}, None
         for label in self.cells:
@@ -188,7 +237,7 @@ class Chapter:
     def label(self, cell: Cell) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None."""
         metadata = cell["metadata"]
-        grade_id = (metadata.get("nbgrader") or {}).get("grade_id")
+        grade_id = as_table(metadata.get("nbgrader")).get("grade_id")
         for name in (grade_id, cell.get("id"), metadata.get("id")):
             if isinstance(name, str) and name in self.cells:
                 return name
@@ -218,14 +267,25 @@ class Chapter:
 
 def keep(path: Path, root: Path) -> Path:
     """Copy a notebook to exercises/kept/, named by the time; return the copy."""
-    stamp = time.strftime("%Y-%m-%d-%H%M%S")
-    for more in ("", *(f"-{n}" for n in range(2, 100))):
-        copy = root / "exercises" / "kept" / f"{path.stem}-{stamp}{more}{path.suffix}"
-        if not copy.exists():
-            break
+    copy = place_to_keep(root, f"{path.stem}-{{}}{path.suffix}")
     copy.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(path, copy)
     return copy
+
+
+def place_to_keep(root: Path, name: str) -> Path:
+    """A free place in exercises/kept/; the time takes the place of {} in its name."""
+    stamp = time.strftime("%Y-%m-%d-%H%M%S")
+    for more in ("", *(f"-{n}" for n in range(2, 100))):
+        place = root / "exercises" / "kept" / name.format(stamp + more)
+        if not place.exists():
+            break
+    return place
+
+
+def as_table(value: Any) -> dict:
+    """`value` if it is a table; an empty one for anything else that a file may hold."""
+    return value if isinstance(value, dict) else {}
 
 
 def make_label(kind: str, exercise: str) -> str:
@@ -246,7 +306,7 @@ def all_chapters(root: Path = ROOT) -> list[Chapter]:
 
 def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
     """The chapter a notebook belongs to: by its metadata, else by its cells."""
-    slug = (notebook["metadata"].get("minigrad") or {}).get("chapter")
+    slug = as_table(notebook["metadata"].get("minigrad")).get("chapter")
     score = {
         c: (
             c.slug == slug,
@@ -301,8 +361,8 @@ class Learner:
     def answers(self) -> dict[str, list[str]]:
         """The cells that answer each exercise which is filled in, in order.
 
-        The learner's own cells between statement and check come along, and so do their
-        imports and definitions from anywhere above.
+        The learner's own cells between statement and check come along, and so do
+        imports, definitions and constants that they have put anywhere above.
         """
         found = {name: self._answer(e) for name, e in self.chapter.exercises.items()}
         return {name: cells for name, cells in found.items() if cells}
@@ -311,21 +371,33 @@ class Learner:
         parts = self._parts(exercise)
         if not parts:
             return []
-        own = [i for i in range(len(self.cells)) if self._is_own_code(i)]
-        along = [
-            i
-            for i in own
-            if self.segments[i] == exercise.name
-            or (i < parts[0] and only_definitions(self.cells[i]["source"]))
-        ]
+        asked = {name for i in parts for name in used_names(self.cells[i]["source"])}
+        wanted = asked - self.chapter.names
         cells: list[str] = []
-        for i in sorted(along + parts):
-            source = self.cells[i]["source"]
+        for i, cell in enumerate(self.cells):
+            source = cell["source"]
             if i in parts and i - 1 in parts:  # split in two: one cell again
                 cells[-1] += "\n" + source
-            else:
+            elif i in parts or (
+                self._is_own_code(i) and self.segments[i] == exercise.name
+            ):
                 cells.append(source)
+            elif i < parts[0] and (known := self._known(i)) is not None:
+                cells += filter(None, [brought_along(source, known, wanted)])
         return [with_header(source, exercise.stub) for source in cells]
+
+    def _known(self, i: int) -> str | None:
+        """What the untouched notebook has of a cell with code that is no answer.
+
+        None for a cell of another kind: nothing of it comes along.
+        """
+        label = self.labels[i]
+        if self._is_own_code(i):
+            return ""
+        code = self.cells[i]["cell_type"] == "code"
+        if not code or label is None or parse_label(label)[0]:
+            return None
+        return self.chapter.cells[label]["source"]
 
     def _parts(self, exercise: Exercise) -> list[int]:
         answer, check = (make_label(k, exercise.name) for k in ("answer", "check"))

@@ -73,6 +73,23 @@ def _statuses(
     return blank, ""
 
 
+def of_exercises(what: str, slugs: list[str], root: Path) -> str:
+    """The chapter that a notebook's name means, or else its path in exercises/.
+
+    Raises Unreadable for a notebook elsewhere: that is not reset's to write to.
+    """
+    path, folder = Path(what), root / "exercises"
+    if path.name == what and path.stem in slugs:
+        return path.stem
+    inside = [p for p in (path, root / path, folder / path) if p.exists()]
+    if inside and inside[0].resolve().parent != folder.resolve():
+        raise Unreadable(
+            f"{what} is not in exercises/. There reset puts back a chapter (4) or an "
+            "exercise (4.2)."
+        )
+    return path.stem if path.stem in slugs else what
+
+
 def reset_command(what: str, root: Path = ROOT) -> int:
     """Put back the blanks of a chapter ("4") or an exercise ("4.2").
 
@@ -82,13 +99,15 @@ def reset_command(what: str, root: Path = ROOT) -> int:
     console = Console(highlight=False)
     chapters = all_chapters(root)
     slugs = [chapter.slug for chapter in chapters]
-    what = Path(what).stem if Path(what).stem in slugs else what
     try:
+        if what.endswith(".ipynb"):
+            what = of_exercises(what, slugs, root)
         path, chapter, only = find(what, chapters, root)
-        fresh = None
+        fresh, edited = None, 0
         if only and path.exists():
             learner = open_learner(path, [chapter])
-            fresh = carry_over(learner, chapter, without=frozenset({only})).notebook
+            carried = carry_over(learner, chapter, without=frozenset({only}))
+            fresh, edited = carried.notebook, carried.edited
     except Unreadable as error:
         console.print(Text(str(error)))
         return 2
@@ -98,7 +117,10 @@ def reset_command(what: str, root: Path = ROOT) -> int:
     else:
         path.parent.mkdir(exist_ok=True)
         shutil.copyfile(chapter.path, path)
-    console.print(f"{only or chapter.slug} is blank again, in {path.name}.")
+    console.print(Text(f"{only or chapter.slug} is blank again, in {path.name}."))
+    if edited:
+        told = f"Cells of the course that you had changed are as they were: {edited}."
+        console.print(told)
     if kept:
         console.print(Text(f"Your work is kept in {kept.relative_to(root).as_posix()}"))
         console.print(

@@ -62,10 +62,10 @@ def release_command(
         return 2
     if nbgrader:
         write_nbgrader(out, chosen, seed)
-        console.print(f"{len(chosen)} assignments for nbgrader: {out / 'source'}")
+        console.print(Text(f"{len(chosen)} assignments for nbgrader: {out / 'source'}"))
     else:
         write_release(out, chosen)
-        console.print(f"{len(chosen)} chapters for students: {out}")
+        console.print(Text(f"{len(chosen)} chapters for students: {out}"))
     return 0
 
 
@@ -92,6 +92,7 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
     workflow = out / ".github" / "workflows"
     workflow.mkdir(parents=True)
     shutil.copy(TEMPLATES / "check.yml", workflow / "check.yml")
+    shutil.copy(ROOT / ".github" / "graph.svg", out / ".github" / "graph.svg")
     shutil.copy(TEMPLATES / "check.sh", out / "check.sh")
 
 

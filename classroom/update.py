@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,7 @@ from classroom.notebooks import (
     carry_over,
     chapter_of,
     make_label,
+    place_to_keep,
     write_notebook,
 )
 
@@ -63,7 +63,7 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     Returns 0, or 2 if there is no newer course to be had; then nothing has changed.
     """
     console = Console(highlight=False)
-    kept = root / "exercises" / "kept" / time.strftime("%Y-%m-%d-%H%M%S-before-update")
+    kept = place_to_keep(root, "{}-before-update")
     try:
         with tempfile.TemporaryDirectory() as temporary:
             newer = find_newer(source, root, Path(temporary))
@@ -75,6 +75,9 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     except Problem as problem:
         console.print(Text(str(problem)))
         return 2
+    except KeyboardInterrupt:
+        console.print("Stopped. Your notebooks are as they were; update again.")
+        return 130
     console.print(Text(f"Before the update: {kept.relative_to(root).as_posix()}/"))
     console.print("The course is up to date. In JupyterLab, reload what is open.")
     return 0
@@ -129,12 +132,16 @@ def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
     contents = {name: (root / name).read_bytes() for name in replaced}
     others = {n: c for n, c in contents.items() if not is_exercise(n)}
     write_files(kept / "course", others)
+    exercises = {f"exercises/{one.name}": one.content for one in saved}
     try:
         merge(root, newer, replaced) if by_git else copy_course(root, newer)
+        told = put_back(root, saved, old, kept)
     except (Problem, OSError) as problem:
-        write_files(root, contents)
+        write_files(root, contents | exercises)
         raise Problem(f"{problem}\nYour files are as they were.") from None
-    told = put_back(root, saved, old, kept)
+    except KeyboardInterrupt:
+        write_files(root, contents | exercises)
+        raise
     if others:
         told.append(f"{len(others)} more files were different; yours are kept too.")
     return told
@@ -175,7 +182,8 @@ def put_back(
     for chapter in old:
         (folder / f"{chapter.slug}.ipynb").unlink(missing_ok=True)
     for chapter in new:
-        shutil.copyfile(chapter.path, folder / f"{chapter.slug}.ipynb")
+        if chapter.slug not in renamed(saved):
+            shutil.copyfile(chapter.path, folder / f"{chapter.slug}.ipynb")
     for one in saved:
         path = folder / one.name
         if one.learner:
@@ -187,6 +195,13 @@ def put_back(
         else:
             path.write_bytes(one.content)
     return told
+
+
+def renamed(saved: list[Saved]) -> set[str]:
+    """The chapters that the learner keeps under another name, and only there."""
+    usual = {one.name for one in saved}
+    slugs = {one.learner.chapter.slug for one in saved if one.learner}
+    return {slug for slug in slugs if f"{slug}.ipynb" not in usual}
 
 
 def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> list[str]:
@@ -239,7 +254,12 @@ def course_files(folder: Path) -> list[str]:
 
 
 def gone_files(root: Path, newer: Path) -> list[str]:
-    """The notebooks of chapters that the newer course does not have."""
+    """The notebooks of chapters that the newer course does not have.
+
+    None if it is a release: that may have other chapters than the one before.
+    """
+    if not (newer / "chapters").is_dir():
+        return []
     folders = ("classroom/pristine", "notebooks", "solutions")
     slugs = {path.name for path in (root / folders[0]).glob("*.ipynb")}
     slugs -= {path.name for path in (newer / folders[0]).glob("*.ipynb")}

@@ -157,6 +157,66 @@ def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
     assert find("90.3", all_chapters(root), root)[0] == path
 
 
+ALONG = {
+    "a constant above": ("EPS = 0.0", "def double(x):\n    return 2 * x + EPS"),
+    "an import among other things": (
+        "import math\nprint(math.pi)",
+        "def double(x):\n    return math.floor(2 * x)",
+    ),
+    "a function of one's own": (
+        "def twice(x):\n    return 2 * x\n\nprint(twice(1))",
+        "def double(x):\n    return twice(x)",
+    ),
+    "a name of the notebook": ("PI = 1", "def double(x):\n    return x + x + PI - 3"),
+    "a result": ("big = [0] * 3\nn = len(big)", "def double(x):\n    return 2 * x"),
+}
+
+
+@pytest.mark.parametrize("case", ALONG)
+@pytest.mark.parametrize("place", ["own", "setup"])
+def test_what_an_answer_needs_of_cells_above_comes_along(root, capsys, case, place):
+    above, answer = ALONG[case]
+    notebook = fill(learner(root), {"90.1": answer})
+    if place == "own":
+        notebook["cells"].insert(0, sample.code("mine", above))
+    else:
+        setup = sample.cell_of(notebook, "setup")
+        setup["source"] = f"{above}\n{setup['source']}"
+    write_notebook(learner(root), notebook)
+    code, out = check(root, "90.1", capsys)
+    assert code == 0 and "passed" in out, out
+
+
+def test_a_missing_notebook_can_be_had_again(root, capsys):
+    learner(root).unlink()
+    code, out = check(root, "90", capsys)
+    assert code == 2 and "There is no 90_sample.ipynb" in out and "reset 90" in out
+
+
+def test_a_notebook_is_known_by_its_name_alone(root, capsys):
+    fill(learner(root), RIGHT)
+    assert check(root, "90_sample.ipynb", capsys)[0] == 0
+    assert check(root, " 90.1 ", capsys)[0] == 0
+
+
+def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
+    fill(learner(root), RIGHT)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("classroom.check.report", interrupted)
+    code, out = check(root, "90", capsys)
+    assert code == 130 and out.startswith("Stopped.") and out.count("\n") == 1
+
+
+def test_odd_results_of_earlier_checks_are_forgotten(root, capsys):
+    fill(learner(root), RIGHT)
+    (root / ".minigrad").mkdir()
+    (root / ".minigrad" / "results.json").write_text("[]")
+    assert check(root, "90", capsys)[0] == 0
+
+
 def test_a_cell_of_the_chapter_that_fails_is_not_called_an_answer(root, capsys):
     notebook = read_notebook(pristine(root))
     sample.cell_of(notebook, "setup")["source"] = "import no_such_module"

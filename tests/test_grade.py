@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import psutil
@@ -22,10 +23,14 @@ from classroom.grade import (
     grade_command,
     hidden_cell,
     hidden_checks,
+    read_students,
 )
 from classroom.judge import only_defines, same_numbers
+from classroom.notebooks import Chapter
 from classroom.report import essence
 from tests import hostile
+
+CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
 
 needs_sandbox = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="bubblewrap is not installed"
@@ -290,6 +295,8 @@ def test_two_workers_behind_a_scheduler_grade_as_one_does(
         (("kingada_12_3456_04_blame.ipynb",), ("kingada", "12", False)),
         (("kingada_LATE_12_3456_04_blame-1.ipynb",), ("kingada", "12", True)),
         (("kingada_12_3456_hw.zip", "04_blame.ipynb"), ("kingada", "12", False)),
+        (("ada", "kingada_12_3456_04_blame.ipynb"), ("ada", "", False)),
+        (("Blame_2024_03_01.ipynb",), ("Blame_2024_03_01", "", False)),
         (("Zoe\u0308", "a.ipynb"), ("Zo\u00eb", "", False)),
     ],
 )
@@ -310,6 +317,52 @@ def test_one_zip_of_an_lms_has_many_students(tmp_path):
     ]
     path.write_bytes(hostile.zipped([(f"hw/{w}/a.ipynb", made) for w in "xyz"]))
     assert [s.student for s in collect.submissions(path)] == ["x", "y", "z"]
+
+
+def test_an_exercise_comes_before_lessons_blanks_and_solutions():
+    made = json.dumps(hostile.honest()).encode()
+    lesson = (ROOT / "notebooks" / f"{hostile.CHAPTER.slug}.ipynb").read_bytes()
+    blank = CHAPTER.path.read_bytes()
+    hours = {"exercises/a": 1, "notebooks/a": 2, "classroom/pristine/a": 3}
+    hours["solutions/a"] = 4
+    contents = [made, lesson, blank, made.replace(b"slope", b"slope_of")]
+    files = [
+        collect.Found(("ada", *f"{name}.ipynb".split("/")), data, datetime(2027, 1, h))
+        for (name, h), data in zip(hours.items(), contents, strict=True)
+    ]
+    for order in (files, files[::-1]):
+        one = collect.Submission("ada", files=order[:])
+        (ada,) = read_students([one], [CHAPTER], None)
+        (hand_in,) = ada.hand_ins.values()
+        assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
+        assert not any("notebooks/" in note for note in ada.notes)
+    only = collect.Submission("bob", files=files[1:2])
+    (bob,) = read_students([only], [CHAPTER], None)
+    assert not bob.hand_ins and "it is a lesson" in bob.notes[0]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"cells": [], "metadata": {"minigrad": "x"}},
+        {"cells": [], "metadata": {"minigrad": {"chapter": [1]}}},
+        {"cells": [{"cell_type": "code", "source": "x = 1" + "+1" * 50_000}]},
+        {"cells": [{"cell_type": "code", "source": "-" * 50_000 + "1"}]},
+        {"cells": [{"cell_type": "code", "metadata": {"nbgrader": "x"}}]},
+    ],
+)
+def test_one_odd_notebook_does_not_stop_the_others(odd):
+    honest = hostile.honest()
+    extra = {**honest, "cells": honest["cells"] + odd["cells"]}
+    extra["metadata"] = honest["metadata"] | odd.get("metadata", {})
+    files = [
+        collect.Found((name, "a.ipynb"), json.dumps(notebook).encode())
+        for name, notebook in [("odd", odd), ("extra", extra), ("ada", honest)]
+    ]
+    handed_in = [collect.Submission(f.parts[0], files=[f]) for f in files]
+    students = read_students(handed_in, [CHAPTER], None)
+    assert students[2].hand_ins and not students[2].notes
+    assert students[0].notes and not students[0].hand_ins
 
 
 # --- what cannot be done ------------------------------------------------------------

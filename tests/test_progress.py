@@ -4,6 +4,7 @@ import pytest
 from sample import (
     RIGHT,
     STUBS,
+    cell_of,
     chapter,
     code,
     course,
@@ -101,6 +102,27 @@ def test_reset_of_a_chapter_works_on_any_file(root, what, content):
         assert learner(root).read_bytes() == pristine(root).read_bytes()
     copies = list((root / "exercises" / "kept").iterdir())
     assert [copy.read_bytes() for copy in copies] == [content, content]
+
+
+@pytest.mark.parametrize("where", ["notebooks", "backup"])
+def test_reset_writes_to_nothing_outside_exercises(root, capsys, where):
+    fill(learner(root), RIGHT)
+    other = root / where / "90_sample.ipynb"
+    other.parent.mkdir(exist_ok=True)
+    other.write_text("a lesson")
+    before = learner(root).read_bytes()
+    for what in (str(other), f"{where}/90_sample.ipynb"):
+        assert reset_command(what, root) == 2
+        assert "is not in exercises/" in capsys.readouterr().out
+    assert other.read_text() == "a lesson" and learner(root).read_bytes() == before
+
+
+def test_reset_of_one_exercise_says_what_else_is_as_it_was(root, capsys):
+    notebook = fill(learner(root), RIGHT)
+    cell_of(notebook, "setup")["source"] = "PI = 3\nimport math"
+    write_notebook(learner(root), notebook)
+    assert reset_command("90.2", root) == 0
+    assert "that you had changed are as they were: 1." in capsys.readouterr().out
 
 
 def test_reset_brings_a_deleted_notebook_back(root):

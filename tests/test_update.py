@@ -32,6 +32,7 @@ def newer_course(folder):
     course(folder, chapter(cells), added)
     (folder / "minigrad").mkdir(exist_ok=True)
     (folder / "minigrad" / "value.py").write_text("NEW = 1\n\n\nEND = 1\n")
+    (folder / "chapters").mkdir(exist_ok=True)  # a release has none
     return folder
 
 
@@ -114,8 +115,44 @@ def test_unreadable_and_renamed_notebooks(tmp_path, capsys):
     assert update_command(str(newer), root) == 0
     texts = sources(root / "exercises" / "my own name.ipynb")
     assert RIGHT["90.2"] in texts and any("Mended." in text for text in texts)
-    assert learner(root).read_bytes() == pristine(root).read_bytes()
+    assert not learner(root).exists(), "a blank one would hide the other"
     assert learner(root, "80_gone").read_text() == "<<<<<<< HEAD\n{}"
+
+
+def test_a_release_of_other_chapters_takes_none_away(tmp_path, capsys):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    newer = newer_course(tmp_path / "newer")
+    (newer / "chapters").rmdir()
+    before = learner(root, "80_gone").read_bytes()
+    assert update_command(str(newer), root) == 0
+    assert pristine(root, "80_gone").exists() and pristine(root, "91_added").exists()
+    assert learner(root, "80_gone").read_bytes() == before
+    assert "no longer" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["copy_course", "_put_back_one"])
+def test_an_interrupted_update_leaves_all_answers(tmp_path, capsys, monkeypatch, where):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    newer = newer_course(tmp_path / "newer")
+    before = {
+        path.name: path.read_bytes() for path in learner(root).parent.glob("*.ipynb")
+    }
+
+    def interrupted(*_):
+        learner(root).unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(f"classroom.update.{where}", interrupted)
+        assert update_command(str(newer), root) == 130
+    assert "Your notebooks are as they were" in capsys.readouterr().out
+    for name, content in before.items():
+        assert (root / "exercises" / name).read_bytes() == content
+    assert update_command(str(newer), root) == 0
+    texts = sources(learner(root))
+    assert RIGHT["90.1"] in texts and RIGHT["90.2"] in texts
 
 
 @pytest.mark.parametrize("make", ["missing", "not a course", "not a zip", "itself"])
