@@ -13,7 +13,7 @@ import shutil
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -133,19 +133,18 @@ def constants(statement: ast.stmt) -> set[str]:
         for node in inside
     ):
         return set()
-    return set_names(inside)
+    return names_in(inside, ast.Store)
 
 
-def set_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that are given a value anywhere in these nodes."""
+def names_in(nodes: Iterable[ast.AST], context: type) -> set[str]:
+    """The names that are read (ast.Load) or set (ast.Store) in these nodes."""
     names = (node for node in nodes if isinstance(node, ast.Name))
-    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names if isinstance(node.ctx, context)}
 
 
-def used_names(source: str) -> set[str]:
-    """The names that `source` reads or sets."""
-    every = (node for s in statements(source) for node in ast.walk(s))
-    return {node.id for node in every if isinstance(node, ast.Name)}
+def nodes_of(sources: Iterable[str]) -> Iterator[ast.AST]:
+    """All nodes of some texts, one after the other."""
+    return (n for source in sources for s in statements(source) for n in ast.walk(s))
 
 
 def brought_along(source: str, known: str, wanted: set[str]) -> str:
@@ -212,7 +211,7 @@ class Chapter:
     def names(self) -> set[str]:
         """The names that the untouched notebook gives a value."""
         code = [c["source"] for c in self.cells.values() if c["cell_type"] == "code"]
-        return set_names(n for c in code for s in statements(c) for n in ast.walk(s))
+        return names_in(nodes_of(code), ast.Store)
 
     def _homes(self) -> dict[str, str | None]:
         home, here = {}, None
@@ -267,17 +266,17 @@ class Chapter:
 
 def keep(path: Path, root: Path) -> Path:
     """Copy a notebook to exercises/kept/, named by the time; return the copy."""
-    copy = place_to_keep(root, f"{path.stem}-{{}}{path.suffix}")
+    copy = place_to_keep(root, f"{path.stem}-", path.suffix)
     copy.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(path, copy)
     return copy
 
 
-def place_to_keep(root: Path, name: str) -> Path:
-    """A free place in exercises/kept/; the time takes the place of {} in its name."""
+def place_to_keep(root: Path, before: str, after: str) -> Path:
+    """A free place in exercises/kept/, with the time in the middle of its name."""
     stamp = time.strftime("%Y-%m-%d-%H%M%S")
     for more in ("", *(f"-{n}" for n in range(2, 100))):
-        place = root / "exercises" / "kept" / name.format(stamp + more)
+        place = root / "exercises" / "kept" / f"{before}{stamp}{more}{after}"
         if not place.exists():
             break
     return place
@@ -371,8 +370,12 @@ class Learner:
         parts = self._parts(exercise)
         if not parts:
             return []
-        asked = {name for i in parts for name in used_names(self.cells[i]["source"])}
-        wanted = asked - self.chapter.names
+        readers = [
+            cell["source"]
+            for i, cell in enumerate(self.cells)
+            if i in parts or self._known(i) is not None
+        ]
+        wanted = names_in(nodes_of(readers), ast.Load) - self.chapter.names
         cells: list[str] = []
         for i, cell in enumerate(self.cells):
             source = cell["source"]

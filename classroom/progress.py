@@ -81,8 +81,9 @@ def of_exercises(what: str, slugs: list[str], root: Path) -> str:
     path, folder = Path(what), root / "exercises"
     if path.name == what and path.stem in slugs:
         return path.stem
-    inside = [p for p in (path, root / path, folder / path) if p.exists()]
-    if inside and inside[0].resolve().parent != folder.resolve():
+    places = path, root / path, folder / path
+    place = next((p for p in places if p.exists()), root / path)
+    if place.resolve().parent != folder.resolve():
         raise Unreadable(
             f"{what} is not in exercises/. There reset puts back a chapter (4) or an "
             "exercise (4.2)."

@@ -63,7 +63,7 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     Returns 0, or 2 if there is no newer course to be had; then nothing has changed.
     """
     console = Console(highlight=False)
-    kept = place_to_keep(root, "{}-before-update")
+    kept = place_to_keep(root, "", "-before-update")
     try:
         with tempfile.TemporaryDirectory() as temporary:
             newer = find_newer(source, root, Path(temporary))
@@ -138,7 +138,8 @@ def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
         told = put_back(root, saved, old, kept)
     except (Problem, OSError) as problem:
         write_files(root, contents | exercises)
-        raise Problem(f"{problem}\nYour files are as they were.") from None
+        told = "Your notebooks, and what you had changed, are as they were."
+        raise Problem(f"{problem}\n{told}") from None
     except KeyboardInterrupt:
         write_files(root, contents | exercises)
         raise
@@ -181,14 +182,14 @@ def put_back(
     folder, new, told = root / "exercises", all_chapters(root), []
     for chapter in old:
         (folder / f"{chapter.slug}.ipynb").unlink(missing_ok=True)
-    for chapter in new:
-        if chapter.slug not in renamed(saved):
-            shutil.copyfile(chapter.path, folder / f"{chapter.slug}.ipynb")
+    fresh = {c.slug: c.path for c in new if c.slug not in renamed(saved)}
+    for slug, source in fresh.items():
+        shutil.copyfile(source, folder / f"{slug}.ipynb")
     for one in saved:
         path = folder / one.name
         if one.learner:
             told += _put_back_one(path, one, new, kept)
-        elif one.problem and path.exists():
+        elif one.problem and path.stem in fresh:
             told.append(
                 f"{one.problem}\n  It is kept, and a fresh one is in its place."
             )

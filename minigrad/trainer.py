@@ -219,9 +219,10 @@ def read(path: Path) -> dict:
     """Return what a checkpoint holds; ValueError if it is none."""
     try:
         found = serialization.load(path)
-    except RuntimeError:
-        found = {}
-    if found.keys() != {"model", "best", "optimizer", "history", "random"}:
+    except (RuntimeError, ValueError):
+        found = None
+    parts = {"model", "best", "optimizer", "history", "random"}
+    if not isinstance(found, dict) or found.keys() != parts:
         raise ValueError(
             f"{path} is no checkpoint of fit(): give another path, or delete the file"
         )

@@ -167,6 +167,10 @@ ALONG = {
         "def twice(x):\n    return 2 * x\n\nprint(twice(1))",
         "def double(x):\n    return twice(x)",
     ),
+    "a constant of a function of one's own": (
+        "TWO = 2\nFACTOR = TWO * 1\ndef times(x):\n    return FACTOR * x\nprint(TWO)",
+        "def double(x):\n    return times(x)",
+    ),
     "a name of the notebook": ("PI = 1", "def double(x):\n    return x + x + PI - 3"),
     "a result": ("big = [0] * 3\nn = len(big)", "def double(x):\n    return 2 * x"),
 }

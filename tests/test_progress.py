@@ -111,7 +111,7 @@ def test_reset_writes_to_nothing_outside_exercises(root, capsys, where):
     other.parent.mkdir(exist_ok=True)
     other.write_text("a lesson")
     before = learner(root).read_bytes()
-    for what in (str(other), f"{where}/90_sample.ipynb"):
+    for what in (str(other), f"{where}/90_sample.ipynb", "elsewhere/90_sample.ipynb"):
         assert reset_command(what, root) == 2
         assert "is not in exercises/" in capsys.readouterr().out
     assert other.read_text() == "a lesson" and learner(root).read_bytes() == before
@@ -123,6 +123,15 @@ def test_reset_of_one_exercise_says_what_else_is_as_it_was(root, capsys):
     write_notebook(learner(root), notebook)
     assert reset_command("90.2", root) == 0
     assert "that you had changed are as they were: 1." in capsys.readouterr().out
+
+
+def test_reset_keeps_a_notebook_with_any_name(root):
+    named = learner(root).rename(root / "exercises" / "{mine} [1].ipynb")
+    fill(named, RIGHT)
+    assert reset_command(f"exercises/{named.name}", root) == 0
+    assert named.read_bytes() == pristine(root).read_bytes()
+    (copy,) = (root / "exercises" / "kept").iterdir()
+    assert RIGHT["90.1"] in sources(copy)
 
 
 def test_reset_brings_a_deleted_notebook_back(root):

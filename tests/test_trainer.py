@@ -126,9 +126,11 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_stays(tmp_path):
         with pytest.raises(ValueError, match="is no checkpoint of fit"):
             fit(model, loss, optimizer, data, 3, checkpoint=path)
         assert path.read_bytes() == content
-    minigrad.save(model.state_dict(), tmp_path / "model.safetensors")
-    with pytest.raises(ValueError, match="is no checkpoint of fit"):
-        fit(model, loss, optimizer, data, 3, checkpoint=tmp_path / "model.safetensors")
+    path = tmp_path / "model.safetensors"
+    for other in (model.state_dict(), [1, 2]):
+        minigrad.save(other, path)
+        with pytest.raises(ValueError, match="is no checkpoint of fit"):
+            fit(model, loss, optimizer, data, 3, checkpoint=path)
 
 
 def test_validation_may_begin_later(tmp_path):

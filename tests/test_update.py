@@ -111,11 +111,15 @@ def test_unreadable_and_renamed_notebooks(tmp_path, capsys):
     fill(learner(root), RIGHT)
     learner(root).rename(root / "exercises" / "my own name.ipynb")
     learner(root, "80_gone").write_text("<<<<<<< HEAD\n{}")
+    broken = root / "exercises" / "broken.ipynb"
+    broken.write_text("{")
     newer = newer_course(tmp_path / "newer")
     assert update_command(str(newer), root) == 0
     texts = sources(root / "exercises" / "my own name.ipynb")
     assert RIGHT["90.2"] in texts and any("Mended." in text for text in texts)
     assert not learner(root).exists(), "a blank one would hide the other"
+    assert broken.read_text() == "{"
+    assert "a fresh one is in its place" not in capsys.readouterr().out
     assert learner(root, "80_gone").read_text() == "<<<<<<< HEAD\n{}"
 
 
@@ -330,6 +334,6 @@ def test_git_that_fails_leaves_everything_as_it_was(upstream, root, capsys):
     before = everything(root)
     (root / ".git" / "refs" / "heads" / "main.lock").touch()
     assert update_command(None, root) == 2
-    assert "Your files are as they were" in capsys.readouterr().out.replace("\n", " ")
+    assert "had changed, are as they were" in capsys.readouterr().out.replace("\n", " ")
     shutil.rmtree(root / "exercises" / "kept")
     assert everything(root) == before

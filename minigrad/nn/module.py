@@ -230,7 +230,9 @@ class Module:
             if set_to_none:
                 parameter.grad = None
             elif parameter.grad is not None:
-                parameter.grad = parameter.grad.detach().zero_()
+                if parameter.grad.requires_grad:
+                    parameter.grad = parameter.grad.detach()
+                parameter.grad.zero_()
 
     def to(self, *args: Any, device: Any = None, dtype: Any = None) -> "Module":
         """Turn all floating point parameters and buffers into a dtype, or move them."""

@@ -67,7 +67,9 @@ class Optimizer:
                 if set_to_none:
                     p._grad = None
                 elif p.grad is not None:
-                    p.grad = p.grad.detach().zero_()
+                    if p.grad.requires_grad:
+                        p.grad = p.grad.detach()
+                    p.grad.zero_()
 
     def step(self, closure: Callable | None = None) -> Any:
         """Change every parameter that has a grad, frozen or not."""
