@@ -25,6 +25,7 @@ TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
 ENTRIES = 20_000  # names in one zip
 DEPTH = 4  # zips within zips
 IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
+OF_COURSE = {"exercises", "notebooks", "classroom"}
 # "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student
 MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z]+_?")
 # "lovelaceada_LATE_1234_5678_04_blame-1.ipynb": Canvas's name of a file
@@ -247,9 +248,14 @@ def _sorted(folder: Path) -> list[Path]:
 
 
 def _below_one_folder(found: list[Found]) -> list[Found]:
-    """Take off a folder that all of a zip lies in, if there are folders within it."""
+    """Take off a folder that all of a zip lies in, if there are folders within it.
+
+    But not if these are the course's: then it is one student's course.
+    """
     firsts = {each.parts[:1] for each in found}
-    if len(firsts) == 1 and all(len(each.parts) > 2 for each in found):
+    seconds = {part for each in found for part in each.parts[1:2]}
+    one = len(firsts) == 1 and not seconds & OF_COURSE
+    if one and all(len(each.parts) > 2 for each in found):
         return [replace(each, parts=each.parts[1:]) for each in found]
     return found
 

@@ -317,6 +317,9 @@ def test_one_zip_of_an_lms_has_many_students(tmp_path):
     ]
     path.write_bytes(hostile.zipped([(f"hw/{w}/a.ipynb", made) for w in "xyz"]))
     assert [s.student for s in collect.submissions(path)] == ["x", "y", "z"]
+    names = [f"ada/{folder}/a.ipynb" for folder in ("exercises", "notebooks")]
+    path.write_bytes(hostile.zipped([(name, made) for name in names]))
+    assert [s.student for s in collect.submissions(path)] == ["ada"]
 
 
 def test_an_exercise_comes_before_lessons_blanks_and_solutions():
