@@ -176,8 +176,7 @@ def find(
     """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
     what = what.strip()
     if what.endswith(".ipynb"):
-        places = Path(what), root / what, root / "exercises" / what
-        path = next((p for p in places if p.exists()), None)
+        path = notebook_at(what, root)
         if path is None:
             raise Unreadable(f"There is no notebook {what}.")
         return path, open_learner(path, chapters).chapter, None
@@ -199,6 +198,12 @@ def find(
         f"There is no chapter {what} with exercises. There are: {known}. "
         "Give a chapter (4), an exercise (4.2) or the path of a notebook."
     )
+
+
+def notebook_at(what: str, root: Path) -> Path | None:
+    """The notebook that a path means: from here, from the course or exercises/."""
+    places = Path(what), root / what, root / "exercises" / what
+    return next((path for path in places if path.exists()), None)
 
 
 def notebook_of(chapter: Chapter, chapters: list[Chapter], root: Path) -> Path:

@@ -126,6 +126,12 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     return hand_in
 
 
+def rank(hand_in: HandIn) -> tuple:
+    """By what one of several hand-ins of a chapter is chosen: the largest counts."""
+    ours = "solutions" in hand_in.file.split("/")
+    return bool(hand_in.answers), not ours, hand_in.when or datetime.min, hand_in.file
+
+
 def keep_latest(student: Student, hand_in: HandIn) -> None:
     """Note a hand-in, or that there is another one of the same chapter.
 
@@ -134,16 +140,8 @@ def keep_latest(student: Student, hand_in: HandIn) -> None:
     other = student.hand_ins.get(hand_in.chapter)
     latest = hand_in
     if other:
-        order = [
-            (
-                bool(h.answers),
-                "solutions" not in h.file.split("/"),
-                h.when or datetime.min,
-                h.file,
-            )
-            for h in (other, hand_in)
-        ]
-        latest, older = (other, hand_in) if order[0] > order[1] else (hand_in, other)
+        latest = max((hand_in, other), key=rank)
+        older = other if latest is hand_in else hand_in
         if older.answers and latest.answers != older.answers:
             student.notes.append(
                 f"{older.file}: not graded, since {latest.file} has the same chapter "

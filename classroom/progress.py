@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from classroom.check import Memory, find, notebook_of, open_learner
+from classroom.check import Memory, find, notebook_at, notebook_of, open_learner
 from classroom.notebooks import (
     ROOT,
     Chapter,
@@ -78,12 +78,11 @@ def of_exercises(what: str, slugs: list[str], root: Path) -> str:
 
     Raises Unreadable for a notebook elsewhere: that is not reset's to write to.
     """
-    path, folder = Path(what), root / "exercises"
+    path = Path(what)
     if path.name == what and path.stem in slugs:
         return path.stem
-    places = path, root / path, folder / path
-    place = next((p for p in places if p.exists()), root / path)
-    if place.resolve().parent != folder.resolve():
+    place = notebook_at(what, root) or root / path
+    if place.resolve().parent != (root / "exercises").resolve():
         raise Unreadable(
             f"{what} is not in exercises/. There reset puts back a chapter (4) or an "
             "exercise (4.2)."

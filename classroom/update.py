@@ -136,13 +136,12 @@ def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
     try:
         merge(root, newer, replaced) if by_git else copy_course(root, newer)
         told = put_back(root, saved, old, kept)
-    except (Problem, OSError) as problem:
+    except BaseException as error:  # Ctrl-C, too
         write_files(root, contents | exercises)
+        if not isinstance(error, Problem | OSError):
+            raise
         told = "Your notebooks, and what you had changed, are as they were."
-        raise Problem(f"{problem}\n{told}") from None
-    except KeyboardInterrupt:
-        write_files(root, contents | exercises)
-        raise
+        raise Problem(f"{error}\n{told}") from None
     if others:
         told.append(f"{len(others)} more files were different; yours are kept too.")
     return told
