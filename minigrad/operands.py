@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.arguments import check_bools
-from minigrad.dtypes import Array, weak
+from minigrad.dtypes import Array, check_holds, weak
 from minigrad.tensor import Tensor, kind
 
 NUMBERS = {float, int}
@@ -61,6 +61,13 @@ def constant(op: Any, value: Any, beside: np.dtype) -> Tensor:
         if len(constants) > 1000:
             constants.clear()
         constants[value, beside] = tensor
+    return tensor
+
+
+def exactly(op: Any, value: Any, beside: np.dtype) -> Tensor:
+    """Return a constant; raise RuntimeError if it is too large for its dtype."""
+    tensor = constant(op, value, beside)
+    check_holds(tensor.dtype, value)
     return tensor
 
 

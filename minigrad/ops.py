@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from minigrad.arguments import bools
-from minigrad.dtypes import default
+from minigrad.dtypes import check_holds, default
 from minigrad.op import Op, alike, called, to_dtype
-from minigrad.operands import as_numbers, constant
+from minigrad.operands import as_numbers, exactly
 from minigrad.special import erf_of
 from minigrad.tensor import Tensor
 
@@ -179,10 +179,10 @@ def where(condition, input=None, other=None):
     bools("where", condition)
     tensors = [x for x in (input, other) if isinstance(x, Tensor)]
     if not tensors:
-        input = constant(choose, input, np.dtype(bool))
+        input = exactly(choose, input, np.dtype(bool))
     beside = (tensors or [input])[0]
     pair = [
-        x if isinstance(x, Tensor) else constant(choose, x, beside.dtype)
+        x if isinstance(x, Tensor) else exactly(choose, x, beside.dtype)
         for x in (input, other)
     ]
     if pair[0].dtype is not pair[1].dtype:
@@ -201,6 +201,8 @@ def clamp(input, min=None, max=None):
     if tensors == {False}:
         if input.dtype.kind != "f" and not all(map(is_whole, bounds)):
             input = to_dtype(input, default)
+        for bound in bounds:
+            check_holds(input.dtype, bound)
         return called("ClampBackward1", clamp_to(input, min, max))
     for bound in bounds:
         input, _ = alike(input, bound)

@@ -7,6 +7,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.arguments import check_bools
+from minigrad.dtypes import check_holds
 from minigrad.op import Op, alike, called
 from minigrad.operands import both_tensors
 from minigrad.reductions import floats
@@ -23,6 +24,7 @@ def scaled(op: Op) -> Callable:
             raise RuntimeError(f"alpha, {alpha}, has to be an integer for integers")
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             input, other = alike(input, other)
+            check_holds(other.dtype, alpha)
         return op(input, other * alpha)
 
     function.__qualname__ = op.name.lower()  # errors name it

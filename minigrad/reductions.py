@@ -99,6 +99,8 @@ def to_others(g, a, y, dim, keepdim):
     if a.all():
         return by_dividing(g, a, y, dim, keepdim)
     if dim is None:
+        if (a == 0).sum() > 1:
+            return np.zeros_like(a)
         return to_others(g.reshape(1), a.reshape(-1), y, 0, True).reshape(a.shape)
     left = np.ones_like(a)
     right = np.ones_like(a)

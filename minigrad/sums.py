@@ -9,6 +9,7 @@ from minigrad.arguments import axis_of
 from minigrad.dtypes import ARRAYS, float32, float64, int64, ones
 
 LONG = 1000  # more numbers than these are not added up at one go: errors would grow
+VERY_LONG = 8192  # nor more than these in a product of matrices
 
 
 @lru_cache(maxsize=1000)
@@ -79,3 +80,16 @@ def column_sums(a):
     if len(a) > LONG:
         a = np.stack([column_sums(a[i : i + LONG]) for i in range(0, len(a), LONG)])
     return np.dot(ones_for(a, len(a)), a)
+
+
+def product_in_pieces(rows, columns):
+    """Return rows @ columns.T: with few but long rows piece by piece, and added up.
+
+    Up to a million multiplications OpenBLAS takes a faster way where it has AVX-512,
+    and adds up each sum at one go.
+    """
+    step = min(10**6 // (len(rows) * len(columns) or 1), VERY_LONG)
+    if step < 500:
+        return rows @ columns.T
+    ends = range(0, rows.shape[1] or 1, step)
+    return sum(rows[:, i : i + step] @ columns[:, i : i + step].T for i in ends)

@@ -4,6 +4,7 @@ from typing import Any
 
 from minigrad.arguments import MISSING, parameters_of
 from minigrad.nn import functional as F
+from minigrad.nn.losses import chosen
 from minigrad.nn.module import Module
 from minigrad.tensor import Tensor, kind
 
@@ -68,6 +69,11 @@ class Loss(Applies):
     """What losses have in common: called with an input and a target."""
 
     inputs = 2
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.reduction = chosen(self.size_average, self.reduce, self.reduction)
+        self.size_average = self.reduce = None
 
 
 class Pool(Applies):
@@ -174,13 +180,17 @@ class AdaptiveAvgPool2d(Applies):
 class MSELoss(Loss):
     """The mean of the squared differences."""
 
-    function = staticmethod(F.mse_loss)
+    @staticmethod
+    def function(input, target, size_average=None, reduce=None, reduction="mean"):
+        return F.mse_loss(input, target, size_average, reduce, reduction)
 
 
 class L1Loss(Loss):
     """The mean of the absolute differences."""
 
-    function = staticmethod(F.l1_loss)
+    @staticmethod
+    def function(input, target, size_average=None, reduce=None, reduction="mean"):
+        return F.l1_loss(input, target, size_average, reduce, reduction)
 
 
 class NLLLoss(Loss):

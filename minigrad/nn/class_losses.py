@@ -11,7 +11,7 @@ from minigrad.indexing import grid, taken
 from minigrad.joint import same
 from minigrad.nn.losses import (
     check_constant,
-    check_reduction,
+    chosen,
     each,
     reduced,
     same_shape,
@@ -56,8 +56,9 @@ def cross_entropy(
     input,
     target,
     weight=None,
-    *,
+    size_average=None,
     ignore_index=-100,
+    reduce=None,
     reduction="mean",
     label_smoothing=0.0,
 ):
@@ -68,7 +69,7 @@ def cross_entropy(
     targets equal to ignore_index do not count; label_smoothing mixes the target with
     the uniform distribution (C. Szegedy et al., 2015).
     """
-    check_reduction(reduction)
+    reduction = chosen(size_average, reduce, reduction)
     check_tensors("cross_entropy", input, target)
     check_scores(input, weight)
     if not 0 <= label_smoothing <= 1:
@@ -193,8 +194,17 @@ def total_weight(input, target, weight, ignore_index):
     return Tensor(picked_weights(input, target, weight, ignore_index)[0].sum())
 
 
-def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
+def nll_loss(
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+):
     """Return minus the log-probabilities of the right classes."""
+    reduction = chosen(size_average, reduce, reduction)
     check_tensors("nll_loss", input, target)
     check_scores(input, weight)
     check_classes(input, target, ignore_index)

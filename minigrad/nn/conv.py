@@ -15,6 +15,7 @@ from minigrad.joint import join, unused
 from minigrad.nn.padding import pad
 from minigrad.op import Op, called
 from minigrad.shapes import cat
+from minigrad.sums import product_in_pieces
 
 
 def pair(value):
@@ -98,18 +99,6 @@ def convolve_back(a, weight, size, stride, padding, dilation):
     for (i, j), window in shifts(kernel, spans, stride, dilation):
         out[window] += columns[:, i, j]
     return batch_first(out[:, ph : ph + h, pw : pw + w])
-
-
-def product_in_pieces(rows, columns):
-    """Return rows @ columns.T: with few but long rows piece by piece, and added up.
-
-    Up to a million multiplications OpenBLAS takes a faster way where it has AVX-512.
-    """
-    step = 10**6 // (len(rows) * len(columns) or 1)
-    if step < 500:
-        return rows @ columns.T
-    ends = range(0, rows.shape[1] or 1, step)
-    return sum(rows[:, i : i + step] @ columns[:, i : i + step].T for i in ends)
 
 
 def kernel_gradient(a, input, kernel, stride, padding, dilation):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from minigrad import creation, ops
-from minigrad.dtypes import bool_
+from minigrad.dtypes import bool_, check_holds
 from minigrad.indexing import check_places, taken
 from minigrad.inplace import overwrite
 from minigrad.joint import join
@@ -30,7 +30,7 @@ from minigrad.products import matmul
 from minigrad.reductions import floats
 from minigrad.reductions import log_softmax as log_softmax_op
 from minigrad.reductions import softmax as softmax_op
-from minigrad.sums import column_sums
+from minigrad.sums import VERY_LONG, column_sums, product_in_pieces
 from minigrad.tensor import Tensor
 
 sigmoid, tanh = ops.sigmoid, ops.tanh
@@ -51,6 +51,8 @@ def rows(x):
 
 def product(a, b):
     """Return a @ b: np.dot starts sooner, but fills the result with zeros first."""
+    if len(b) > VERY_LONG:  # each number is a sum of that many: errors would grow
+        return product_in_pieces(a, b.T)
     return np.dot(a, b) if type(a) is np.ndarray and len(a) < 100 else a @ b
 
 
@@ -69,7 +71,7 @@ MATRIX = {
 }
 STACK = {
     "input": lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
-    "weight": lambda g, input: rows(g).T @ rows(input),
+    "weight": lambda g, input: product(rows(g).T, rows(input)),
     "bias": lambda g: column_sums(rows(g)),
 }
 LINEAR = {
@@ -173,6 +175,9 @@ def slope_of_silu(a, s):
 def placed(op, inplace, input, *args):
     """Return op(input, *args), in the input's own memory if asked to."""
     floats(op.name.lower(), input)
+    for number in args:
+        if not isinstance(number, Tensor):
+            check_holds(input.dtype, number)
     return overwrite(input, op, *args) if inplace else op(input, *args)
 
 
@@ -193,8 +198,7 @@ def silu(input, inplace=False):
 
 def softplus(input, beta=1.0, threshold=20.0):
     """Return log(1 + exp(beta * x)) / beta, and x itself where beta * x is large."""
-    floats("softplus", input)
-    return SOFTPLUS(input, beta, threshold)
+    return placed(SOFTPLUS, False, input, beta, threshold)
 
 
 HALF_ROOT, BELL = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)

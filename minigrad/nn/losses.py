@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from minigrad import ops, reductions
-from minigrad.op import Op, alike, called
+from minigrad.op import Op, alike, called, to_dtype
 from minigrad.operands import check_tensors
 from minigrad.tensor import Tensor, kind
 
@@ -15,6 +15,19 @@ def check_reduction(reduction):
     """Raise ValueError for what is no way to take losses together."""
     if reduction not in ("none", "sum", "mean"):
         raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
+
+
+def chosen(size_average, reduce, reduction):
+    """Return the reduction; programs from before PyTorch 0.4 say it by two words."""
+    if size_average is not None or reduce is not None:
+        size_average, reduce = size_average is not False, reduce is not False
+        reduction = ("mean" if size_average else "sum") if reduce else "none"
+        warnings.warn(
+            f"size_average and reduce are old words: write reduction={reduction!r}",
+            stacklevel=3,
+        )
+    check_reduction(reduction)
+    return reduction
 
 
 def reduced(losses, reduction):
@@ -108,23 +121,28 @@ def paired(name, input, target):
     return input, target
 
 
-def mse_loss(input, target, *, reduction="mean", weight=None):
+def mse_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", weight=None
+):
     """Return the squared differences, or their mean, or weighted mean, or sum.
 
     Shapes that differ are broadcast, with a warning.
     """
-    check_reduction(reduction)
+    reduction = chosen(size_average, reduce, reduction)
     input, target = paired("mse_loss", input, target)
     if weight is None:
         return SQUARED(input, target, reduction)
     return weighted(SQUARED(input, target, "none"), weight, reduction)
 
 
-def l1_loss(input, target, *, reduction="mean", weight=None):
+def l1_loss(
+    input, target, size_average=None, reduce=None, reduction="mean", weight=None
+):
     """Return the absolute differences, or their mean, or weighted mean, or sum.
 
     Shapes that differ are broadcast, with a warning.
     """
+    reduction = chosen(size_average, reduce, reduction)
     input, target = paired("l1_loss", input, target)
     losses = ops.abs(input - target)
     if weight is None:
@@ -134,7 +152,6 @@ def l1_loss(input, target, *, reduction="mean", weight=None):
 
 def weighted(losses, weight, reduction):
     """Return losses times their weights, or the sum of that, or the weighted mean."""
-    check_reduction(reduction)
     if weight.shape != losses.shape:
         raise ValueError(
             f"weight {weight.shape} must be the same size as the input {losses.shape}"
@@ -145,9 +162,11 @@ def weighted(losses, weight, reduction):
     return losses.sum() / (weight.sum() if reduction == "mean" else 1)
 
 
-def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
+def binary_cross_entropy(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
+):
     """Return -(t log p + (1 - t) log(1 - p)) for probabilities p; logs end at -100."""
-    check_reduction(reduction)
+    reduction = chosen(size_average, reduce, reduction)
     same_shape("binary_cross_entropy", input, target)
     if input.dtype != target.dtype:
         raise RuntimeError(
@@ -163,24 +182,37 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
 
 
 def binary_cross_entropy_with_logits(
-    input, target, weight=None, *, reduction="mean", pos_weight=None
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    reduce=None,
+    reduction="mean",
+    pos_weight=None,
 ):
     """Return the binary cross-entropy of sigmoid(input), without ever computing that.
 
-    pos_weight multiplies the part of the positive answers.
+    pos_weight multiplies the part of the positive answers. The target's dtype is the
+    loss's, too.
     """
-    check_reduction(reduction)
-    input, target = fitting("binary_cross_entropy_with_logits", input, target)
+    reduction = chosen(size_average, reduce, reduction)
+    a, b = fitting("binary_cross_entropy_with_logits", input, target)
     if weight is None and pos_weight is None:
-        return LOGITS(input, target, reduction)
+        return to_dtype(LOGITS(a, b, reduction), target.dtype)
+    losses = weighted_logits(a, b, weight, pos_weight)
+    loss = to_dtype(reduced(losses, reduction), target.dtype)
+    return called("BinaryCrossEntropyWithLogits", loss)
+
+
+def weighted_logits(a, b, weight, pos_weight):
+    """Return the losses of logits a, with weights for all or for positive answers."""
     check_constant(weight, pos_weight)
     if pos_weight is None:
-        losses = LOGITS(input, target, "none")
+        losses = LOGITS(a, b, "none")
     else:
-        weights = 1 + (pos_weight - 1) * target
-        losses = (1 - target) * input + weights * SOFT(input)
-    losses = losses if weight is None else losses * weight
-    return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
+        weights = 1 + (pos_weight - 1) * b
+        losses = (1 - b) * a + weights * SOFT(a)
+    return losses if weight is None else losses * weight
 
 
 def check_constant(*weights):
