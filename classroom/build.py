@@ -5,6 +5,7 @@ import hashlib
 import io
 import os
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from copy import deepcopy
 from pathlib import Path
@@ -16,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
 from rich.console import Console
 from rich.progress import Progress
+from rich.text import Text
 
 from classroom.chapters import ROOT, Chapter, ChapterError, Exercise, chapters
 from classroom.kernels import Runner
@@ -233,15 +235,15 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     written = []
     name = f"{chapter.slug}.ipynb"
     kinds = ("notebooks", "solutions", PRISTINE)
-    if chapter.missing and any(_differences(chapter, kind, root) for kind in kinds):
+    if chapter.missing and any(differences(chapter, kind, root) for kind in kinds):
         raise ChapterError(
             f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
-            "installed."
+            f"installed. Run: {sys.executable} -m pip install {chapter.missing}"
         )
-    if _differences(chapter, "notebooks", root):
+    if differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
         written += _write(lesson, root / "notebooks" / name)
-    if any(_differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
+    if any(differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
         solved = execute(solution_notebook(chapter), root / "solutions")
         written += _write(solved, root / "solutions" / name)
         written += _write_blank(blank_notebook(chapter, solved), name, root)
@@ -272,7 +274,7 @@ def _write_blank(blank: NotebookNode, name: str, root: Path) -> list[str]:
     return [*written, f"exercises/{name} has answers in it and was left as it is"]
 
 
-def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
+def differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
     """Say how a built notebook differs from what its source would give now."""
     path = root / folder / f"{chapter.slug}.ipynb"
     if not path.exists():
@@ -368,10 +370,7 @@ def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
             _compare(wanted, root, console) if check else _build(wanted, root, console)
         )
     except ChapterError as error:
-        console.print(f"[red]{error}[/red]")
-    except CellExecutionError as error:
-        console.print("[red]A cell failed while a chapter was built:[/red]")
-        console.print(str(error), markup=False, highlight=False)
+        console.print(Text(str(error), "red"), soft_wrap=True)
     return 1
 
 
@@ -391,7 +390,7 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
         problem
         for chapter in wanted
         for folder in ("notebooks", "solutions", PRISTINE)
-        for problem in _differences(chapter, folder, root)
+        for problem in differences(chapter, folder, root)
     ]
     for path, (now, should_be) in _made(root).items():
         if now != should_be:
@@ -406,13 +405,19 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
 
 
 def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
-    written = []
+    written, failed = [], []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("building", total=len(wanted))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = [pool.submit(build_chapter, chapter, root) for chapter in wanted]
+            jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
             for job in as_completed(jobs):
-                written += job.result()
+                try:
+                    written += job.result()
+                except ChapterError as error:
+                    failed.append(Text(str(error), "red"))
+                except CellExecutionError as error:
+                    failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
+                    failed.append(Text.from_ansi(str(error)))
                 progress.advance(task)
     for path, (now, should_be) in _made(root).items():
         if now != should_be:
@@ -420,6 +425,8 @@ def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
             written.append(path.name)
     for line in sorted(written):
         console.print(f"built {line}")
-    if not written:
+    for line in failed:
+        console.print(line, soft_wrap=True)
+    if not written and not failed:
         console.print("Everything is up to date.")
-    return 0
+    return 1 if failed else 0

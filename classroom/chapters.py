@@ -108,18 +108,37 @@ class Chapter:
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
-        found = {}
-        title = ""
+        found, headings, checks = {}, {}, []
         for cell in self.exercise_cells:
-            heading = re.match(r"## (\d+\.\d+) (.+)", cell.source)
-            if heading:
-                title = heading.group(2)
+            headings.update(re.findall(r"^## (\d+\.\d+) (.+)", cell.source, re.M))
             if name := cell.metadata.get("answer"):
-                points = int(cell.metadata.get("points", 0))
-                kind = "assignment" if points else "building"
-                found[name] = Exercise(name, title, kind, points, cell.source)
+                found[name] = self._exercise(name, headings, cell)
+            checks.append(cell.metadata.get("check"))
+        for name in found:
+            if checks.count(name) != 1:
+                raise ChapterError(
+                    f"{self.slug}/exercises.md: {name} needs one fence "
+                    f'```python check="{name}", not {checks.count(name)}'
+                )
         self._read_answers(found)
         self._read_hidden(found)
+        return found
+
+    def _exercise(self, name: str, headings: dict, cell: NotebookNode) -> Exercise:
+        """Return the exercise of an answer's cell; raise ChapterError if it is none."""
+        where = f"{self.slug}/exercises.md: the answer {name!r}"
+        if name not in headings:
+            raise ChapterError(f'{where} needs a heading above it, "## {name} Title"')
+        points = str(cell.metadata.get("points", 0))
+        if not points.isdecimal():
+            raise ChapterError(f"{where}: points={points!r} is no whole number")
+        kind = "building" if points == "0" else "assignment"
+        found = Exercise(name, headings[name], kind, int(points), cell.source)
+        if STUB not in found.blank:
+            raise ChapterError(
+                f"{where} needs lines ### BEGIN SOLUTION and ### END SOLUTION: what "
+                "stands between them is not handed out"
+            )
         return found
 
     def _read_answers(self, found: dict[str, Exercise]) -> None:
@@ -148,6 +167,9 @@ class Chapter:
     def _read_hidden(self, found: dict[str, Exercise]) -> None:
         for name, section in sections(self.text("hidden.md"), "## "):
             self._named(found, name, "hidden.md").hidden = first_fence(section)
+        for name, exercise in found.items():
+            if not exercise.hidden:
+                raise ChapterError(f"{self.slug}/hidden.md has no check of {name}")
 
     def _named(self, found: dict[str, Exercise], name: str, where: str) -> Exercise:
         if name not in found:

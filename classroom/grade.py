@@ -470,10 +470,12 @@ def kept_seed(path: Path) -> str:
 
 def require_everywhere(client: Any) -> None:
     """Raise NoSandbox unless every worker has a sandbox that holds."""
-    for worker, problem in client.run(why_no_sandbox).items():
+    found = client.run(why_no_sandbox)
+    for worker, problem in found.items():
+        where = f" on {worker}" if len(found) > 1 else ""
         if problem:
             raise NoSandbox(
-                f"Submissions would run without a sandbox on {worker}: {problem}. "
+                f"Submissions would run without a sandbox{where}: {problem}. "
                 "To run them there nevertheless, with your rights and your files, "
                 "give --unsafe."
             )

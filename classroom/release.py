@@ -16,7 +16,7 @@ from rich.text import Text
 
 from classroom import chapters as sources
 from classroom.assemble import CORE_TESTS
-from classroom.build import TABLE, chapter_table
+from classroom.build import PRISTINE, TABLE, chapter_table, differences
 from classroom.grade import chosen_chapters, hidden_checks
 from classroom.notebooks import ROOT, Chapter, Unreadable
 
@@ -48,6 +48,7 @@ def release_command(
     console = Console(highlight=False)
     try:
         chosen = chosen_chapters(chapters)
+        check_built(chosen)
         if out.exists() and any(out.iterdir()):
             raise Unreadable(
                 f"{out} is not empty. Give a new folder: nothing is overwritten."
@@ -57,7 +58,7 @@ def release_command(
                 "With --nbgrader give --seed WORDS: the hidden tests are drawn from "
                 "it. Keep it to yourself."
             )
-    except (Unreadable, NotADirectoryError) as error:
+    except (Unreadable, NotADirectoryError, sources.ChapterError) as error:
         console.print(Text(str(error)), soft_wrap=True)
         return 2
     if nbgrader:
@@ -67,6 +68,17 @@ def release_command(
         write_release(out, chosen)
         console.print(Text(f"{len(chosen)} chapters for students: {out}"))
     return 0
+
+
+def check_built(chosen: list[Chapter]) -> None:
+    """Raise Unreadable if the notebooks are not what chapters/ would make now."""
+    slugs = [chapter.slug for chapter in chosen]
+    for chapter in sources.chapters():
+        for folder in ("notebooks", PRISTINE) if chapter.slug in slugs else ():
+            for problem in differences(chapter, folder, ROOT):
+                raise Unreadable(
+                    f"{problem}. Run: python3 course.py build {chapter.number}"
+                )
 
 
 def write_release(out: Path, chosen: list[Chapter]) -> None:
@@ -117,13 +129,15 @@ def without_dead_link(text: str, slugs: list[str]) -> str:
 
 
 def readme(slugs: list[str]) -> str:
-    """Return the README without what is for teachers and authors."""
+    """Return the README without what is for teachers, authors or other chapters."""
     text = (ROOT / "README.md").read_text("utf-8")
-    table = chapter_table([c for c in sources.chapters() if c.slug in slugs])
+    everything = sources.chapters()
+    table = chapter_table([c for c in everything if c.slug in slugs])
     text = TABLE.sub(lambda match: match[1] + table + match[2], text)
-    return re.sub(
-        r"<!-- not handed out -->.*?<!-- handed out -->\n", "", text, flags=re.S
-    )
+    left_out = "<!-- not handed out -->.*?<!-- handed out -->\n"
+    if len(slugs) < len(everything):
+        left_out += "|<!-- with all chapters -->.*?<!-- with any -->\n\n"
+    return re.sub(left_out, "", text, flags=re.S)
 
 
 # --- nbgrader -----------------------------------------------------------------------

@@ -76,8 +76,9 @@ METHODS = {
     shapes: "view expand repeat contiguous",
     inplace: "add_ sub_ div_ round_ copy_ fill_ zero_ uniform_ normal_",
 }
-IN_PLACE = """mul pow neg abs exp log sqrt rsqrt square reciprocal sin cos tan tanh
-    sigmoid floor ceil clamp relu"""
+IN_PLACE = """mul true_divide remainder floor_divide pow neg abs exp log log1p sqrt
+    rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil clamp
+    relu"""
 # Functions, not Ops, that are told an axis; Ops know NumPy's words for it
 WITH_DIM = ["var", "std", "max", "min", "argmax", "argmin", "cat", "stack"]
 WITH_DIM += ["unsqueeze", "index_select"]

@@ -41,14 +41,14 @@ MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
 class Op:
     """An operation: how to compute it, and what each argument's gradient is.
 
-    `forward` gets arrays and returns one. A formula gets the result's gradient `g` and
-    what its further parameters name: `y` is the result, `shape` the shape of the
-    formula's own argument, anything else an argument of `forward`, or an extra (a
-    forward may return a pair: the result, and a dict of extras), or `i`, where one
-    formula serves a list of arguments: which of them. Only what is named is kept until
-    backward. A formula uses nothing but operators, methods and functions that arrays
-    and Tensors share, so that it can be recorded itself; where a fast one cannot,
-    `plain` composes the same operation from others.
+    `name` is that of PyTorch's node, less "Backward0". `forward` gets arrays and
+    returns one. A formula gets the result's gradient `g` and what its further
+    parameters name: `y` is the result, `shape` the shape of the formula's own argument,
+    anything else an argument of `forward`, or an extra (a forward may return a pair:
+    the result, and a dict of extras), or `i`, where one formula serves a list of
+    arguments: which of them. Only what is named is kept until backward. A formula uses
+    nothing but what arrays and Tensors share, so that it can be recorded itself; where
+    a fast one cannot, `plain` composes the same operation from others.
     """
 
     def __init__(self, name, forward, plain=None, overload=None, **formulas):

@@ -212,7 +212,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "deleted checks": (
         deleted_checks,
         3,
-        "the check of 4.1, 4.2, 4.3, 4.4 is not in it",
+        f"the check of {', '.join(SOLVED)} is not in it",
     ),
     "edited checks": (edited_checks, 2, ""),
     "reordered cells": (reordered_cells, 3, ""),

@@ -960,6 +960,42 @@ for shape in [(2, 4, 0), (0, 4, 3), (0, 3), (3, 0)]:
 x, double = torch.tensor([1.5, 2.0]), torch.tensor(1.5, dtype=torch.float64)
 found = [F.l1_loss(x, double).dtype, F.l1_loss(double, x).dtype, F.mse_loss(x, double)]
 """,
+    "dtypes of a loss of logits": """
+x, double = torch.tensor([1.5, 2.0]), torch.tensor([1.0, 0.0], dtype=torch.float64)
+loss, found = F.binary_cross_entropy_with_logits, []
+for options in ({}, {"reduction": "none"}, {"pos_weight": double}, {"weight": double}):
+    for a, b in ((x, double), (double, x), (x, x)):
+        out = loss(a.clone().requires_grad_(), b.abs() / 2, **options)
+        found += [out, str(out.dtype)]
+""",
+    "the arguments of losses, in order": """
+import warnings
+warnings.simplefilter("ignore")
+x, y = torch.tensor([[0.5, 0.3], [0.2, 0.9]]), torch.tensor([[1.0, 0.0], [1.0, 1.0]])
+w, classes, found = torch.tensor([1.0, 3.0]), torch.tensor([1, 0]), []
+for loss in F.mse_loss, F.l1_loss:
+    found += [loss(x, y, None, None, "sum"), loss(x, y, False)]
+    found += [loss(x, y, None, None, "mean", y + 1), loss(x, y, reduce=False)]
+for loss in F.binary_cross_entropy, F.binary_cross_entropy_with_logits:
+    found += [loss(x, y, w, None, None, "none"), loss(x, y, w, False)]
+found += [F.binary_cross_entropy_with_logits(x, y, w, None, None, "sum", w)]
+for loss in F.nll_loss, F.cross_entropy:
+    found += [loss(x, classes, w, None, 0, None, "sum"), loss(x, classes, w, False)]
+    found += [loss(x, classes, size_average=True), loss(x, classes, w, reduce=False)]
+found += [F.cross_entropy(x, classes, w, None, -100, None, "mean", 0.1)]
+layer = torch.nn.CrossEntropyLoss(w, False)
+found += [layer.reduction, layer(x, classes), torch.nn.MSELoss(reduce=False)(x, y)]
+found += [torch.nn.NLLLoss(w, None, 0, None, "sum")(x, classes)]
+found += [torch.nn.L1Loss(False)(x, y)]
+found += [torch.nn.BCEWithLogitsLoss(w, None, None, "sum", w)(x, y)]
+""",
+    "products with zeros and without an end": """
+found = []
+nan = math.nan
+for numbers in [0.0, 0.0, math.inf], [0.0, nan, 2.0], [0.0, nan, 0.0], [0.0, 3.0]:
+    x = torch.tensor(numbers, requires_grad=True)
+    found += [x.prod(), *torch.autograd.grad(x.prod(), x)]
+""",
     "a mask that hides all, and nan": """
 q = torch.tensor([[[[math.nan, 1.0], [1.0, 2.0]]]])
 ones = torch.ones(1, 1, 2, 2)
@@ -1344,6 +1380,14 @@ found += [x.grad]
 """,
 }
 REFUSED = """
+torch.where(torch.ones(2) > 0, torch.ones(2), 1e40)
+torch.where(torch.ones(2) > 0, 1e40, 1.0)
+torch.ones(2).clamp(max=1e40)
+torch.ones(2).clamp(-1e40)
+torch.add(torch.ones(2), torch.ones(2), alpha=1e40)
+F.elu(torch.ones(2), 1e40)
+F.leaky_relu(torch.ones(2), 1e40)
+F.softplus(torch.ones(2), 1e40)
 (torch.ones(2, requires_grad=True) // 2).sum().backward()
 torch.zeros(2, dtype=torch.bool).__setitem__(0, "a")
 torch.ones(3).flip()

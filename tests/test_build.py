@@ -6,6 +6,7 @@ import shutil
 import nbformat
 import pytest
 from nbconvert import SlidesExporter
+from rich.console import Console
 
 from classroom import build
 from classroom.chapters import ROOT, STUB, Chapter, ChapterError
@@ -64,6 +65,13 @@ def double(x):
     return x**2
 ```
 """
+HIDDEN = """\
+## 90.1
+
+```python
+print(double(rng.randint(2, 9)))
+```
+"""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +84,7 @@ def sample(tmp_path_factory):
         ("lesson.md", LESSON),
         ("exercises.md", EXERCISES),
         ("answers.md", ANSWERS),
-        ("hidden.md", ""),
+        ("hidden.md", HIDDEN),
     ]:
         (folder / name).write_text(text)
     for name in ("notebooks", "solutions", "exercises"):
@@ -157,12 +165,12 @@ def test_a_changed_or_missing_notebook_is_noticed(sample):
     before = path.read_text()
     try:
         path.write_text(before.replace("hello", "hallo"))
-        assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
+        assert "has other cells" in build.differences(chapter, "notebooks", root)[0]
         path.unlink()
-        assert "is missing" in build._differences(chapter, "notebooks", root)[0]
+        assert "is missing" in build.differences(chapter, "notebooks", root)[0]
     finally:
         path.write_text(before)
-    assert build._differences(chapter, "notebooks", root) == []
+    assert build.differences(chapter, "notebooks", root) == []
 
 
 def test_answers_in_exercises_are_never_overwritten(sample):
@@ -195,6 +203,12 @@ def test_nothing_leaks_into_the_notebooks_that_learners_get(sample):
         ("answers.md", "## 90.1\n### Bad: x\n```python\n1\n```\n", "should be"),
         ("answers.md", "## 90.1\n### Wrong: x\n```python\n1\n```\n", "Refused with"),
         ("hidden.md", "## 90.1\nno fence\n", "a python fence was expected"),
+        ("hidden.md", "", "has no check of 90.1"),
+        ("exercises.md", EXERCISES.replace("### ", "# "), "not handed out"),
+        ("exercises.md", EXERCISES.replace("## 90.1 ", "##90.1 "), "a heading above"),
+        ("exercises.md", EXERCISES.replace('"90.1"', "90.1", 1), "a heading above"),
+        ("exercises.md", EXERCISES.replace('"2"', '"two"'), "no whole number"),
+        ("exercises.md", EXERCISES.replace("check=", "chek="), "one fence"),
     ],
 )
 def test_a_bad_source_is_refused_with_its_place(sample, tmp_path, file, text, message):
@@ -202,6 +216,18 @@ def test_a_bad_source_is_refused_with_its_place(sample, tmp_path, file, text, me
     with pytest.raises(ChapterError, match=message):
         chapter.front  # noqa: B018
         chapter.exercises  # noqa: B018
+
+
+def test_one_chapter_that_fails_stops_no_other(sample, tmp_path, monkeypatch, capsys):
+    root, chapter = sample
+    broken = changed(chapter, tmp_path, "lesson.md", LESSON + "\n```python\n1 / 0\n```")
+    monkeypatch.setattr(build, "_made", lambda root: {})
+    for folder in ("notebooks", "exercises", "solutions"):
+        (tmp_path / folder).mkdir()
+    assert build._build([broken, chapter], tmp_path, Console(width=500)) == 1
+    said = capsys.readouterr().out
+    assert "91_changed: a cell failed" in said and "ZeroDivisionError" in said
+    assert "\x1b" not in said and "built notebooks/90_sample.ipynb" in said
 
 
 def test_an_unknown_chapter_is_refused(capsys):

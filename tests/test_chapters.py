@@ -99,13 +99,14 @@ def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
 def test_a_chapter_has_its_exercises(chapter):
     exercises = chapter.exercises.values()
-    assert 3 <= len(exercises) <= 5
+    assert 3 <= len(exercises) <= 5, f"{chapter.slug} should have 3 to 5 exercises"
     names = [f"{chapter.number}.{k + 1}" for k in range(len(exercises))]
     assert list(chapter.exercises) == names
     if chapter.front["track"] == "core":
-        assert 1 <= sum(ex.kind == "assignment" for ex in exercises) <= 2
+        assignments = sum(ex.kind == "assignment" for ex in exercises)
+        assert 1 <= assignments <= 2, f"{chapter.slug} should have 1 or 2 with points"
     hints = chapter.text("exercises.md").count("<details><summary>Hint ")
-    assert hints == 3 * len(exercises)
+    assert hints == 3 * len(exercises), f"{chapter.slug}: each wants three hints"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,6 @@ def test_a_chapter_has_its_exercises(chapter):
 def test_an_exercise_has_a_blank_and_answers_that_test_it(chapter, exercise):
     assert STUB in exercise.blank
     assert "### " not in exercise.blank and "### " not in exercise.solved
-    assert len(exercise.wrong) >= 3
-    assert len(exercise.right) >= 1
+    assert len(exercise.wrong) >= 3, "answers.md should have three wrong answers"
+    assert len(exercise.right) >= 1, "answers.md should have a right one"
     assert exercise.hidden

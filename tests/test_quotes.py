@@ -68,7 +68,8 @@ def test_a_quote_is_the_packages_own_text(where, path, source):
     package = definitions((ROOT / path).read_text(encoding="utf-8"))
     for name, tree in definitions(source).items():
         assert name in package, f"{where}: {path} has no {name}"
-        assert tree == package[name], f"{where}: {path} has another text for {name}"
+        if tree != package[name]:
+            pytest.fail(f"{where}: {path} has another text for {name}; quote that")
 
 
 def test_no_page_says_global():
@@ -90,7 +91,10 @@ def test_every_definition_is_quoted_exactly_once(file):
     )
     package = definitions((ROOT / path).read_text(encoding="utf-8"))
     package.pop("docstring", None)
-    assert quoted == Counter(package.keys())
+    missing = sorted(package.keys() - quoted.keys())
+    assert not missing, f"no lesson quotes {missing} of {path}; some page has to"
+    twice = sorted(name for name in quoted if quoted[name] > 1)
+    assert not twice, f"quoted more than once: {twice} of {path}"
 
 
 def test_no_cell_is_longer_than_a_screen():

@@ -24,10 +24,11 @@ class Applies(Module):
         in_order = self.function.__code__.co_argcount - self.inputs  # others: by name
         options = defaults | dict(zip(defaults, args)) | kwargs
         if len(args) > in_order or not are_complete(options, defaults):
+            takes = f"the options ({', '.join(defaults)})" if defaults else "no options"
+            inputs = "input, target" if self.inputs == 2 else "input"
             raise TypeError(
-                f"{kind(self)} takes the options ({', '.join(defaults)}), "
-                f"not ({listed(args, kwargs)}). What it is applied to comes later: "
-                f"{kind(self)}(...)({'input, target' if self.inputs == 2 else 'input'})"
+                f"{kind(self)} takes {takes}, not ({listed(args, kwargs)}). What it is "
+                f"applied to comes later: {kind(self)}(...)({inputs})"
             )
         self.options = tuple(options)
         for name, value in options.items():
@@ -119,13 +120,13 @@ class SiLU(Applies):
 class Sigmoid(Applies):
     """1 / (1 + exp(-x))."""
 
-    function = staticmethod(lambda input: F.sigmoid(input))
+    function = staticmethod(lambda input: F.sigmoid(input))  # tells its parameters
 
 
 class Tanh(Applies):
     """tanh(x)."""
 
-    function = staticmethod(lambda input: F.tanh(input))
+    function = staticmethod(lambda input: F.tanh(input))  # tells its parameters
 
 
 class Softplus(Applies):
