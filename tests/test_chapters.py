@@ -1,6 +1,7 @@
 """The sources of the chapters: front matter, glossary, PyTorch snippets, answers."""
 
 import doctest
+import json
 import re
 
 import pytest
@@ -118,3 +119,11 @@ def test_an_exercise_has_a_blank_and_answers_that_test_it(chapter, exercise):
     assert len(exercise.wrong) >= 3, "answers.md should have three wrong answers"
     assert len(exercise.right) >= 1, "answers.md should have a right one"
     assert exercise.hidden
+
+
+def test_chapter_23_leaves_out_no_rule_but_the_four_that_it_names():
+    path = ROOT / "notebooks" / "23_rest_of_the_table.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    (last,) = [cell for cell in cells if cell["source"] == ["print(*left())"]]
+    told = "FloorDivide MaxPool2DPick Part ToCopy\n"
+    assert last["outputs"][0]["text"] == [told], "let it examine the others, too"

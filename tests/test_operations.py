@@ -1,11 +1,13 @@
 """Every operation does what PyTorch's does, and so do its two derivatives."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 import minigrad
+from minigrad import methods
 from tests.reference.compute import HERE, cases, compute
 
 STORED = json.loads((HERE / "operations.json").read_text(encoding="utf-8"))
@@ -13,6 +15,7 @@ OTHER_NAMES = {  # where minigrad composes what PyTorch has as one node, or the 
     "F.max_pool2d(x, 2) | x=3,6,5",
     "F.avg_pool2d(x, 2) | x=3,6,5",
     "F.leaky_relu(x * 1, 0.2, inplace=True)",
+    "(x * 1).copy_(y)",
     "torch.einsum('ij->', x)",
     "torch.einsum('ii->i', x)",
     "torch.einsum('ii', x)",
@@ -66,6 +69,16 @@ def test_what_is_stored_is_what_pytorch_computes(case):
     live = compute(case, torch, "float64")
     for kind in ("results", "first", "second"):
         assert_close(kind, live[kind], STORED[case][kind], 1e-7)
+
+
+def test_every_operation_has_a_case():
+    tables = methods.BOTH, methods.FUNCTIONS, methods.METHODS
+    names = {n for table in tables for names in table.values() for n in names.split()}
+    names |= {f"{name}_" for name in methods.IN_PLACE.split()}
+    names -= {"equal", "allclose"}  # they return no tensor
+    names -= {"uniform_", "normal_"}  # nor these the same in PyTorch
+    words = set(re.findall(r"\w+", "\n".join(cases())))
+    assert not names - words, "tests/reference/operations.txt has no case for them"
 
 
 def test_every_case_is_stored_and_nothing_else():
