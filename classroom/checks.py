@@ -1,5 +1,6 @@
 """What check cells are made of: `check` around them, `expect` in them, `how_many`."""
 
+import inspect
 import linecache
 import math
 import traceback
@@ -13,6 +14,7 @@ from classroom import live
 from minigrad.tensor import Tensor
 
 BLANK = "fill this in"
+RETURNS = "\nDoes your function return something?"
 ARRAYS = (Tensor, np.ndarray, np.generic)
 
 
@@ -42,10 +44,10 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
         raise _refuse(exercise, str(wrong), type(wrong)) from None
     except NotImplementedError as error:
         if str(error) != BLANK:
-            raise _refuse(exercise, _what_was_raised(error)) from None
+            raise _refuse(exercise, _what_was_raised(error, pieces)) from None
         raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
     except Exception as error:
-        raise _refuse(exercise, _what_was_raised(error)) from None
+        raise _refuse(exercise, _what_was_raised(error, pieces)) from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
         live.restore()
         raise
@@ -92,20 +94,30 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
             raise WrongAnswer(
                 f"{live.name_of(piece)} is still the package's own. Write it into your "
                 "cell, keep the first line of the cell, `# minigrad/...`, and run "
-                "the cell before the check."
+                "the cell before the check. If it stops with an error, mend that first."
             )
 
 
-def _what_was_raised(error: Exception) -> str:
-    text = f"Your code raised {type(error).__name__}: {error}"
-    if isinstance(error, TypeError) and "NoneType" in str(error):
-        text += "\nDoes your function return something?"
+def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
+    """Return what an answer raised, and the line of it, if that stands in a cell."""
+    frames = traceback.extract_tb(error.__traceback__)
+    cells = [f for f in frames if "ipykernel" in f.filename or f.filename[:4] == "<ipy"]
+    inside = [frame for frame in cells if frame.filename != cells[0].filename]
+    outside = bool(cells) and not inside
+    what = "The check could not use your answer:" if outside else "Your code raised"
+    text = f"{what} {type(error).__name__}: {error}"
+    if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
+        text += "\nSomething in this line is None." if inside else RETURNS
     if isinstance(error, NameError) and error.name:
         text += f"\nHas the cell that defines `{error.name}` been run?"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "ipykernel" in frame.filename or frame.filename.startswith("<ipython"):
-            line = linecache.getline(frame.filename, frame.lineno).strip()
-            return f"{text}\n    in line {frame.lineno} of a cell: {line}"
+    files = {
+        piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
+    }
+    judged = [frame for frame in inside if frame.filename in files] or inside or cells
+    if judged:
+        place = judged[-1]
+        line = linecache.getline(place.filename, place.lineno).strip()
+        text += f"\n    in line {place.lineno} of a cell: {line}"
     return text
 
 

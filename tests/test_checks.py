@@ -148,3 +148,25 @@ def test_a_wrong_array_is_told_where(got, says):
 def test_finite_differences_are_told_of_the_element_that_is_wrong():
     with pytest.raises(WrongAnswer, match="finite differences give 8"):
         expect("it", np.ones((1, 2)), np.array([[1.0, 2.0]]), numeric=[[7.0, 8.0]])
+
+
+def cell(source, name, space):
+    exec(compile(source, f"/tmp/ipykernel_1/{name}.py", "exec"), space)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("\n\n\n\n    return helper(x)", "helper refuses\n    in line 5 of a cell"),
+        ("\n\n    return x + None", "Something in this line is None.\n    in line 3"),
+        ("\n    pass", "Does your function return something?\n    in line 2"),
+    ],
+)
+def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
+    monkeypatch.setattr(live, "is_live", lambda piece: True)
+    space = {"check": check}
+    cell("\ndef helper(x):\n    raise ValueError('helper refuses')", "earlier", space)
+    cell(f"def answer(x):{answer}", "answer", space)
+    with pytest.raises(WrongAnswer) as caught:
+        cell("with check('1.1', answer):\n    answer(1) + 1", "check", space)
+    assert told in str(caught.value)
