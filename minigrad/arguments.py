@@ -165,3 +165,11 @@ def mismatch(op: Any, x: np.ndarray, y: np.ndarray, error: ValueError) -> Runtim
                 f"and {y.shape}"
             )
     return RuntimeError(f"{op.name}: {error} (shapes: {x.shape} and {y.shape})")
+
+
+def no_gradient(name: str, i: int, share: Any) -> TypeError:
+    """Return the error for what a Function's backward gives in place of a gradient."""
+    return TypeError(
+        f"{name}: gradient {i} is a {type(share).__name__}; it should be a Tensor or "
+        "None, and None for an argument that is no tensor of floats"
+    )

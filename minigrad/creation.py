@@ -1,6 +1,7 @@
 """Making tensors: from data, filled, counted, and at random."""
 
 import copy
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -78,7 +79,15 @@ def without_tensors(data: Any) -> Any:
     """Return nested lists with the arrays of the tensors in them."""
     if isinstance(data, list | tuple):
         return [without_tensors(x) for x in data]
-    return data.array if isinstance(data, Tensor) else data
+    if not isinstance(data, Tensor):
+        return data
+    if data.requires_grad:
+        warnings.warn(
+            "tensor() copies numbers, and no gradient flows back through it: stack() "
+            "tensors that require grad, or detach() them",
+            stacklevel=3,
+        )
+    return data.array
 
 
 def as_tensor(data: Any, dtype: Any = None, device: str | None = None) -> Tensor:

@@ -1,5 +1,6 @@
 """Data in batches: torch.utils.data's Dataset and DataLoader, and two small sets."""
 
+import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -80,7 +81,7 @@ def random_split(
 def default_collate(examples: list) -> Any:
     """Make one batch of examples: of tensors, numbers, tuples or dicts of them.
 
-    As in PyTorch, Python's floats become float64.
+    As in PyTorch, of tuples comes a list, and Python's floats become float64.
     """
     first = examples[0]
     if isinstance(first, tuple | list):
@@ -89,9 +90,12 @@ def default_collate(examples: list) -> Any:
                 "each element in list of batch should be of equal size, not "
                 f"{sorted({len(example) for example in examples})}"
             )
-        return tuple(default_collate(list(column)) for column in zip(*examples))
+        columns = [default_collate(list(column)) for column in zip(*examples)]
+        return type(first)(*columns) if hasattr(first, "_fields") else columns
     if isinstance(first, dict):
-        return {key: default_collate([e[key] for e in examples]) for key in first}
+        batch = copy.copy(first)
+        batch.update((k, default_collate([e[k] for e in examples])) for k in first)
+        return batch
     if isinstance(first, Tensor):
         return stack(examples)
     if isinstance(first, str):
@@ -151,7 +155,7 @@ class DataLoader:
         while type(data) is Subset:
             data, indices = data.dataset, np.asarray(data.indices)[indices]
         if self.collate_fn is None and type(data) is TensorDataset:
-            return data[indices]  # all at once
+            return list(data[indices])  # all at once
         examples = [data[i] for i in indices.tolist()]
         return (self.collate_fn or default_collate)(examples)
 

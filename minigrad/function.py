@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.arguments import no_gradient
 from minigrad.engine import Node, recording
 from minigrad.grad_mode import no_grad
 from minigrad.hooks import wrapped
@@ -124,7 +125,7 @@ class Custom:
             )
         for i, (share, dtype) in enumerate(zip(shares, self.dtypes)):
             if share is not None and not (dtype and isinstance(share, Tensor)):
-                raise TypeError(f"{self.name}: Tensor or None; None for non-Tensors")
+                raise no_gradient(self.name, i, share)
             shares[i] = None if share is None else to_dtype(share, dtype)
         return shares
 

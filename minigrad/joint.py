@@ -23,7 +23,9 @@ def zero(a):
     return np.zeros((), a.dtype)
 
 
-flat = Op("Zero", zero, a=lambda g, shape: zeros(shape, g))  # PyTorch's is zeros
+flat = Op(  # PyTorch's gradient is zeros
+    "Zero", zero, a=lambda g, shape: np.broadcast_to(np.zeros_like(g), shape)
+)
 unused = Op("Zero", zero, a=lambda g: None)  # PyTorch's is None
 
 

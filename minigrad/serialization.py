@@ -10,23 +10,26 @@ import numpy as np
 from minigrad.tensor import Tensor, kind
 
 STRUCTURE = "minigrad"  # what the note is called that says where each array belongs
+LEARNS = "Tensor, requires_grad=True"
 
 
 def save(obj: Any, path: str | PathLike) -> None:
     """Write tensors, in dicts and lists beside numbers and words, to a file.
 
     What a model's state_dict() returns is such a dict, or an optimizer's, or a dict of
-    both. Other libraries that know .safetensors find the tensors by the same names; of
-    named tensors alone there is nothing else in the file.
+    both. Other libraries that know .safetensors find the tensors by the same names. The
+    path may be an open file, too.
     Raises TypeError for other objects: no code comes into a file.
     """
     from safetensors.numpy import save as in_bytes
 
     arrays: dict[str, np.ndarray] = {}
-    structure = taken_apart(obj, "", arrays)
-    named = {"dict": [[name, {"Tensor": name}] for name in arrays]}
-    note = None if structure == named else {STRUCTURE: json.dumps(structure)}
-    Path(path).write_bytes(in_bytes(arrays, note))  # save_file: only the owner may read
+    note = {STRUCTURE: json.dumps(taken_apart(obj, "", arrays))}
+    data = in_bytes(arrays, note)
+    if hasattr(path, "write"):
+        path.write(data)
+    else:
+        Path(path).write_bytes(data)  # save_file: only the owner may read
 
 
 def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
@@ -40,7 +43,7 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
         while name in arrays:
             name += "'"
         arrays[name] = np.array(getattr(value, "array", value), order="C")
-        return {"Tensor" if isinstance(value, Tensor) else "ndarray": name}
+        return {"ndarray" if isinstance(value, np.ndarray) else as_was(value): name}
     if isinstance(value, dict) and all(isinstance(key, str | int) for key in value):
         pairs = list(value.items())
     elif isinstance(value, list | tuple):
@@ -56,6 +59,11 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {what.__name__: parts}
 
 
+def as_was(tensor: Tensor) -> str:
+    """Return what a note calls a tensor."""
+    return LEARNS if tensor.requires_grad else "Tensor"
+
+
 def load(
     path: str | PathLike, map_location: Any = None, *, weights_only: bool = True
 ) -> Any:
@@ -67,18 +75,19 @@ def load(
         raise ValueError(
             f"load makes tensors on the CPU; .to({map_location!r}) moves one"
         )
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as from_bytes
 
+    data = path.read() if hasattr(path, "read") else Path(path).read_bytes()
     try:
-        file = safe_open(path, framework="np")
+        arrays = {name: np.array(array) for name, array in from_bytes(data).items()}
     except SafetensorError as error:
         raise RuntimeError(
             f"load: {path} is no .safetensors file ({error}). What torch.save() wrote "
             "is a pickle, which may run code; there, write it with safetensors.torch"
         ) from error
-    with file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        note = (file.metadata() or {}).get(STRUCTURE)
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    note = header.get("__metadata__", {}).get(STRUCTURE)
     if note is None:
         return {name: Tensor(array) for name, array in arrays.items()}
     return put_together(json.loads(note), arrays)
@@ -89,8 +98,10 @@ def put_together(note: Any, arrays: dict[str, np.ndarray]) -> Any:
     if not isinstance(note, dict):
         return note
     ((what, parts),) = note.items()
-    if what in ("Tensor", "ndarray"):
-        return Tensor(arrays[parts]) if what == "Tensor" else arrays[parts]
+    if what == "ndarray":
+        return arrays[parts]
+    if what in ("Tensor", LEARNS):
+        return Tensor(arrays[parts]).requires_grad_(what == LEARNS)
     values = {key: put_together(part, arrays) for key, part in parts}
     return (
         values

@@ -989,6 +989,79 @@ found += [torch.nn.NLLLoss(w, None, 0, None, "sum")(x, classes)]
 found += [torch.nn.L1Loss(False)(x, y)]
 found += [torch.nn.BCEWithLogitsLoss(w, None, None, "sum", w)(x, y)]
 """,
+    "a root of what relu made 0": """
+x = torch.tensor([0.0, 4.0], requires_grad=True)
+found = [*torch.autograd.grad(x.relu().sqrt().sum(), x)]
+found += [*torch.autograd.grad(F.relu(x).log().sum(), x)]
+e = torch.tensor([[1.0, 0.0], [1.0, 0.0]], requires_grad=True)
+square = (e**2).sum(1)
+far = square[:, None] + square[None] - 2 * e @ e.T
+found += [*torch.autograd.grad(far.relu().sqrt().sum(), e)]
+""",
+    "the slope of a slope through relu": """
+x = torch.linspace(-1, 1, 12).reshape(6, 2).requires_grad_()
+w = torch.linspace(1, -1, 16).reshape(8, 2).requires_grad_()
+found = []
+for bend in F.relu, F.leaky_relu:
+    (du,) = torch.autograd.grad(bend(F.linear(x, w)).sum(), x, create_graph=True)
+    found += [du, *torch.autograd.grad(du[:, 0].sum(), x, create_graph=True)]
+    found += [*torch.autograd.grad(du[:, 1].sum(), w, create_graph=True)]
+""",
+    "a part with a train of its own": """
+class Back(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = torch.nn.BatchNorm1d(2)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.bn.eval()
+        return self
+
+model = torch.nn.Sequential(Back(), torch.nn.Dropout())
+found = [part.training for part in model.modules()]
+found += [part.training for part in model.train().modules()]
+found += [part.training for part in model.eval().modules()]
+""",
+    "what a norm or an embedding is when it begins anew": """
+nn, found = torch.nn, []
+for layer in nn.BatchNorm1d(2), nn.LayerNorm(2), nn.Embedding(3, 2, 1):
+    for parameter in layer.parameters():
+        parameter.data = parameter.data + 3
+    if not isinstance(layer, torch.nn.Embedding):
+        layer(torch.arange(6.0).reshape(3, 2))
+    layer.reset_parameters()
+    if isinstance(layer, torch.nn.Embedding):
+        found += [layer.weight[1], (layer.weight.abs() < 6).all()]
+    else:
+        found += list(layer.state_dict().values())
+""",
+    "a schedule of one's own": """
+class Halved(torch.optim.lr_scheduler.LRScheduler):
+    def get_lr(self):
+        return [lr / (self.last_epoch + 1) for lr in self.base_lrs]
+
+sgd = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.4)
+plan, found = Halved(sgd), []
+for _ in range(3):
+    found += [torch.tensor(plan.get_last_lr()), torch.tensor(sgd.param_groups[0]["lr"])]
+    sgd.step()
+    plan.step()
+""",
+    "batches of examples of several kinds": """
+import collections
+Pair = collections.namedtuple("Pair", "x y")
+data = torch.utils.data
+found = []
+for example in (1.5, 2), Pair(torch.ones(2), 1), {"x": 1, "y": torch.ones(1)}:
+    (batch,) = data.DataLoader([example, example], batch_size=2)
+    found += [type(batch).__name__]
+    parts = batch.values() if isinstance(batch, dict) else batch
+    found += [list(parts)]
+tensors = data.TensorDataset(torch.arange(4.0), torch.arange(4))
+batch = next(iter(data.DataLoader(tensors, batch_size=3)))
+found += [type(batch).__name__, batch]
+""",
     "products with zeros and without an end": """
 found = []
 nan = math.nan
@@ -1380,6 +1453,7 @@ found += [x.grad]
 """,
 }
 REFUSED = """
+torch.optim.SGD([torch.ones(1, requires_grad=True)], 0.1).add_param_group([])
 torch.where(torch.ones(2) > 0, torch.ones(2), 1e40)
 torch.where(torch.ones(2) > 0, 1e40, 1.0)
 torch.ones(2).clamp(max=1e40)

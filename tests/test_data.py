@@ -1,5 +1,6 @@
 """Data in batches, the two small sets, and tensors in files."""
 
+import io
 import pickle
 
 import numpy as np
@@ -263,7 +264,7 @@ def test_what_is_saved_is_loaded(tmp_path):
     for name, tensor in tensors.items():
         assert loaded[name].tolist() == tensor.tolist()
         assert (loaded[name].shape, loaded[name].dtype) == (tensor.shape, tensor.dtype)
-        assert not loaded[name].requires_grad
+        assert loaded[name].requires_grad == tensor.requires_grad
 
 
 def test_views_are_saved_as_they_look(tmp_path):
@@ -353,13 +354,24 @@ def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, make):
         np.testing.assert_array_equal(mine.detach().array, theirs.detach().array)
 
 
-def test_a_file_of_named_tensors_has_nothing_else_in_it(tmp_path):
+def test_other_libraries_find_tensors_by_their_names_and_we_in_their_order(tmp_path):
     from safetensors import safe_open
 
     path = tmp_path / "x.safetensors"
     minigrad.save({"b": minigrad.ones(1), "a": minigrad.ones(2)}, path)
     with safe_open(path, framework="np") as file:
-        assert file.metadata() is None and set(file.keys()) == {"a", "b"}
+        assert set(file.keys()) == {"a", "b"}
+    assert list(minigrad.load(path)) == ["b", "a"]
+
+
+def test_an_open_file_is_written_and_read():
+    file = io.BytesIO()
+    w = minigrad.nn.Parameter(minigrad.arange(3.0))
+    minigrad.save({"w": w, "steps": 7}, file)
+    file.seek(0)
+    found = minigrad.load(file)
+    assert found["w"].tolist() == [0, 1, 2] and found["w"].requires_grad
+    assert found["steps"] == 7
 
 
 def test_a_tensor_alone_and_names_that_look_alike_go_through_a_file(tmp_path):

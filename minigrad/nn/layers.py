@@ -94,6 +94,14 @@ class Conv2d(Module):
         return ", ".join(words + ["bias=False"] * (self.bias is None))
 
 
+def scale_nothing(norm: Module) -> None:
+    """Set the weight of a norm to 1 and its bias to 0, if it has them."""
+    if norm.weight is not None:
+        init.ones_(norm.weight)
+    if norm.bias is not None:
+        init.zeros_(norm.bias)
+
+
 class BatchNorm1d(Module):
     """Normalizes each channel of (N, C) or (N, C, L): over the batch in training."""
 
@@ -121,6 +129,18 @@ class BatchNorm1d(Module):
         self.register_buffer(
             "num_batches_tracked", creation.tensor(0) if track else None
         )
+
+    def reset_running_stats(self) -> None:
+        """Forget all batches that were seen."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Begin anew: scale 1, shift 0, no batch seen."""
+        self.reset_running_stats()
+        scale_nothing(self)
 
     def forward(self, input):
         if input.ndim not in self.dims:
@@ -178,6 +198,10 @@ class LayerNorm(Module):
         if elementwise_affine and bias:
             self.bias = Parameter(creation.zeros(shape))
 
+    def reset_parameters(self) -> None:
+        """Begin anew: scale 1, shift 0."""
+        scale_nothing(self)
+
     def forward(self, input):
         return F.layer_norm(
             input, self.normalized_shape, self.weight, self.bias, self.eps
@@ -202,9 +226,14 @@ class Embedding(Module):
         self.padding_idx = padding_idx
         if padding_idx is not None:
             self.padding_idx = padding_idx % num_embeddings
-        self.weight = Parameter(creation.randn(num_embeddings, embedding_dim))
-        if padding_idx is not None:
-            self.weight.detach()[padding_idx] = 0
+        self.weight = Parameter(creation.zeros(num_embeddings, embedding_dim))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new vectors, but zeros at padding_idx."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight.detach()[self.padding_idx] = 0
 
     def forward(self, input):
         return F.embedding(input, self.weight, self.padding_idx)

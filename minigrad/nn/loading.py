@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from minigrad.tensor import Tensor, kind
 
+LATER = "num_batches_tracked"  # state_dicts from before PyTorch 0.4.1 do not have it
+
 
 class Names(NamedTuple):
     """The names in which a model and a state_dict differ."""
@@ -21,10 +23,10 @@ def compared(own: dict, given: dict) -> Names:
     """Return the names that only one of two state_dicts has."""
     if not isinstance(given, dict):
         raise TypeError(
-            f"Expected state_dict to be dict-like, got {kind(given)}: read a file with "
-            "load(path) first"
+            f"Expected state_dict to be dict-like, got {kind(given)}: give it what "
+            "state_dict() returned, or load(path) of a file where that was saved"
         )
-    missing = [name for name in own if name not in given]
+    missing = [n for n in own if n not in given and not n.endswith(LATER)]
     return Names(missing, [name for name in given if name not in own])
 
 

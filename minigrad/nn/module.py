@@ -210,8 +210,9 @@ class Module:
                 f"training mode is expected to be boolean, and this is a {kind(mode)}: "
                 "train() only switches, the training loop is yours to write"
             )
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for part in self.children():
+            part.train(mode)
         return self
 
     def eval(self) -> "Module":
@@ -240,6 +241,10 @@ class Module:
             if target is not None:
                 self._to(target)
         return self
+
+    def cpu(self) -> "Module":
+        """Move all parameters and buffers to the processor's memory."""
+        return self.to("cpu")
 
     def _to(self, target: Any) -> None:
         moves = cuda.is_device(target)

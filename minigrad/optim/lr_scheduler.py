@@ -17,10 +17,10 @@ def above_zero(**options: float) -> None:
 class LRScheduler:
     """Sets each group's lr to its first value times factor(number of steps)."""
 
-    def __init__(self, optimizer: Optimizer):
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{kind(optimizer)} is not an Optimizer")
-        self.optimizer, self.last_epoch = optimizer, -1
+        self.optimizer, self.last_epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
@@ -29,11 +29,16 @@ class LRScheduler:
     def step(self) -> None:
         """Go on to the next learning rate; call it after optimizer.step()."""
         self.last_epoch += 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_last_lr()):
+        self.last_lrs = self.get_lr()
+        for group, lr in zip(self.optimizer.param_groups, self.last_lrs):
             group["lr"] = lr
 
     def get_last_lr(self) -> list[float]:
-        """Return the learning rate of each group now."""
+        """Return the learning rate of each group, as it was set last."""
+        return self.last_lrs
+
+    def get_lr(self) -> list[float]:
+        """Return the learning rate of each group after last_epoch steps."""
         return [self.rate(lr, self.last_epoch) for lr in self.base_lrs]
 
     def rate(self, base_lr: float, epoch: int) -> float:
@@ -67,7 +72,7 @@ class LambdaLR(LRScheduler):
             )
         super().__init__(optimizer)
 
-    def get_last_lr(self):
+    def get_lr(self):
         pairs = zip(self.base_lrs, self.factors)
         return [lr * factor(self.last_epoch) for lr, factor in pairs]
 
@@ -91,9 +96,6 @@ class Chained(LRScheduler):
             else:  # up again, from the very ground
                 group["lr"] += now
         self.last_lrs = [group["lr"] for group in self.optimizer.param_groups]
-
-    def get_last_lr(self) -> list[float]:
-        return self.last_lrs
 
 
 class StepLR(Chained):

@@ -37,6 +37,11 @@ class Optimizer:
 
     def add_param_group(self, group: dict[str, Any]) -> None:
         """Add parameters with options of their own."""
+        if not isinstance(group, dict) or "params" not in group:
+            raise TypeError(
+                'param_group must be a dict, {"params": [...], ...}, but got '
+                f"{kind(group)}"
+            )
         params = group["params"]
         group = self.defaults | group
         group["params"] = [params] if isinstance(params, Tensor) else list(params)
