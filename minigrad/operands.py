@@ -65,9 +65,10 @@ def constant(op: Any, value: Any, beside: np.dtype) -> Tensor:
 
 
 def exactly(op: Any, value: Any, beside: np.dtype) -> Tensor:
-    """Return a constant; raise RuntimeError if it is too large for its dtype."""
+    """Return a constant; raise RuntimeError if a number is too large for its dtype."""
     tensor = constant(op, value, beside)
-    check_holds(tensor.dtype, value)
+    if not tensor.ndim:
+        check_holds(tensor.dtype, value)
     return tensor
 
 

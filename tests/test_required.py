@@ -34,7 +34,8 @@ def needing(folder, requires):
     """Return a chapter in `folder` that requires something, and make room for it."""
     for name in ("chapters/90_needy", "notebooks", "solutions", "exercises"):
         (folder / name).mkdir(parents=True)
-    texts = {"exercises.md": EXERCISES, "answers.md": "", "hidden.md": ""}
+    hidden = "## 90.1\n\n```python\nprint(one())\n```\n"
+    texts = {"exercises.md": EXERCISES, "answers.md": "", "hidden.md": hidden}
     texts["lesson.md"] = (
         "---\ntitle: Needy\nquestion: Is it there?\nobjectives: [see]\nneeds: []\n"
         f"minutes: 30\ndifficulty: 1\ntrack: core\nterms: []\n{requires}---\n\nHello.\n"

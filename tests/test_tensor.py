@@ -223,3 +223,11 @@ def test_random_numbers_stay_below_1(monkeypatch):
     monkeypatch.setattr(minigrad.creation, "generator", Highest)
     for dtype in (minigrad.float32, minigrad.float64):
         assert minigrad.rand(2, dtype=dtype).tolist() < [1.0, 1.0]
+
+
+def test_where_takes_an_array_beside_a_tensor():
+    condition, x = minigrad.tensor([True, False]), minigrad.zeros(2)
+    for other in (np.full(2, 3, np.float32), np.float32(3), 3):
+        assert minigrad.where(condition, x, other).tolist() == [0, 3]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        minigrad.where(condition, x, 1e40)
