@@ -31,6 +31,7 @@ except ModuleNotFoundError:
         "course, run: python3 course.py lab. Or choose its .venv as the kernel."
     ) from None"""
 PRISTINE = Path("classroom") / "pristine"
+BUILT = ("notebooks", "solutions", PRISTINE)
 CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 
@@ -234,16 +235,15 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     """Build what is out of date of one chapter; return the files written."""
     written = []
     name = f"{chapter.slug}.ipynb"
-    kinds = ("notebooks", "solutions", PRISTINE)
-    if chapter.missing and any(differences(chapter, kind, root) for kind in kinds):
+    if chapter.missing and problems([chapter], root):
         raise ChapterError(
             f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
             f"installed. Run: {sys.executable} -m pip install {chapter.missing}"
         )
-    if differences(chapter, "notebooks", root):
+    if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
         written += _write(lesson, root / "notebooks" / name)
-    if any(differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
+    if any(_differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
         solved = execute(solution_notebook(chapter), root / "solutions")
         written += _write(solved, root / "solutions" / name)
         written += _write_blank(blank_notebook(chapter, solved), name, root)
@@ -274,7 +274,17 @@ def _write_blank(blank: NotebookNode, name: str, root: Path) -> list[str]:
     return [*written, f"exercises/{name} has answers in it and was left as it is"]
 
 
-def differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
+def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
+    """Say what of some chapters is not built, or not from its source as it is now."""
+    return [
+        problem
+        for chapter in wanted
+        for folder in BUILT
+        for problem in _differences(chapter, folder, root)
+    ]
+
+
+def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
     """Say how a built notebook differs from what its source would give now."""
     path = root / folder / f"{chapter.slug}.ipynb"
     if not path.exists():
@@ -386,22 +396,17 @@ def _wanted(words: list[str]) -> list[Chapter]:
 
 
 def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
-    problems = [
-        problem
-        for chapter in wanted
-        for folder in ("notebooks", "solutions", PRISTINE)
-        for problem in differences(chapter, folder, root)
-    ]
+    found = problems(wanted, root)
     for path, (now, should_be) in _made(root).items():
         if now != should_be:
-            problems.append(f"{path.name} is not as the chapters' front matter has it")
-    for problem in problems:
+            found.append(f"{path.name} is not as the chapters' front matter has it")
+    for problem in found:
         console.print(f"[red]{problem}[/red]")
-    if problems:
+    if found:
         console.print("Run: python3 course.py build")
     else:
         console.print(f"{len(wanted)} chapters are built from their sources.")
-    return 1 if problems else 0
+    return 1 if found else 0
 
 
 def _build(wanted: list[Chapter], root: Path, console: Console) -> int:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from classroom import chapters as sources
 from classroom.assemble import CORE_TESTS
-from classroom.build import PRISTINE, TABLE, chapter_table, differences
+from classroom.build import TABLE, chapter_table, problems
 from classroom.grade import chosen_chapters, hidden_checks
 from classroom.notebooks import ROOT, Chapter, Unreadable
 
@@ -73,12 +73,9 @@ def release_command(
 def check_built(chosen: list[Chapter]) -> None:
     """Raise Unreadable if the notebooks are not what chapters/ would make now."""
     slugs = [chapter.slug for chapter in chosen]
-    for chapter in sources.chapters():
-        for folder in ("notebooks", PRISTINE) if chapter.slug in slugs else ():
-            for problem in differences(chapter, folder, ROOT):
-                raise Unreadable(
-                    f"{problem}. Run: python3 course.py build {chapter.number}"
-                )
+    found = problems([c for c in sources.chapters() if c.slug in slugs])
+    if found:
+        raise Unreadable(f"{found[0]}. Run: python3 course.py build")
 
 
 def write_release(out: Path, chosen: list[Chapter]) -> None:

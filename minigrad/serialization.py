@@ -43,7 +43,7 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
         while name in arrays:
             name += "'"
         arrays[name] = np.array(getattr(value, "array", value), order="C")
-        return {"ndarray" if isinstance(value, np.ndarray) else as_was(value): name}
+        return {as_was(value): name}
     if isinstance(value, dict) and all(isinstance(key, str | int) for key in value):
         pairs = list(value.items())
     elif isinstance(value, list | tuple):
@@ -59,9 +59,11 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {what.__name__: parts}
 
 
-def as_was(tensor: Tensor) -> str:
-    """Return what a note calls a tensor."""
-    return LEARNS if tensor.requires_grad else "Tensor"
+def as_was(value: Tensor | np.ndarray) -> str:
+    """Return what a note calls a tensor, or an array."""
+    if isinstance(value, np.ndarray):
+        return "ndarray"
+    return LEARNS if value.requires_grad else "Tensor"
 
 
 def load(

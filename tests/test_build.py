@@ -165,12 +165,12 @@ def test_a_changed_or_missing_notebook_is_noticed(sample):
     before = path.read_text()
     try:
         path.write_text(before.replace("hello", "hallo"))
-        assert "has other cells" in build.differences(chapter, "notebooks", root)[0]
+        assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
         path.unlink()
-        assert "is missing" in build.differences(chapter, "notebooks", root)[0]
+        assert "is missing" in build._differences(chapter, "notebooks", root)[0]
     finally:
         path.write_text(before)
-    assert build.differences(chapter, "notebooks", root) == []
+    assert build._differences(chapter, "notebooks", root) == []
 
 
 def test_answers_in_exercises_are_never_overwritten(sample):
