@@ -6,8 +6,8 @@ Read it in this order:
     engine, versions           the graph of nodes, and the walk back through it
     tensor, arraylike          Tensor: an array that knows where it came from
     op, arguments, operands    Op: an operation with a formula for each argument
-    ops, options, special, products, reductions, sums, extremes, shapes, indexing, joint
-                               the rules
+    ops, options, special, products, reductions, sums, norms, extremes, shapes,
+    indexing, joint            the rules
     methods, creation, dtypes, linalg, printing     the rest of a Tensor's surface
     inplace, views             writing over it, and who sees that
     grad_mode, hooks, anomaly, function, autograd   the rest of autograd

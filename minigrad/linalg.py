@@ -1,3 +1,3 @@
 """minigrad.linalg: norms, in the place where PyTorch has them."""
 
-from minigrad.reductions import vector_norm  # noqa: F401
+from minigrad.norms import vector_norm  # noqa: F401

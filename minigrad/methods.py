@@ -9,6 +9,7 @@ from minigrad import (
     extremes,
     indexing,
     inplace,
+    norms,
     ops,
     options,
     products,
@@ -65,7 +66,8 @@ BOTH = {  # functions of minigrad and methods of Tensor
     products: "matmul outer",
     products.strict: "mm bmm mv dot",
     reductions: """sum mean var std prod amax amin logsumexp cumsum all any equal
-        allclose norm softmax log_softmax""",
+        allclose softmax log_softmax""",
+    norms: "norm",
     extremes: "max min maximum minimum argmax argmin",
     shapes: """reshape flatten transpose swapaxes permute t squeeze unsqueeze
         broadcast_to flip roll tril triu masked_fill""",

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from minigrad import ops
 from minigrad.arguments import axis_of
 from minigrad.dtypes import default, float64, int64
-from minigrad.op import Op, called, cast
+from minigrad.op import Op, cast
 from minigrad.operands import check_tensors
 from minigrad.shapes import cat
 from minigrad.sums import added_up, sums
@@ -220,60 +219,6 @@ def var_or_std(op, input, dim, unbiased, keepdim, correction):
     if unbiased is not None:
         correction = int(unbiased)
     return op(input, dim, correction, keepdim)
-
-
-# Norms
-
-
-def length_of(a, dim=None, keepdim=False):
-    """Return Euclidean lengths; a number's is its size, and its square may overflow."""
-    if count(a.shape, dim) == 1:
-        return total(np.abs(a), dim, keepdim)
-    return np.sqrt(np.square(a).sum(axis=axes(dim), keepdims=keepdim))
-
-
-euclid = Op(
-    "LinalgVectorNorm",
-    length_of,
-    a=lambda g, a, y, dim, keepdim: (
-        spread(g, a.shape, dim, keepdim)
-        * of_length_1(a, spread(y, a.shape, dim, keepdim))
-    ),
-)
-
-
-def of_length_1(a, length):
-    """Return vectors over their lengths; zeros where there is no direction."""
-    return np.where(length == 0, 0, a / length)
-
-
-def vector_norm(x, ord=2, dim=None, keepdim=False):
-    """Return (sum |x|^ord)^(1/ord) over `dim`; ord may be inf, -inf or 0, too."""
-    floats("norm", x)
-    powers = math.isfinite(ord) and ord not in (0, 1)
-    if ord == 2 or (powers and count(x.shape, dim) == 1):  # a number's is its size
-        return euclid(x, dim, keepdim)
-    size = ops.abs(x)
-    if ord == 0:
-        out = sum(ops.where(size == 0, size, 1.0), dim, keepdim)
-    elif ord == 1:
-        out = sum(size, dim, keepdim)
-    elif math.isinf(ord):
-        out = (amax if ord > 0 else amin)(size, dim, keepdim)
-    else:
-        out = power_of(sum(power_of(size, ord), dim, keepdim), 1 / ord)
-    return called("LinalgVectorNorm", out)
-
-
-def power_of(a, exponent):
-    """Return a**exponent for a >= 0; the slope at 0 counts as 0, as in PyTorch."""
-    at_0 = math.inf if exponent < 0 else a
-    return ops.where(a == 0, at_0, ops.where(a == 0, 1.0, a) ** exponent)
-
-
-def norm(input, p="fro", dim=None, keepdim=False):
-    """Return the norm of order p; "fro", the default, is the Euclidean one."""
-    return vector_norm(input, 2 if p == "fro" else float(p), dim, keepdim)
 
 
 # Questions

@@ -452,8 +452,8 @@ x = torch.full((300, 200, 2), 0.1)
 found += [x.sum((0, 1)), x.mean((0, 1))]
 x, b = torch.full((60000, 3), 0.1), torch.zeros(3, requires_grad=True)
 found += torch.autograd.grad((x * (b + torch.ones(60000, 3))).sum(), b)
-w, c = torch.ones(2, 3, requires_grad=True), torch.zeros(2, requires_grad=True)
-found += torch.autograd.grad((F.linear(x, w, c) * 0.1).sum(), [w, c])
+w, c = torch.ones(2, 3), torch.zeros(2, requires_grad=True)
+found += torch.autograd.grad((F.linear(x, w, c) * 0.1).sum(), c)
 found += [F.softmax(torch.full((2, 60000), 0.1), 1)[:, :2]]
 found += [F.layer_norm(torch.arange(60000.0).reshape(1, -1) / 1e4, (60000,))[:, :3]]
 """,

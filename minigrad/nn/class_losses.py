@@ -89,7 +89,7 @@ def cross_entropy(
     loss = nll_loss(logs, target, weight, **options)
     if not label_smoothing:
         return loss
-    share = label_smoothing / input.shape[dim]
+    share = label_smoothing / (input.shape[dim] or math.nan)
     smooth = of_all_classes(logs, target, weight, **options)
     return loss * (1 - label_smoothing) + smooth * share
 
@@ -103,13 +103,15 @@ def of_probabilities(input, target, weight, reduction, label_smoothing):
     """Return the cross-entropy for a target with a probability for each class."""
     check_probabilities(input, target)
     dim = class_axis(input)
-    target = target * (1 - label_smoothing) + label_smoothing / input.shape[dim]
+    share = label_smoothing / (input.shape[dim] or math.nan)
+    target = target * (1 - label_smoothing) + share
     logs = reductions.log_softmax(input, dim) * target
     if weight is not None:
         logs = logs * along_classes(weight, input)
     losses = -logs.sum(dim)
     if reduction == "mean":
-        return called("DivBackward1", losses.sum() / (losses.numel() or math.nan))
+        rows = losses.numel() if input.numel() else math.nan
+        return called("DivBackward1", losses.sum() / rows)
     return reduced(losses, reduction)
 
 

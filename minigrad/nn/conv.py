@@ -190,6 +190,11 @@ def check_images(input, weight, groups):
             f"conv2d: input is {input.dtype} and weight {weight.dtype}; both have to "
             "be numbers of one dtype"
         )
+    if not all(input.shape[2:]) or not len(weight):
+        raise RuntimeError(
+            "conv2d: expected images with numbers, and an output channel or more, but "
+            f"got shapes {input.shape} and {weight.shape}"
+        )
     if input.shape[1] != weight.shape[1] * groups:
         raise RuntimeError(
             f"Given groups={groups}, weight of size {list(weight.shape)}, expected "

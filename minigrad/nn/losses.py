@@ -52,10 +52,11 @@ def same_shape(name, input, target):
 
 
 def fitting(name, input, target):
-    """Return the two in one dtype; raise unless the target is of floats, and fits."""
+    """Return the two in one dtype; raise unless they are floats, and fit together."""
     same_shape(name, input, target)
-    if not target.is_floating_point():
-        raise RuntimeError(f"{name}: target has to be of floats, not {target.dtype}")
+    for what, given in ("input", input), ("target", target):
+        if not given.is_floating_point():
+            raise RuntimeError(f"{name}: {what} has to be of floats, not {given.dtype}")
     return (input, target) if input.dtype == target.dtype else alike(input, target)
 
 
@@ -106,7 +107,7 @@ SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * ops.sigmoid(-a))
 
 
 def paired(name, input, target):
-    """Return the two in one shape and one dtype; raise unless these are floats."""
+    """Return the two in one shape, with a warning if they are not."""
     check_tensors(name, input, target)
     if input.shape != target.shape:
         warnings.warn(
@@ -116,8 +117,6 @@ def paired(name, input, target):
         )
         shape = (input - target).shape
         input, target = input.expand(shape), target.expand(shape)
-    input, target = alike(input, target)
-    reductions.floats(name, input)
     return input, target
 
 
@@ -129,7 +128,8 @@ def mse_loss(
     Shapes that differ are broadcast, with a warning.
     """
     reduction = chosen(size_average, reduce, reduction)
-    input, target = paired("mse_loss", input, target)
+    input, target = alike(*paired("mse_loss", input, target))
+    reductions.floats("mse_loss", input)
     if weight is None:
         return SQUARED(input, target, reduction)
     return weighted(SQUARED(input, target, "none"), weight, reduction)

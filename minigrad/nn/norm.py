@@ -126,7 +126,7 @@ def check_channels(input, weight, bias, running_mean, running_var, training, eps
         raise ValueError("expected running_mean and running_var, or neither")
     if training and eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, not {eps}")
-    if training and input.numel() <= input.shape[1]:
+    if training and input.numel() == input.shape[1] > 0:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.shape}"

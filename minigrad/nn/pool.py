@@ -155,6 +155,8 @@ def pooled(op, input, kernel_size, stride, padding, ceil_mode, value, over=None)
     stride = kernel if stride is None else pair(stride)
     if min(kernel + stride) < 1:
         raise RuntimeError(f"kernel {kernel} and stride {stride} should be from 1 on")
+    if not all(input.shape[1:]):
+        raise RuntimeError(f"expected images with numbers, but got {input.shape}")
     large = extended(input, kernel, stride, padding, ceil_mode, value)
     size = out_size(large.shape, kernel, stride, (0, 0), (1, 1))
     if min(size) < 1:
@@ -239,6 +241,8 @@ def adaptive_avg_pool2d(input, output_size):
     size = [n if m is None else m for m, n in zip(wanted, input.shape[2:])]
     if size == [1, 1]:
         return input.mean((-1, -2), True)
+    if not all(input.shape[-2:]):
+        raise RuntimeError(f"expected images with numbers, but got {input.shape}")
     input = same(input)  # one function to PyTorch, see joint
     for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
         spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
