@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from minigrad import ops
+from minigrad.dtypes import int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
 from minigrad.operands import check_tensors
@@ -14,8 +15,7 @@ from minigrad.tensor import Tensor
 def to_equals(g, a, y):
     """Share g evenly between the places where a is y; for once, nan is equal to nan."""
     hit = (a == y) | (a != a) & (y != y)
-    hit = cast(hit, g.dtype, hit.dtype)
-    return hit * (g / hit.sum())
+    return np.where(hit, g / cast(hit.sum(), g.dtype, int64), 0)
 
 
 MAX = Op("MaxBackward1", lambda a: a.max(), a=to_equals)

@@ -56,7 +56,10 @@ expanded = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
 def ones_among(a, dim):
     """Return those axes of `dim` that have length 1: squeeze leaves others alone."""
     dims = dim if isinstance(dim, list | tuple) else (dim,)
-    return tuple(d for d in dims if a.shape[axis_of(d, a.ndim)] == 1) if a.ndim else ()
+    places = [axis_of(d, a.ndim) for d in dims]
+    if len(set(places)) < len(places):
+        raise RuntimeError(f"squeeze: {dims} has an axis twice; the shape is {a.shape}")
+    return tuple(i for i in places if a.ndim and a.shape[i] == 1)
 
 
 def reshape(input, *args, shape=None):
@@ -273,7 +276,7 @@ def flip(input, *args, dims=None):
     if not args and dims is None:
         raise TypeError("flip: missing dims, the axes to reverse")
     dims = sizes(args, dims)
-    return flipped(input, dims if input.ndim or set(dims) - {0, -1} else ())
+    return flipped(input, dims if input.ndim or dims not in ((0,), (-1,)) else ())
 
 
 def rolled(a, shifts, dims=None):

@@ -457,6 +457,40 @@ found += torch.autograd.grad((F.linear(x, w, c) * 0.1).sum(), c)
 found += [F.softmax(torch.full((2, 60000), 0.1), 1)[:, :2]]
 found += [F.layer_norm(torch.arange(60000.0).reshape(1, -1) / 1e4, (60000,))[:, :3]]
 """,
+    "norms of nan, of zeros, of what is infinite or nearly nothing": """
+found, nan, inf = [], math.nan, math.inf
+for numbers in [nan, 1.0], [0.0, 0.0], [inf, -2.0], [3e38, -1e38], [1e-45, 0.0]:
+    for p in [0, 0.5, 1, 1.5, 2, 3, -1, inf, -inf]:
+        x = torch.tensor(numbers, requires_grad=True)
+        y = torch.linalg.vector_norm(x, p)
+        g = torch.autograd.grad(y, x, allow_unused=True)[0]
+        found += [y, torch.zeros(2) if g is None else g]
+        x = torch.tensor([numbers, [1.0, -1.0]], requires_grad=True)
+        y = x.norm(p, dim=1, keepdim=True)
+        y.backward(torch.tensor([[inf], [2.0]]))
+        found += [y, torch.zeros(2, 2) if x.grad is None else x.grad]
+""",
+    "an infinite gradient finds its place alone": """
+x = torch.tensor([1.0, 4.0, 2.0, 4.0], requires_grad=True)
+g = torch.tensor(math.inf)
+found = torch.autograd.grad([x.max(), x.min()], x, [g, -g])
+""",
+    "quotients of very large numbers": """
+x, y = torch.tensor([1e20, 1e-20, 3.0]), torch.tensor([1e20, 1e-20, 2.0])
+found = []
+for g in [torch.full((3,), 1e20), torch.zeros(3), torch.ones(3)]:
+    for f in [lambda b: x / b, torch.reciprocal, torch.rsqrt]:
+        b = y.clone().requires_grad_()
+        f(b).backward(g)
+        found += [b.grad]
+""",
+    "no images, no classes, no batch": """
+x, c = torch.zeros(0, 3, 2, 2), torch.zeros(2, 0)
+found = [F.batch_norm(x, None, None, training=True), torch.nn.BatchNorm2d(3)(x)]
+found += [F.cross_entropy(c, c), F.cross_entropy(c, c, reduction="none")]
+found += [F.adaptive_avg_pool2d(torch.ones(1, 2, 3, 3), 0).shape]
+found += [F.l1_loss(torch.arange(3), torch.tensor([2, 1, 2]), reduction="none")]
+""",
     "a leaf among the roots, with a hook": """
 order = []
 y = torch.tensor(2.0, requires_grad=True)
@@ -1536,6 +1570,19 @@ torch.einsum("ij,jk", torch.ones(2, 3).bool(), torch.ones(3, 4).bool())
 torch.ones(3, requires_grad=True).sum(dtype=torch.int64)
 torch.ones(3, requires_grad=True).cumsum(0, dtype=torch.int64)
 torch.arange(3) // 0
+torch.linalg.vector_norm(torch.zeros(0), -1)
+torch.ones(1, 1, 2).squeeze((0, -3))
+torch.tensor(1.0).squeeze((0, 0))
+torch.tensor(1.0).flip(0, -1)
+F.conv2d(torch.zeros(1, 2, 0, 3), torch.zeros(4, 2, 2, 2), padding=1)
+F.conv2d(torch.zeros(1, 2, 3, 3), torch.zeros(0, 2, 2, 2))
+F.max_pool2d(torch.zeros(1, 0, 3, 3), 2)
+F.avg_pool2d(torch.zeros(1, 2, 0, 3), 1)
+F.adaptive_avg_pool2d(torch.zeros(1, 2, 0, 3), 2)
+F.l1_loss(torch.ones(2) > 0, torch.ones(2))
+F.l1_loss(torch.arange(2), torch.arange(2))
+F.binary_cross_entropy(torch.ones(2).long(), torch.ones(2).long())
+F.binary_cross_entropy_with_logits(torch.ones(2).long(), torch.ones(2))
 torch.arange(3) % 0
 7 % torch.arange(3)
 7 // torch.arange(3)

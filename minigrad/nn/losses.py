@@ -172,6 +172,7 @@ def binary_cross_entropy(
         raise RuntimeError(
             f"binary_cross_entropy: input is {input.dtype}, but target {target.dtype}"
         )
+    reductions.floats("binary_cross_entropy", input)
     for name, given in ("input", input), ("target", target):
         if not ((given.array >= 0) & (given.array <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")

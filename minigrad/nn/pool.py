@@ -248,5 +248,5 @@ def adaptive_avg_pool2d(input, output_size):
         spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]
         index = (slice(None),) * (2 + dim)
         parts = [input[(*index, slice(*span))].mean(2 + dim, True) for span in spans]
-        input = cat(parts, 2 + dim)
+        input = cat(parts, 2 + dim) if parts else input[(*index, slice(0))]
     return called("AdaptiveAvgPool2D", input)
