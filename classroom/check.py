@@ -370,6 +370,10 @@ STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
 }
 
 
+ASTRAY = (
+    "An answer seems to stand in the cell of the check, which is checked as it was "
+    "handed out: move it to the cell above, where the blank is."
+)
 OTHER_INPUTS = (
     "It passes the check in the notebook, and is wrong for other inputs. Try it with "
     "inputs of your own, odd ones too, beside what finite differences give."
@@ -432,7 +436,7 @@ def report(
     console: Console, task: Task, results: dict[str, Result], tries: dict[str, int]
 ) -> None:
     """Print one line per exercise, and below it what is wrong and where help is."""
-    chapter = task.learner.chapter
+    chapter, astray = task.learner.chapter, task.learner.astray()
     console.print(Text(f"{chapter.slug}  ({task.path.name})", style="bold"))
     for name in task.asked():
         result, exercise = results[name], chapter.exercises[name]
@@ -444,7 +448,14 @@ def report(
         console.print(line.append(word, style=color))
         help_ = _next_hint(exercise.name, exercise.hints, tries.get(name, 0))
         told = "\n".join(
-            filter(None, [result.message, help_ if tries.get(name) else ""])
+            filter(
+                None,
+                [
+                    result.message,
+                    ASTRAY if name in astray else "",
+                    help_ if tries.get(name) else "",
+                ],
+            )
         )
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))

@@ -115,6 +115,9 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
     if kernel != "python":
         hand_in.notes.append(f"it was written for {kernel}; it is run by Python 3")
+    if astray := learner.astray():
+        what = ", ".join(astray)
+        hand_in.notes.append(f"{what}: an answer seems to stand in the check's cell")
     missing = [
         exercise
         for exercise in chapter.exercises
@@ -268,7 +271,9 @@ class Ledger:
             with suppress(ValueError, KeyError):  # a line that was broken off
                 entry = json.loads(line)
                 self.known[entry["key"]] = entry["grades"]
-        path.write_text("".join(map(self.line, self.known)), encoding="utf-8")
+        whole = path.with_suffix(".unfinished")
+        whole.write_text("".join(map(self.line, self.known)), encoding="utf-8")
+        os.replace(whole, path)
 
     def line(self, key: str) -> str:
         """Return what the file says of one task."""
@@ -419,7 +424,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
         raise Unreadable(
             f"There is no student's folder, zip or notebook in {order.path}."
         )
-    order.out.mkdir(parents=True, exist_ok=True)
+    make_room(order)
     seed = order.seed or kept_seed(order.out / "seed.txt")
     settings = seed, order.timeout, not order.unsafe
     with workers(order.scheduler, dict(order.tls)) as client:
@@ -442,6 +447,22 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     for problem, count in Counter(hindered.values()).items():
         console.print(Text(f"{count} not graded: {problem}"), soft_wrap=True)
     return students, len(hindered)
+
+
+def make_room(order: Order) -> None:
+    """Make the report's folder; raise Unreadable if it is none, or among students."""
+    if order.path.resolve() in (order.out.resolve(), *order.out.resolve().parents):
+        raise Unreadable(
+            f"--out {order.out} lies within the submissions, so that the next run "
+            "would take it for a student. Give a folder elsewhere."
+        )
+    try:
+        order.out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise Unreadable(
+            f"--out {order.out} is a file, or within one. Give a folder; it is made "
+            "if there is none."
+        ) from None
 
 
 def chosen_chapters(what: str | None) -> list[Chapter]:

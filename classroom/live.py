@@ -181,7 +181,8 @@ def _before_cell(info) -> None:
 def _after_cell(result) -> None:
     with suppress(LookupError):
         if result.success and page_of(result.info.raw_cell or ""):
-            install(result.info.raw_cell, get_ipython().user_ns)
+            shell = get_ipython()  # which makes Python of a %magic, too
+            install(shell.transform_cell(result.info.raw_cell), shell.user_ns)
 
 
 if get_ipython():

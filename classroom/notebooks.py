@@ -389,6 +389,20 @@ class Learner:
                 cells += filter(None, [brought_along(source, known, wanted)])
         return [with_header(source, exercise.stub) for source in cells]
 
+    def astray(self) -> list[str]:
+        """The exercises that are blank, but with their answer's names in the check."""
+        found, answers = [], self.answers()
+        for name, exercise in self.chapter.exercises.items():
+            label = make_label("check", name)
+            asked = bound_names(exercise.stub)
+            asked -= bound_names(self.chapter.cells[label]["source"])
+            checks = (c for c, n in zip(self.cells, self.labels) if n == label)
+            if name not in answers and any(
+                bound_names(check["source"]) & asked for check in checks
+            ):
+                found.append(name)
+        return found
+
     def _known(self, i: int) -> str | None:
         """What the untouched notebook has of a cell with code that is no answer.
 

@@ -148,6 +148,17 @@ def test_wrong_and_blank_say_what_and_where_help_is(root, capsys):
     assert code == 1 and "Hint 2 of exercise 90.1" in out and "90.2" not in out
 
 
+def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):
+    notebook = fill(learner(root), {"90.2": RIGHT["90.2"]})
+    check_cell = sample.cell_of(notebook, "check-90-1")
+    check_cell["source"] = RIGHT["90.1"] + "\n" + check_cell["source"]
+    sample.cell_of(notebook, "check-90-3")["source"] += "\nx = 1"
+    write_notebook(learner(root), notebook)
+    code, out = check(root, "90", capsys)
+    assert code == 1 and out.count("not yet filled in") == 2
+    assert out.count("seems to stand in the cell of the check") == 1
+
+
 def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
     notebook = sample.strip_labels(fill(learner(root), RIGHT))
     path = learner(root).rename(root / "exercises" / "내 답.ipynb")
@@ -278,6 +289,20 @@ def test_a_page_that_lost_its_first_line_is_told_so(tmp_path):
     assert results["90.1"].message.endswith("its first line: # minigrad/ops.py")
     assert "first line" not in results["90.2"].message
     assert results["90.2"].status == "error"
+
+
+def test_a_page_with_a_magic_in_it_is_live(tmp_path):
+    cells = exercise("90.1", f"# minigrad/ops.py\ndef kept(g, mask):\n    {BLANK}")
+    cells[-1]["source"] = (
+        "from minigrad import ops\nfrom classroom.checks import check, expect\n"
+        "with check('90.1'):\n    expect('kept(1, 2)', ops.kept(1, 2), 3)\n"
+    )
+    made = chapter({"90.1": cells})
+    made["cells"][1]["source"] = "import classroom.live"
+    root = course(tmp_path, made)
+    answer = "# minigrad/ops.py\ndef kept(g, mask):\n    return g + mask"
+    results = run_answers(pristine(root), {"90.1": [answer + "\n%precision 3"]}, 9)
+    assert results["90.1"].status == "passed", results["90.1"]
 
 
 def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):

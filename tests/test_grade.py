@@ -386,6 +386,14 @@ def test_what_cannot_be_graded_is_said(tmp_path):
     assert code == 2 and "no student" in said
     code, said = grade(tmp_path, "--out", tmp_path / "out", "--chapters", "x")
     assert code == 2 and "--chapters x" in said
+    hostile.written(tmp_path / "class" / "ada", hostile.honest())
+    code, said = grade(tmp_path / "class", "--out", tmp_path / "class" / "report")
+    assert code == 2 and "lies within the submissions" in said
+    (tmp_path / "file").write_text("mine")
+    for out in tmp_path / "file", tmp_path / "file" / "report":
+        code, said = grade(tmp_path / "class", "--out", out)
+        assert code == 2 and "is a file" in said
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 # --- hidden checks ------------------------------------------------------------------
