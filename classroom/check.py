@@ -446,17 +446,10 @@ def report(
         )
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
-        help_ = _next_hint(exercise.name, exercise.hints, tries.get(name, 0))
-        told = "\n".join(
-            filter(
-                None,
-                [
-                    result.message,
-                    ASTRAY if name in astray else "",
-                    help_ if tries.get(name) else "",
-                ],
-            )
-        )
+        told = [result.message, ASTRAY * (name in astray)]
+        if tries.get(name):
+            told.append(_next_hint(exercise.name, exercise.hints, tries[name]))
+        told = "\n".join(filter(None, told))
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
     if any(results[name].status == "blank" for name in task.asked()):

@@ -486,7 +486,9 @@ for g in [torch.full((3,), 1e20), torch.zeros(3), torch.ones(3)]:
 """,
     "no images, no classes, no batch": """
 x, c = torch.zeros(0, 3, 2, 2), torch.zeros(2, 0)
-found = [F.batch_norm(x, None, None, training=True), torch.nn.BatchNorm2d(3)(x)]
+norm = torch.nn.BatchNorm2d(3)
+found = [F.batch_norm(x, None, None, training=True), norm(x)]
+found += [norm.running_mean, norm.running_var, norm.num_batches_tracked]
 found += [F.cross_entropy(c, c), F.cross_entropy(c, c, reduction="none")]
 found += [F.adaptive_avg_pool2d(torch.ones(1, 2, 3, 3), 0).shape]
 found += [F.l1_loss(torch.arange(3), torch.tensor([2, 1, 2]), reduction="none")]

@@ -86,7 +86,7 @@ def batch_norm(
         return by_running(input, running_mean, running_var, weight, bias, eps)
     axes = (0, *range(2, input.ndim))
     unit, mean, variance, factor = unit_of(input.array, axes, eps)
-    if training and running_mean is not None:
+    if training and running_mean is not None and unit.size:
         n = unit.size // mean.size
         unbiased = variance * (n / (n - 1))
         for running, now in (running_mean, mean), (running_var, unbiased):
