@@ -382,6 +382,8 @@ OTHER_INPUTS = (
 
 def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     kind, role = event["ename"], event["role"]
+    if kind == "_IncompleteInputError":  # Python 3.13's, where a bracket stays open
+        kind = "SyntaxError"
     text = ANSI.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
     detail = ANSI.sub("", event.get("traceback", ""))
     if kind in STOPPED:
