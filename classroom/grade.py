@@ -45,6 +45,7 @@ from classroom.notebooks import (
     make_label,
     parse_label,
     parse_notebook,
+    write_whole,
 )
 from classroom.report import HandIn, Student, write_report
 from classroom.sandbox import NoSandbox
@@ -271,9 +272,7 @@ class Ledger:
             with suppress(ValueError, KeyError):  # a line that was broken off
                 entry = json.loads(line)
                 self.known[entry["key"]] = entry["grades"]
-        whole = path.with_suffix(".unfinished")
-        whole.write_text("".join(map(self.line, self.known)), encoding="utf-8")
-        os.replace(whole, path)
+        write_whole(path, "".join(map(self.line, self.known)))
 
     def line(self, key: str) -> str:
         """Return what the file says of one task."""

@@ -25,7 +25,7 @@ def start_new_kernel(startup_timeout=60, *args, **kwargs):
 
 
 class Runner(NotebookClient):
-    """Runs notebooks as nbclient does; their kernel starts as above."""
+    """Runs notebooks as nbclient does; their kernel, too, is started once more."""
 
     async def async_start_new_kernel(self, **kwargs) -> None:
         await super().async_start_new_kernel(**kwargs)

@@ -101,8 +101,13 @@ def write_notebook(path: Path, notebook: Notebook) -> None:
     text = json.dumps(
         {**notebook, "cells": cells}, indent=1, ensure_ascii=False, sort_keys=True
     )
+    write_whole(path, text + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file; the old one stays until the new one is complete."""
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(text + "\n", encoding="utf-8", newline="\n")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
     os.replace(unfinished, path)
 
 

@@ -54,9 +54,9 @@ def same_shape(name, input, target):
 def fitting(name, input, target):
     """Return the two in one dtype; raise unless they are floats, and fit together."""
     same_shape(name, input, target)
-    for what, given in ("input", input), ("target", target):
-        if not given.is_floating_point():
-            raise RuntimeError(f"{name}: {what} has to be of floats, not {given.dtype}")
+    reductions.floats(name, input)
+    if not target.is_floating_point():
+        raise RuntimeError(f"{name}: target has to be of floats, not {target.dtype}")
     return (input, target) if input.dtype == target.dtype else alike(input, target)
 
 
