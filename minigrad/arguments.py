@@ -149,7 +149,9 @@ def refusal(op: Any, arrays: list, error: ValueError) -> Exception:
         return mismatch(op, *arrays, error)
     lists = [x if isinstance(x, list | tuple) else [x] for x in arrays]
     shapes = [str(x.shape) for each in lists for x in each if isinstance(x, ARRAYS)]
-    kind = IndexError if isinstance(error, IndexError) else RuntimeError
+    along = op.along and arrays[op.along] is not None
+    empty = "empty sequence" in str(error) or (along and "zero-size" in str(error))
+    kind = IndexError if empty or isinstance(error, IndexError) else RuntimeError
     return kind(f"{op.name}: {error} (shapes: {', '.join(shapes)})")
 
 

@@ -1,6 +1,7 @@
 """Making tensors: from data, filled, counted, and at random."""
 
 import copy
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -104,6 +105,14 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor(as_array(array))
 
 
+def shape_of(*args: Any, size: Any = None) -> tuple[int, ...]:
+    """Return the sizes of what is to be made; raise RuntimeError for negative ones."""
+    shape = sizes(args, size)
+    if min(shape, default=0) < 0:
+        raise RuntimeError(f"a tensor cannot have a negative dimension: {shape}")
+    return shape
+
+
 def number(value: Any) -> Any:
     """Return the number that a tensor or an array of one number holds."""
     return value.item() if hasattr(value, "item") else value
@@ -118,7 +127,10 @@ def zeros(
 ) -> Tensor:
     """Return zeros of a shape."""
     return made(
-        np.zeros(sizes(args, size), as_dtype(dtype)), None, requires_grad, device
+        np.zeros(shape_of(*args, size=size), as_dtype(dtype)),
+        None,
+        requires_grad,
+        device,
     )
 
 
@@ -131,7 +143,10 @@ def ones(
 ) -> Tensor:
     """Return ones of a shape."""
     return made(
-        np.ones(sizes(args, size), as_dtype(dtype)), None, requires_grad, device
+        np.ones(shape_of(*args, size=size), as_dtype(dtype)),
+        None,
+        requires_grad,
+        device,
     )
 
 
@@ -144,7 +159,10 @@ def empty(
 ) -> Tensor:
     """Return whatever numbers are there, in a shape."""
     return made(
-        np.empty(sizes(args, size), as_dtype(dtype)), None, requires_grad, device
+        np.empty(shape_of(*args, size=size), as_dtype(dtype)),
+        None,
+        requires_grad,
+        device,
     )
 
 
@@ -156,7 +174,7 @@ def full(
     device: str | None = None,
 ) -> Tensor:
     """Return a shape filled with one number."""
-    fill_value = number(fill_value)
+    size, fill_value = shape_of(size), number(fill_value)
     one = as_array(fill_value, dtype)
     check_holds(one.dtype, fill_value)
     array = np.full(size, one)
@@ -178,6 +196,8 @@ def arange(
         raise TypeError("arange: missing its end")
     start = 0 if start is None else start
     start, end, step = map(number, (start, end, step))
+    if not math.isfinite(start) or not math.isfinite(end):
+        raise RuntimeError(f"arange: unsupported range, from {start} to {end}")
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(
             f"arange: from {start} to {end} there is no way in steps of {step}"
@@ -198,6 +218,13 @@ def linspace(
     device: str | None = None,
 ) -> Tensor:
     """Return so many numbers from start to end, evenly spaced, with both ends."""
+    if steps < 0:
+        raise RuntimeError(f"linspace: steps must be non-negative, not {steps}")
+    if max(np.ndim(start), np.ndim(end)):
+        raise RuntimeError("linspace: start and end have to be numbers, without axes")
+    start, end = number(start), number(end)
+    if as_dtype(dtype).kind == "i":
+        start, end = int(start), int(end)
     return made(np.linspace(start, end, steps), dtype, requires_grad, device)
 
 
@@ -209,7 +236,8 @@ def eye(
     device: str | None = None,
 ) -> Tensor:
     """Return ones on the diagonal of a matrix of zeros."""
-    return made(np.eye(n, m, dtype=as_dtype(dtype)), None, requires_grad, device)
+    shape = shape_of(n, n if m is None else m)
+    return made(np.eye(*shape, dtype=as_dtype(dtype)), None, requires_grad, device)
 
 
 def floats_only(name: str, dtype: Any) -> np.dtype:
@@ -232,7 +260,7 @@ def rand(
     """Return random numbers, uniform from 0 up to but without 1."""
     dtype = floats_only("rand", dtype)
     below_1 = np.nextafter(1, 0, dtype=dtype)  # what rounds up to 1
-    numbers = np.minimum(generator().random(sizes(args, size)), below_1)
+    numbers = np.minimum(generator().random(shape_of(*args, size=size)), below_1)
     return made(numbers, dtype, requires_grad, device)
 
 
@@ -245,7 +273,7 @@ def randn(
 ) -> Tensor:
     """Return random numbers, normal with mean 0 and variance 1."""
     dtype = floats_only("randn", dtype)
-    array = np.asarray(generator().standard_normal(sizes(args, size)))
+    array = np.asarray(generator().standard_normal(shape_of(*args, size=size)))
     return made(array, dtype, requires_grad, device)
 
 
@@ -257,7 +285,10 @@ def randint(
         low, high, size = 0, low, high
     if size is None or not all(hasattr(n, "__index__") for n in (low, high)):
         raise TypeError(f"randint: low, high and a size, not {low}, {high} and {size}")
-    return made(generator().integers(low, high, size), dtype, device=device)
+    if low >= high:
+        raise RuntimeError(f"randint: low has to be below high, not {low} and {high}")
+    array = generator().integers(low, high, shape_of(size))
+    return made(array, dtype, device=device)
 
 
 def randperm(n: int) -> Tensor:
@@ -294,6 +325,13 @@ zeros_like, ones_like, empty_like = like(zeros), like(ones), like(empty)
 rand_like, randn_like = like(rand), like(randn)
 
 
-def full_like(input: Tensor, fill_value: Any, dtype: Any = None) -> Tensor:
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: str | None = None,
+) -> Tensor:
     """Return one number in the shape of `input`."""
-    return full(input.shape, fill_value, dtype or input.dtype)
+    dtype = as_dtype(dtype or input.dtype)
+    return full(input.shape, fill_value, dtype, requires_grad, device)

@@ -195,8 +195,11 @@ def index_select(input, dim, index):
     return taken["IndexSelect"](input, along(input, dim, index.array.reshape(-1)))
 
 
-def check_places(name, input, dim, index):
-    """Raise unless `index` holds integers that are places along an axis of `input`."""
+def check_places(name, input, dim, index, error=IndexError):
+    """Raise unless `index` holds integers that are places along an axis of `input`.
+
+    `error` is what to raise for places that are not there.
+    """
     check_tensors(name, input, index)
     if index.dtype.kind not in "iu":
         raise RuntimeError(
@@ -206,7 +209,7 @@ def check_places(name, input, dim, index):
     length, numbers = (input.shape or (1,))[axis], index.array
     known = isinstance(numbers, np.ndarray) and numbers.size
     if known and (numbers.min() < 0 or numbers.max() >= length):
-        raise IndexError(
+        raise error(
             f"{name}(): index out of range: from {numbers.min()} to {numbers.max()}, "
             f"but the axis has {length} places, from 0 on"
         )
@@ -214,11 +217,16 @@ def check_places(name, input, dim, index):
 
 def gather(input, dim, index):
     """Return out[i][j] = input[index[i][j]][j] for dim 0, and so on."""
-    check_places("gather", input, dim, index)
-    if max(index.ndim, 1) != max(input.ndim, 1):
+    check_places("gather", input, dim, index, RuntimeError)
+    if not index.numel():
+        return taken["Gather"](input.reshape(-1), (index.array,))
+    axis, pairs = axis_of(dim, input.ndim), zip(index.shape, input.shape)
+    fits = all(d == axis or m <= n for d, (m, n) in enumerate(pairs))
+    if max(index.ndim, 1) != max(input.ndim, 1) or not fits:
         raise RuntimeError(
             "gather(): Index tensor must have the same number of dimensions as input "
-            f"tensor; the shapes are {index.shape} and {input.shape}"
+            "tensor, and be longer at most along dim; the shapes are "
+            f"{index.shape} and {input.shape}"
         )
     input = input if input.ndim else input.reshape(1)
     places = grid(index.array, dim) if index.ndim else (index.array,)

@@ -188,6 +188,16 @@ def in_place(op: Callable) -> Callable:
     return method
 
 
+def answered(op: Callable) -> Callable:
+    """Return the method that writes answers over its tensor: eq_ for eq."""
+
+    def method(self, *args):
+        return copy_(self, op(self.detach(), *args))
+
+    method.__doc__ = f"Like {op.name.lower()}, in the tensor's own memory."
+    return method
+
+
 add_, sub_ = in_place(options.add), in_place(options.sub)
 div_, round_ = in_place(options.div), in_place(options.round)
 

@@ -81,6 +81,7 @@ METHODS = {
 IN_PLACE = """mul true_divide remainder floor_divide pow neg abs exp log log1p sqrt
     rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil clamp
     relu"""
+QUESTIONS = "eq ne lt le gt ge logical_not logical_and logical_or"
 # Functions, not Ops, that are told an axis; Ops know NumPy's words for it
 WITH_DIM = ["var", "std", "max", "min", "argmax", "argmin", "cat", "stack"]
 WITH_DIM += ["unsqueeze", "index_select"]
@@ -132,7 +133,11 @@ for name in SWAPPED:
     setattr(Tensor, f"__{name}__", method(OPERATORS[name[1:]]))
 for name in IN_PLACE.split():
     setattr(Tensor, f"{name}_", inplace.in_place(getattr(ops, name)))
-Tensor.masked_fill_ = inplace.in_place(shapes.masked_fill)
+for name in ["masked_fill", "tril", "triu"]:
+    setattr(Tensor, f"{name}_", inplace.in_place(getattr(shapes, name)))
+for name in QUESTIONS.split():
+    setattr(Tensor, f"{name}_", inplace.answered(getattr(ops, name)))
+Tensor.cumsum_ = inplace.in_place(reductions.cumsum)
 Tensor.__eq__, Tensor.__ne__ = comparison(ops.eq), comparison(ops.ne)
 Tensor.where = lambda self, condition, other: ops.where(condition, self, other)
 Tensor.__pos__ = lambda self: self

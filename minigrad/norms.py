@@ -91,4 +91,6 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
 
 def norm(input, p="fro", dim=None, keepdim=False):
     """Return the norm of order p; "fro", the default, is the Euclidean one."""
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: there is no order {p!r}; p is a number, or 'fro'")
     return vector_norm(input, 2 if p == "fro" else float(p), dim, keepdim)

@@ -31,7 +31,7 @@ from minigrad.dtypes import (
 )
 from minigrad.engine import Node, recording, run_backward
 from minigrad.operands import both_tensors, on_arrays
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 from minigrad.views import note
 
 # Arguments that a formula may want though they are no tensor's: an index array, say
@@ -221,9 +221,9 @@ def general(op: Op) -> Callable:
                     value = value.item()
                 arrays.append(value)
                 targets.append(None)
+        if bare and not has_array(arrays) and not isinstance(args[0], np.generic):
+            raise TypeError(f"{op.name}: argument must be Tensor, not {kind(args[0])}")
         if listed:
-            if bare and not has_array(arrays):
-                raise TypeError(f"{op.name}: argument must be Tensor, not list")
             arrays = [arrays, *args[1:]]
         try:
             out, extras = op.forward(*arrays), ()

@@ -58,7 +58,11 @@ minimum = Op(
 
 # Functions of one number
 
-sign = Op("Sign", lambda a: np.nan_to_num(np.sign(a)), a=lambda g: np.zeros_like(g))
+sign = Op(
+    "Sign",
+    lambda a: a.copy() if a.dtype == bool else np.nan_to_num(np.sign(a)),
+    a=lambda g: np.zeros_like(g),
+)
 neg = Op("Neg", np.negative, a=lambda g: -g)
 abs = Op("Abs", np.absolute, a=lambda g, a: g * sign(a))
 exp = Op("Exp", np.exp, a=lambda g, y: g * y)

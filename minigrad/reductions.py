@@ -216,8 +216,8 @@ def var_or_std(op, input, dim, unbiased, keepdim, correction):
         dim, unbiased = None, dim
     if not isinstance(unbiased, bool | None):
         raise TypeError(f"unbiased has to be True or False, not {unbiased}")
-    if unbiased is not None:
-        correction = int(unbiased)
+    if unbiased is not None or correction is None:
+        correction = int(unbiased is not False)
     return op(input, dim, correction, keepdim)
 
 

@@ -1269,6 +1269,29 @@ found += [F.avg_pool2d(x - 10, 3, divisor_override=2)]
 for options in [(True, False), (True, True), (False, False), (False, True)]:
     found += [F.avg_pool2d(x, 3, 2, 1, *options)]
 """,
+    "pools with gaps, and where the largest were": """
+x = torch.arange(49).reshape(1, 1, 7, 7) * 23 % 49
+found = [*F.max_pool2d(x, 3, 2, 1, 2, True, True)]
+found += [*F.max_pool2d(x[0], 2, [], 1, 3, False, True)]
+pool = torch.nn.MaxPool2d(2, 2, 0, 2, True)
+found += [repr(pool), *pool(x.double())]
+""",
+    "answers written over what was asked": """
+x = torch.tensor([[1.0, -2.0], [0.0, 4.0]])
+found = [x.clone().eq_(1), x.clone().ge_(x[1]), x.clone().logical_and_(x.t())]
+found += [x.clone().logical_not_(), (x > 0).ne_(x < 1), x.clone().tril_()]
+found += [x.clone().triu_(1), x.clone().cumsum_(1)]
+w = torch.ones(2, requires_grad=True)
+(w * 3).lt_(2).sum().backward()
+found += [w.grad]
+""",
+    "counted along integers": """
+found = [torch.linspace(4.3, -3, 50, dtype=torch.int64), torch.linspace(0, 1, 0)]
+found += [torch.linspace(torch.tensor(1.0), torch.tensor(2), 3)]
+found += [torch.tensor([True, False]).sign()]
+found += [torch.full_like(torch.ones(2), 3, device="cpu")]
+found += [torch.arange(6.0).reshape(2, 3).std(1, correction=None)]
+""",
     "pools over the end": """
 x = torch.arange(49.0).reshape(1, 7, 7).requires_grad_()
 found = [F.max_pool2d(x, 2, ceil_mode=True), F.max_pool2d(x, 3, 2, 1, ceil_mode=True)]
@@ -1777,6 +1800,24 @@ F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(1, 2, 4))
 F.linear(torch.ones(2, 3), torch.ones(3), torch.ones(2))
 F.linear(torch.ones(2, 3), torch.ones(1, 3), torch.ones(4))
 F.batch_norm(torch.ones(2, 3), None, None, training=True, eps=0)
+F.batch_norm(torch.ones(3), None, None, training=True)
+F.max_pool2d(torch.ones(1, 1, 4, 4), 2, dilation=0)
+F.max_pool2d(torch.ones(1, 1, 4, 4), 2, dilation=4)
+F.avg_pool2d(torch.ones(1, 3, 3), 2, divisor_override=0)
+F.adaptive_avg_pool2d(torch.ones(1, 3, 3), (-1, 2))
+torch.gather(torch.ones(2, 2), 0, torch.zeros(1, 3, dtype=torch.int64))
+torch.linspace(torch.ones(2), torch.ones(2), 2)
+torch.linspace(0, 1, -1)
+torch.arange(0, math.inf)
+torch.zeros(2, -1)
+torch.full((-1,), 2)
+torch.eye(2, -1)
+torch.randint(5, 2, (3,))
+torch.empty(2, 0).max()
+torch.empty(2, 0).amax(1)
+torch.max(2, 3)
+torch.sum(3)
+torch.norm(torch.ones(2, 2), "largest")
 """
 KINDS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 

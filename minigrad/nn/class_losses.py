@@ -162,7 +162,8 @@ def check_classes(input, target, ignore_index):
     scores, numbers = input.array.shape, target.array
     expected = scores[:1] + scores[2:] if len(scores) > 1 else ()
     if numbers.shape != expected:
-        raise ValueError(
+        kind = RuntimeError if numbers.shape[:1] == expected[:1] else ValueError
+        raise kind(
             f"scores of shape {input.shape} want a target of shape {expected}; "
             f"got {target.shape}"
         )

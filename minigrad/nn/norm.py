@@ -117,7 +117,7 @@ def check_channels(input, weight, bias, running_mean, running_var, training, eps
     floats("batch_norm", input)
     names = "weight", "bias", "running_mean", "running_var"
     for name, values in zip(names, (weight, bias, running_mean, running_var)):
-        check_like(name, values, input.shape[1:2], input.dtype)
+        check_like(name, values, input.shape[1:2] or (0,), input.dtype)
     if not training and (running_mean is None or running_var is None):
         raise ValueError(
             "expected running_mean and running_var to be defined when training=False"
@@ -126,7 +126,9 @@ def check_channels(input, weight, bias, running_mean, running_var, training, eps
         raise ValueError("expected running_mean and running_var, or neither")
     if training and eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, not {eps}")
-    if training and input.numel() == input.shape[1] > 0:
+    if input.ndim < 2 and input.numel():
+        raise IndexError(f"batch_norm wants an input (N, C, ...), not {input.shape}")
+    if training and input.numel() and input.numel() == input.shape[1]:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.shape}"

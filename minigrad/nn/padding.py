@@ -6,7 +6,8 @@ import numpy as np
 
 from minigrad.dtypes import check_holds
 from minigrad.indexing import index_select
-from minigrad.op import Op
+from minigrad.joint import same
+from minigrad.op import Op, called
 from minigrad.tensor import Tensor
 
 
@@ -23,7 +24,7 @@ def pad(input, pad, mode="constant", value=None):
     if any(n + min(x, 0) + min(y, 0) < 0 for n, (x, y) in zip(input.shape, pairs)):
         raise RuntimeError(f"pad: cannot cut so much off {input.shape}: {tuple(pad)}")
     if mode != "constant":
-        return with_ends(input, pairs, mode, value)
+        return with_ends(input, pairs, len(pad) // 2, mode, value)
     value = value or 0.0
     if max(pad, default=0) > 0:
         check_holds(input.dtype, value)
@@ -44,21 +45,25 @@ PAD = Op(
 )
 
 
-ENDS = {  # what PyTorch calls it, and NumPy; how much it may be beyond the length
-    "reflect": ("reflect", -1),
-    "circular": ("wrap", 0),
-    "replicate": ("edge", math.inf),
+ENDS = {  # NumPy's name for it, how far beyond the length it may go, PyTorch's node
+    "reflect": ("reflect", -1, "ReflectionPad"),
+    "circular": ("wrap", 0, None),
+    "replicate": ("edge", math.inf, "ReplicationPad"),
 }
 
 
-def with_ends(input, pairs, mode, value):
+def with_ends(input, pairs, axes, mode, value):
     """Return a tensor longer at both ends of its axes, by numbers of its own."""
     if mode not in ENDS:
         names = ", ".join(["constant", *ENDS])
         raise NotImplementedError(f"pad: there is no mode {mode!r}, only {names}")
     if value:
         raise RuntimeError(f"pad: the mode {mode!r} does not take a value: {value}")
-    name, beyond = ENDS[mode]
+    if not any(map(any, pairs)):
+        return input.clone()
+    name, beyond, node = ENDS[mode]
+    if node:  # one function to PyTorch, see joint
+        input = same(input)
     for dim, (length, (before, after)) in enumerate(zip(input.shape, pairs)):
         more = max(before, 0), max(after, 0)
         kept = slice(max(-before, 0), min(after, 0) or None)
@@ -70,4 +75,4 @@ def with_ends(input, pairs, mode, value):
         if before or after:
             places = np.pad(places, more, name)[kept]
             input = index_select(input, dim, Tensor(places))
-    return input
+    return called(f"{node}{axes}D", input) if node else input
