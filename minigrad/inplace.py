@@ -216,6 +216,12 @@ def normal_(self, mean=0.0, std=1.0):
     return copy_(self, creation.randn(self.shape, dtype=self.dtype) * std + mean)
 
 
+def random_(self, low, high=None):
+    """Draw integers at random, from low (or 0) up to but without high."""
+    low, high = (0, low) if high is None else (low, high)
+    return copy_(self, creation.randint(low, high, self.shape))
+
+
 def copy_(self, src):
     """Take over the numbers of src, which is broadcast."""
     if isinstance(src, Tensor) and src.ndim > self.ndim:

@@ -76,7 +76,7 @@ BOTH = {  # functions of minigrad and methods of Tensor
 FUNCTIONS = {ops: "where", shapes: "cat stack", products: "einsum"}
 METHODS = {
     shapes: "view expand repeat contiguous",
-    inplace: "add_ sub_ div_ round_ copy_ fill_ zero_ uniform_ normal_",
+    inplace: "add_ sub_ div_ round_ copy_ fill_ zero_ uniform_ normal_ random_",
 }
 IN_PLACE = """mul true_divide remainder floor_divide pow neg abs exp log log1p sqrt
     rsqrt square reciprocal sin cos tan sinh cosh tanh sigmoid erf sign floor ceil clamp

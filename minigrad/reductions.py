@@ -112,6 +112,8 @@ def to_others(g, a, y, dim, keepdim):
 
 def multiply_all(a, dim=None, keepdim=False):
     """Return the product, by halves if there are zeros: prod's plain composition."""
+    if not a.ndim:
+        return a.clone()  # its slope does not move with it
     if a.array.all():
         return of_quotients(a, dim, keepdim)
     shape = a.shape

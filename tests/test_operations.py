@@ -72,9 +72,10 @@ def test_what_is_stored_is_what_pytorch_computes(case):
 def test_every_operation_has_a_case():
     tables = methods.BOTH, methods.FUNCTIONS, methods.METHODS
     names = {n for table in tables for names in table.values() for n in names.split()}
-    names |= {f"{name}_" for name in methods.IN_PLACE.split()}
+    questions = methods.QUESTIONS.split()
+    names |= {f"{name}_" for name in methods.IN_PLACE.split() + questions}
     names -= {"equal", "allclose"}  # they return no tensor
-    names -= {"uniform_", "normal_"}  # nor these the same in PyTorch
+    names -= {"uniform_", "normal_", "random_"}  # nor these the same in PyTorch
     words = set(re.findall(r"\w+", "\n".join(cases())))
     assert not names - words, "tests/reference/operations.txt has no case for them"
 

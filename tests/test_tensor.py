@@ -231,3 +231,10 @@ def test_where_takes_an_array_beside_a_tensor():
         assert minigrad.where(condition, x, other).tolist() == [0, 3]
     with pytest.raises(RuntimeError, match="without overflow"):
         minigrad.where(condition, x, 1e40)
+
+
+def test_random_draws_integers_from_one_number_up_to_another():
+    minigrad.manual_seed(0)
+    x = minigrad.zeros(1000).random_(2, 5)
+    assert x.dtype == minigrad.float32 and set(x.tolist()) == {2, 3, 4}
+    assert set(minigrad.zeros(1000).long().random_(2).tolist()) == {0, 1}

@@ -89,9 +89,8 @@ def cross_entropy(
     loss = nll_loss(logs, target, weight, **options)
     if not label_smoothing:
         return loss
-    share = label_smoothing / (input.shape[dim] or math.nan)
     smooth = of_all_classes(logs, target, weight, **options)
-    return loss * (1 - label_smoothing) + smooth * share
+    return loss * (1 - label_smoothing) + smooth * share_of_each(label_smoothing, input)
 
 
 def class_axis(input):
@@ -99,12 +98,16 @@ def class_axis(input):
     return 1 if input.array.ndim > 1 else 0
 
 
+def share_of_each(label_smoothing, input):
+    """Return the share of label smoothing that each class gets; nan without classes."""
+    return label_smoothing / (input.shape[class_axis(input)] or math.nan)
+
+
 def of_probabilities(input, target, weight, reduction, label_smoothing):
     """Return the cross-entropy for a target with a probability for each class."""
     check_probabilities(input, target)
     dim = class_axis(input)
-    share = label_smoothing / (input.shape[dim] or math.nan)
-    target = target * (1 - label_smoothing) + share
+    target = target * (1 - label_smoothing) + share_of_each(label_smoothing, input)
     logs = reductions.log_softmax(input, dim) * target
     if weight is not None:
         logs = logs * along_classes(weight, input)

@@ -8,6 +8,7 @@ from minigrad.dtypes import as_dtype, float32, float64
 from minigrad.grad_mode import no_grad
 from minigrad.hooks import ForwardHook
 from minigrad.nn.loading import LOADING, Names, compared, misfits, misnamed
+from minigrad.nn.utils import forget_gradients
 from minigrad.tensor import Tensor, kind
 
 
@@ -227,13 +228,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or set them to 0."""
-        for parameter in self.parameters():
-            if set_to_none:
-                parameter.grad = None
-            elif parameter.grad is not None:
-                if parameter.grad.requires_grad:
-                    parameter.grad = parameter.grad.detach()
-                parameter.grad.zero_()
+        forget_gradients(self.parameters(), set_to_none)
 
     def to(self, *args: Any, device: Any = None, dtype: Any = None) -> "Module":
         """Turn all floating point parameters and buffers into a dtype, or move them."""

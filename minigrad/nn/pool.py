@@ -155,6 +155,12 @@ def extended(input, spans, stride, padding, ceil_mode, value):
     return pad(input, frame, value=value) if any(frame) else input
 
 
+def check_not_empty(input, axis):
+    """Raise RuntimeError if images (N, C, H, W) have no numbers, from an axis on."""
+    if not all(input.shape[axis:]):
+        raise RuntimeError(f"expected images with numbers, but got {input.shape}")
+
+
 def strides(stride, kernel_size):
     """Return the steps from window to window: without any, these lie side by side."""
     return pair(kernel_size if stride is None or np.size(stride) == 0 else stride)
@@ -182,8 +188,7 @@ def pooled(
         raise RuntimeError(
             f"kernel {kernel}, stride {stride}, dilation {dilation}: from 1 on"
         )
-    if not all(input.shape[1:]):
-        raise RuntimeError(f"expected images with numbers, but got {input.shape}")
+    check_not_empty(input, 1)
     spans = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation))
     large = extended(input, spans, stride, padding, ceil_mode, value)
     size = out_size(large.shape, kernel, stride, (0, 0), dilation)
@@ -287,8 +292,7 @@ def adaptive_avg_pool2d(input, output_size):
     if input.ndim == 3:
         one = adaptive_avg_pool2d(input.unsqueeze(0), output_size)
         return called("AdaptiveAvgPool2D", one.squeeze(0))
-    if not all(input.shape[-2:]):
-        raise RuntimeError(f"expected images with numbers, but got {input.shape}")
+    check_not_empty(input, 2)
     input = same(input)  # one function to PyTorch, see joint
     for dim, (out, length) in enumerate(zip(size, input.shape[2:])):
         spans = [(i * length // out, -(-(i + 1) * length // out)) for i in range(out)]

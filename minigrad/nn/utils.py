@@ -10,6 +10,17 @@ from minigrad.shapes import cat
 from minigrad.tensor import Tensor, kind
 
 
+def forget_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
+    """Take their gradients from parameters, or set these to 0."""
+    for p in parameters:
+        if set_to_none:
+            p._grad = None
+        elif p.grad is not None:
+            if p.grad.requires_grad:
+                p.grad = p.grad.detach()
+            p.grad.zero_()
+
+
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0
 ) -> Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import versions
 from minigrad.grad_mode import enable_grad
+from minigrad.nn.utils import forget_gradients
 from minigrad.tensor import Tensor, kind
 
 
@@ -68,13 +69,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or set them to 0."""
         for group in self.param_groups:
-            for p in group["params"]:
-                if set_to_none:
-                    p._grad = None
-                elif p.grad is not None:
-                    if p.grad.requires_grad:
-                        p.grad = p.grad.detach()
-                    p.grad.zero_()
+            forget_gradients(group["params"], set_to_none)
 
     def step(self, closure: Callable | None = None) -> Any:
         """Change every parameter that has a grad, frozen or not."""
