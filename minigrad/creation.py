@@ -126,12 +126,8 @@ def zeros(
     device: str | None = None,
 ) -> Tensor:
     """Return zeros of a shape."""
-    return made(
-        np.zeros(shape_of(*args, size=size), as_dtype(dtype)),
-        None,
-        requires_grad,
-        device,
-    )
+    shape = shape_of(*args, size=size)
+    return made(np.zeros(shape, as_dtype(dtype)), None, requires_grad, device)
 
 
 def ones(
@@ -142,12 +138,8 @@ def ones(
     device: str | None = None,
 ) -> Tensor:
     """Return ones of a shape."""
-    return made(
-        np.ones(shape_of(*args, size=size), as_dtype(dtype)),
-        None,
-        requires_grad,
-        device,
-    )
+    shape = shape_of(*args, size=size)
+    return made(np.ones(shape, as_dtype(dtype)), None, requires_grad, device)
 
 
 def empty(
@@ -158,12 +150,8 @@ def empty(
     device: str | None = None,
 ) -> Tensor:
     """Return whatever numbers are there, in a shape."""
-    return made(
-        np.empty(shape_of(*args, size=size), as_dtype(dtype)),
-        None,
-        requires_grad,
-        device,
-    )
+    shape = shape_of(*args, size=size)
+    return made(np.empty(shape, as_dtype(dtype)), None, requires_grad, device)
 
 
 def full(

@@ -19,7 +19,7 @@ DTYPES = {
     torch.int64: minigrad.int64,
     torch.bool: minigrad.bool,
 }
-QUESTIONS = {"eq", "ne", "lt", "le", "gt", "ge"}  # in place, PyTorch's tell a gradient
+QUESTIONS = {"eq", "ne", "lt", "le", "gt", "ge"}  # in place, PyTorch's have gradients
 QUESTIONS |= {"logical_not", "logical_and", "logical_or"}
 OURS = {  # where PyTorch's samples give the arguments in another order, or no function
     "__getitem__": lambda x, i: x[i],

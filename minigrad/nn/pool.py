@@ -98,12 +98,12 @@ PICK = Op(
 )
 
 
-WHERE = Op(
-    "MaxPool2DWhere",
-    lambda a, kernel, stride, dilation: largest(a, kernel, stride, dilation)[1][
-        "where"
-    ],
-)
+def where_largest(a, kernel, stride, dilation):
+    """Return which place the largest number has in each window."""
+    return largest(a, kernel, stride, dilation)[1]["where"]
+
+
+WHERE = Op("MaxPool2DWhere", where_largest)
 
 
 def averages(a, kernel, stride, over):
