@@ -1,12 +1,13 @@
 """PyTorch's own samples of what its operations take, and refuse: the same here.
 
-Other than the cases in tests/reference, nobody here has chosen these inputs.
+Unlike the cases in tests/reference, these inputs were not chosen here.
 """
 
 import numpy as np
 import pytest
 
 import minigrad
+from minigrad import methods
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest")  # PyTorch's own tests want it
@@ -19,15 +20,10 @@ DTYPES = {
     torch.int64: minigrad.int64,
     torch.bool: minigrad.bool,
 }
-QUESTIONS = {"eq", "ne", "lt", "le", "gt", "ge"}  # in place, PyTorch's have gradients
-QUESTIONS |= {"logical_not", "logical_and", "logical_or"}
+QUESTIONS = methods.QUESTIONS.split()  # in place, PyTorch's have gradients
 OURS = {  # where PyTorch's samples give the arguments in another order, or no function
     "__getitem__": lambda x, i: x[i],
-    "double": minigrad.Tensor.double,
     "einsum": lambda x, equation: minigrad.einsum(equation, *x),
-    "float": minigrad.Tensor.float,
-    "item": minigrad.Tensor.item,
-    "long": minigrad.Tensor.long,
     "mT": lambda x: x.mT,
     "nn.functional.embedding": lambda w, i, **options: minigrad.nn.functional.embedding(
         i, w, **options
@@ -35,8 +31,6 @@ OURS = {  # where PyTorch's samples give the arguments in another order, or no f
     "T": lambda x: x.T,
     "where": lambda x, condition, y: minigrad.where(condition, x, y),
 }
-
-
 MAKE_TENSORS = {"arange", "eye", "full", "linspace", "ones", "zeros"}
 CORNERS = {"nn.functional.elu", "pow", "__rpow__"}  # nan and 0 ** 0, where they differ
 REFUSALS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
