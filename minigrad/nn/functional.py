@@ -169,7 +169,7 @@ SOFTPLUS = Op(
 
 def slope_of_silu(a, s):
     """Return the derivative of a * s, where s is the sigmoid of a."""
-    return s + a * (s - s * s)
+    return s * (1 + a * (1 - s))
 
 
 def placed(op, inplace, input, *args):
