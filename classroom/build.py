@@ -21,6 +21,7 @@ from rich.text import Text
 
 from classroom.chapters import ROOT, Chapter, ChapterError, Exercise, chapters
 from classroom.kernels import Runner
+from classroom.notebooks import write_whole
 
 SETUP = """\
 try:
@@ -256,7 +257,7 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
 def _write(notebook: NotebookNode, path: Path) -> list[str]:
     nbformat.validate(notebook)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+    write_whole(path, nbformat.writes(notebook) + "\n")
     return [str(path.parent.name + "/" + path.name)]
 
 

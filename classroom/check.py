@@ -37,6 +37,7 @@ from classroom.notebooks import (
     parse_label,
     read_notebook,
     write_notebook,
+    write_whole,
 )
 
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
@@ -94,7 +95,7 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
 
     Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
     in, 2 if what was asked for cannot be found or read. Without `what`, chapters that
-    are not begun do not count.
+    are not begun do not count. Returns 130 if interrupted.
     """
     console = Console(highlight=False)
     try:
@@ -250,8 +251,8 @@ def run_variants(
         own = next(events) if answers else []
         results = {}
         for name, cells in answers.items():
-            found = result(name, own, timeout, said)
-            results[name] = about_first_line(chapter.exercises[name], cells, found)
+            judgement = result(name, own, timeout, said)
+            results[name] = about_first_line(chapter.exercises[name], cells, judgement)
         judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
     return judged
 
@@ -503,7 +504,7 @@ class Memory:
         """Write it down; a folder that cannot be written to is no reason to stop."""
         try:
             self.path.parent.mkdir(exist_ok=True)
-            self.path.write_text(json.dumps(self.known, indent=1), encoding="utf-8")
+            write_whole(self.path, json.dumps(self.known, indent=1))
         except OSError:
             pass
 

@@ -392,8 +392,8 @@ class Order:
 def grade_command(order: Order) -> int:
     """Grade submissions and write the report; return 0, or 2 if that cannot be done.
 
-    Returns 1 if the machine, or our own code, failed some notebook. Prints what could
-    not be read. An interrupted run goes on where it was.
+    Returns 1 if the machine, or our own code, failed some notebook, 130 if interrupted;
+    the next run goes on from there. Prints what could not be read.
     """
     console = Console(highlight=False)
     try:

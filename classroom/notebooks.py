@@ -250,10 +250,9 @@ class Chapter:
     def _by_words(self, cell: Cell) -> str | None:
         code = cell["cell_type"] == "code"
         pattern = r"""\bcheck\(\s*["'](\d+\.\d+)["']""" if code else r"#+ (\d+\.\d+)\b"
-        for name in re.findall(pattern, cell["source"]):
-            label = make_label("check" if code else "exercise", name)
-            return label if label in self.cells else None
-        return None
+        found = re.search(pattern, cell["source"])
+        label = found and make_label("check" if code else "exercise", found[1])
+        return label if label in self.cells else None
 
     def owner(self, source: str) -> str | None:
         """The exercise that `source` seems to answer, by its names, else its look."""

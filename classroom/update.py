@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,8 @@ class Saved:
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
     """Take the newer course from git, or from `source`, a folder or a zip file.
 
-    Returns 0, or 2 if there is no newer course to be had; then nothing has changed.
+    Returns 0, 2 if there is no newer course to be had (then nothing has changed), or
+    130 if interrupted.
     """
     console = Console(highlight=False)
     kept = place_to_keep(root, "", "-before-update")
@@ -104,7 +106,7 @@ def unpack(source: Path, root: Path, temporary: Path) -> Path:
         try:
             with zipfile.ZipFile(source) as archive:
                 archive.extractall(temporary)
-        except (zipfile.BadZipFile, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as error:
             raise Problem(f"{source} cannot be unpacked: {error}") from None
         source = temporary
     for folder in (source, *sorted(p for p in source.iterdir() if p.is_dir())):
@@ -256,7 +258,7 @@ def course_files(folder: Path) -> list[str]:
 def gone_files(root: Path, newer: Path) -> list[str]:
     """The notebooks of chapters that the newer course does not have.
 
-    None if it is a release: that may have other chapters than the one before.
+    None are if it is a release: that may have other chapters than the one before.
     """
     if not (newer / "chapters").is_dir():
         return []

@@ -62,7 +62,10 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> Sequence:
         raise TypeError(f"{op.name.lower()}: keepdim wants a dim")
     values = parameters | dict(zip(parameters, args))
     for name, value in kwargs.items():
-        values[ALIASES.get(name, name) if name not in parameters else name] = value
+        name = name if name in parameters else ALIASES.get(name, name)
+        if name in list(parameters)[: len(args)]:
+            raise TypeError(f"{op.name} got multiple values for argument {name!r}")
+        values[name] = value
     if len(args) > len(parameters) or len(values) > len(parameters):
         extra = [name for name in values if name not in parameters]
         what = f"no {extra[0]!r}" if extra else f"no {len(args)} arguments"
@@ -97,6 +100,8 @@ def without_axis_0(op: Any, values: tuple) -> tuple:
 def sizes(args: tuple, named: Any = None) -> tuple[int, ...]:
     """Return the sizes of x.view(2, 3), which may come as one tuple, or by name."""
     if named is not None:
+        if args:
+            raise TypeError(f"got sizes twice: {args}, and {named} by name")
         args = (named,)
     one = len(args) == 1 and isinstance(args[0], list | tuple)
     return tuple(map(operator.index, args[0] if one else args))

@@ -223,7 +223,7 @@ def hvp(func: Callable, inputs: Any, v: Any, create_graph: bool = False) -> tupl
 def gradcheck(
     func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
 ) -> bool:
-    """Hold the gradients of func at float64 inputs against central differences.
+    """Compare the gradients of func at float64 inputs with central differences.
 
     The defaults are those of torch.autograd.gradcheck. Raises GradcheckError (or, if
     asked not to, returns False) with both Jacobians if they differ.

@@ -71,7 +71,7 @@ def tensor(
         array = as_array(without_tensors(data), dtype, copy=True)
     except ValueError as error:
         raise ValueError(
-            f"tensor: the lists are not all of one length ({error})"
+            f"tensor: no array of these; are the lists of one length? ({error})"
         ) from error
     return made(array, None, requires_grad, device)
 
@@ -186,12 +186,12 @@ def arange(
     start, end, step = map(number, (start, end, step))
     if not math.isfinite(start) or not math.isfinite(end):
         raise RuntimeError(f"arange: unsupported range, from {start} to {end}")
+    if dtype is not None and as_dtype(dtype).kind == "i":
+        start, end, step = map(int, (start, end, step))
     if step == 0 or (end - start) * step < 0:
         raise RuntimeError(
             f"arange: from {start} to {end} there is no way in steps of {step}"
         )
-    if dtype is not None and as_dtype(dtype).kind == "i":
-        start, end, step = map(int, (start, end, step))
     floats = any(isinstance(x, float) for x in (start, end, step))
     array = np.arange(start, end, step)
     return made(array, dtype or (default if floats else int64), requires_grad, device)
@@ -270,7 +270,9 @@ def randint(
 ) -> Tensor:
     """Return random integers from low (or 0) up to but without high."""
     if size is None:
-        low, high, size = 0, low, high
+        high, size = None, high
+    if high is None:
+        low, high = 0, low
     if size is None or not all(hasattr(n, "__index__") for n in (low, high)):
         raise TypeError(f"randint: low, high and a size, not {low}, {high} and {size}")
     if low >= high:
@@ -305,7 +307,7 @@ def like(make):
         return made(array, None, requires_grad, device)
 
     function.__name__ = f"{make.__name__}_like"
-    function.__doc__ = make.__doc__.replace("of a shape", "shaped like `input`")
+    function.__doc__ = f"{make.__doc__} Shape and dtype are those of `input`."
     return function
 
 

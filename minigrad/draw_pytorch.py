@@ -6,11 +6,10 @@ Nothing else in minigrad needs PyTorch. Its graph has the words that ours has:
 """
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from minigrad.draw_graph import Node, describe, identity, members, memory
-from minigrad.draw_tensor import FEW, Forgotten, nested
+from minigrad.draw_tensor import FEW, Forgotten, members_of_module, nested
 
 try:
     import torch
@@ -122,7 +121,4 @@ def _(tensor: torch.Tensor) -> Any:
     return tensor.untyped_storage() if tensor.layout is torch.strided else tensor
 
 
-@members.register
-def _(module: torch.nn.Module) -> Iterable[tuple[str, Any]]:
-    tensors = [*module.named_parameters(), *module.named_buffers()]
-    return [("", module), *((f".{name}", tensor) for name, tensor in tensors)]
+members.register(torch.nn.Module, members_of_module)

@@ -113,6 +113,6 @@ def _(tensor: Tensor) -> ndarray:
 
 
 @members.register
-def _(module: Module) -> Iterable[tuple[str, Any]]:
+def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
     tensors = [*module.named_parameters(), *module.named_buffers()]
     return [("", module), *((f".{name}", tensor) for name, tensor in tensors)]

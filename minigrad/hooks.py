@@ -64,7 +64,7 @@ def check_same_kind(result: Any, g: Any) -> None:
 
 def hook_before(node: Node, hook: Callable) -> "Handle":
     """Call hook((gradient,)) before a node passes it on; it may replace it."""
-    return Handle(node, on_tensors(lambda g: (hook((g,)) or (None,))[0]))
+    return Handle(node, on_tensors(lambda g: replaced(hook((g,)), (g,))[0]))
 
 
 def hook_after(node: Node, hook: Callable) -> "After":
@@ -112,8 +112,22 @@ def shares_after(hook: Callable, node: Node, formulas: Any, g: Any) -> list:
     rules = zip(node.targets, formulas, saved)
     shares = [rule(g, *values) if to else None for to, rule, values in rules]
     given = tuple(map(wrapped, shares))
-    shares = hook(given, (wrapped(g),)) or given
+    shares = replaced(hook(given, (wrapped(g),)), given)
     return [s if lift or s is None else s.array for s in shares]
+
+
+def replaced(changed: Any, given: tuple) -> tuple:
+    """Return what a hook has left of the gradients; raise unless it gives as many."""
+    if changed is None:
+        return given
+    if not isinstance(changed, tuple | list):
+        raise TypeError(f"expected tuple, but hook returned {kind(changed)!r}")
+    if len(changed) != len(given):
+        raise RuntimeError(
+            "hook has returned an incorrect number of values "
+            f"(got {len(changed)}, but expected {len(given)})"
+        )
+    return changed
 
 
 def wrapped(value: Any) -> Tensor | None:

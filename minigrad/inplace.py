@@ -184,7 +184,8 @@ def in_place(op: Callable) -> Callable:
 
         return overwrite(self, by_name, *args, *kwargs.values())
 
-    method.__doc__ = f"Like {getattr(op, '__name__', op)}, in the tensor's own memory."
+    like = getattr(op, "method", op).__qualname__
+    method.__doc__ = f"Like {like}, in the tensor's own memory."
     return method
 
 

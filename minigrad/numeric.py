@@ -60,7 +60,7 @@ def array_gradients(f: Callable, arrays: Sequence, upstream: Any = 1.0) -> list:
 
 
 def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool:
-    """Hold gradient(*xs), one number per argument, against nudging f(*xs).
+    """Compare gradient(*xs), one number per argument, with nudging f(*xs).
 
     True if all agree within 1e-5 and a thousandth, the tolerances that
     torch.autograd.gradcheck has by default; else raises GradcheckError.
@@ -75,7 +75,7 @@ def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool
 
 
 def gradcheck(f: Callable, inputs: Sequence) -> bool:
-    """Hold the gradients that f(*inputs).backward() gives against nudging the inputs.
+    """Compare the gradients that f(*inputs).backward() gives with nudging the inputs.
 
     The inputs are Values, and their own grads stay as they are. True if all agree,
     else raises GradcheckError, with the tolerances of `check_gradient`.

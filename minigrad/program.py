@@ -5,7 +5,7 @@ be shortened before it runs (folded, frozen), and saved as JSON.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -21,7 +21,7 @@ from minigrad.tensor import kind
 # Running
 
 
-def in_order(fetches: Iterable[Step]) -> list[Step]:
+def in_order(fetches: Sequence[Step]) -> list[Step]:
     """List the steps that the fetches need, and no others, arguments before results."""
     order, seen, to_visit = [], set(), [(step, False) for step in reversed(fetches)]
     while to_visit:

@@ -131,10 +131,15 @@ def multiply_all(a, dim=None, keepdim=False):
     return a if keepdim else a.squeeze(dim)
 
 
-of_quotients = Op("Prod", reduction(np.multiply), a=by_dividing)
-prod = Op(
-    "Prod", reduction(np.multiply), overload="dim", plain=multiply_all, a=to_others
-)
+def product(a, dim=None, keepdim=False):
+    """Return the product of all numbers, or of those along one axis."""
+    if isinstance(dim, list | tuple):
+        raise TypeError(f"prod: dim has to be one axis, not {dim}")
+    return np.multiply.reduce(a, axis=dim, keepdims=keepdim)
+
+
+of_quotients = Op("Prod", product, a=by_dividing)
+prod = Op("Prod", product, overload="dim", plain=multiply_all, a=to_others)
 logsumexp = Op(
     "Logsumexp",
     lambda a, dim, keepdim=False: log_of_sum(as_floats(a), axes(dim), keepdim),
@@ -170,7 +175,7 @@ def added_from_behind(g, dim):
 
 def centered(g, a, dim, correction, keepdim):
     """Return the gradient of the variance: twice the distance from the mean, over n."""
-    away = a - a.mean(axis=axes(dim), keepdims=True)
+    away = a - mean(a, dim, True)
     over = count(a.shape, dim) - correction
     if over <= 0 and axes(dim) is None:  # PyTorch has two formulas
         away, over = abs(away) * math.inf, 1

@@ -83,6 +83,11 @@ def load(
     data = path.read() if hasattr(path, "read") else Path(path).read_bytes()
     try:
         arrays = {name: np.array(array) for name, array in from_bytes(data).items()}
+    except KeyError as dtype:
+        raise RuntimeError(
+            f"load: {path} holds numbers of type {dtype}, which NumPy does not have: "
+            "write it anew, in float32"
+        ) from dtype
     except SafetensorError as error:
         raise RuntimeError(
             f"load: {path} is no .safetensors file ({error}). What torch.save() wrote "

@@ -289,9 +289,7 @@ def rolled(a, shifts, dims=None):
 roll = Op(
     "Roll",
     rolled,
-    a=lambda g, shifts, dims: np.roll(
-        g, tuple(-np.atleast_1d(shifts)) if dims is not None else -shifts, dims
-    ),
+    a=lambda g, shifts, dims: np.roll(g, tuple(-np.atleast_1d(shifts)), dims),
 )
 
 

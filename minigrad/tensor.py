@@ -170,7 +170,7 @@ def check_may_switch(tensor: Tensor) -> None:
 
 
 def warn_of_result(tensor: Tensor) -> None:
-    """Warn who asks a result for a gradient that it does not retain."""
+    """Warn whoever asks a result for a gradient that it does not retain."""
     if tensor._grad is None and not (tensor.is_leaf or tensor.retains_grad):
         warnings.warn(
             "The .grad of a Tensor that is not a leaf is being accessed: only leaves "

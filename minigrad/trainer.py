@@ -35,6 +35,8 @@ class History:
     @property
     def best(self) -> int:
         """The epoch, from 0, with the lowest loss: of validation if there was any."""
+        if not self.loss:
+            raise ValueError("no epoch is complete, so none is the best")
         return int(np.argmin(np.nan_to_num(self.validation or self.loss, nan=np.inf)))
 
     def plot(self, ax: Any = None) -> Any:
@@ -44,7 +46,8 @@ class History:
         ax.plot(epochs, self.loss, label="training")
         if self.validation:
             ax.plot(epochs, self.validation, "--", label="validation")
-        ax.plot(self.best + 1, (self.validation or self.loss)[self.best], "ko")
+        if self.loss:
+            ax.plot(self.best + 1, (self.validation or self.loss)[self.best], "ko")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False)
         return ax
@@ -99,9 +102,11 @@ def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
     was_training = model.training
     model.eval()
     total = Mean()
-    for x, y in data:
-        total.add(loss(model(x), y).item(), len(x))
-    model.train(was_training)
+    try:
+        for x, y in data:
+            total.add(loss(model(x), y).item(), len(x))
+    finally:
+        model.train(was_training)
     return total.mean
 
 

@@ -8,6 +8,7 @@ storage, so they share its writes.
 
 import itertools
 import weakref
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from minigrad.dtypes import ARRAYS, Array
 
 numbers = itertools.count(1)
+one_at_a_time = RLock()
 latest = 0  # number of the newest write: nodes made after it need no check
 _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
 
@@ -29,8 +31,9 @@ def storage(array: np.ndarray) -> np.ndarray:
 def now() -> int:
     """Return the number of a write that happens now: the newest one."""
     global latest
-    latest = next(numbers)
-    return latest
+    with one_at_a_time:  # another thread's older number must not come last
+        latest = next(numbers)
+        return latest
 
 
 def wrote(array: np.ndarray) -> None:

@@ -404,6 +404,14 @@ def test_loading_takes_the_words_that_pytorchs_takes(tmp_path):
         minigrad.load(tmp_path / "x.safetensors", map_location="cuda")
 
 
+def test_numbers_that_numpy_does_not_have_are_refused_by_name(tmp_path):
+    header = b'{"x":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+    path = tmp_path / "half.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
+    with pytest.raises(RuntimeError, match="half.safetensors holds .*BF16.* float32"):
+        minigrad.load(path)
+
+
 def test_a_pickle_is_refused_in_plain_words(tmp_path):
     (tmp_path / "model.pt").write_bytes(pickle.dumps({"x": [1.0] * 99}))
     with pytest.raises(RuntimeError, match=r"model.pt is no .safetensors file"):

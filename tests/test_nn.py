@@ -4,6 +4,7 @@ import copy
 import gc
 import math
 import pickle
+import threading
 import weakref
 
 import numpy as np
@@ -322,6 +323,67 @@ def test_hooks_stay_when_nobody_keeps_what_removes_them():
         layer.register_forward_hook(lambda m, args, out, i=i: calls.append(i))
     layer(1)
     assert calls == [0, 1, 2, 3, 4]
+
+
+def test_a_hook_on_the_way_back_gets_what_came_to_its_own_thread():
+    layer, told = nn.Identity(), {}
+    events = first_is_in, second_is_in, first_is_out = [
+        threading.Event() for _ in "123"
+    ]
+
+    def meet(module, args, out):  # the first goes in first, and comes out first
+        [first_is_in, second_is_in][args[0].item() == 20].set()
+        events[1 + (args[0].item() == 20)].wait(10)
+
+    layer.register_forward_hook(meet)
+    layer.register_full_backward_hook(lambda _, into, out: told.update({name(): out}))
+    name = threading.get_ident
+
+    def work(number):
+        x = minigrad.tensor(number, requires_grad=True)
+        y = layer(x)
+        first_is_out.set()
+        (y * number).backward()
+        told[number] = told[name()][0].item()
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in (10.0, 20.0)]
+    workers[0].start()
+    first_is_in.wait(10)
+    workers[1].start()
+    for worker in workers:
+        worker.join()
+    assert (told[10], told[20]) == (10, 20)
+
+
+def test_a_hook_on_the_way_back_leaves_alone_what_returns_a_dict():
+    layer, told = nn.Identity(), []
+    layer.register_full_backward_hook(lambda *args: told.append(args))
+    layer.forward = lambda x: {"y": x * 3}
+    x = minigrad.tensor(1.0, requires_grad=True)
+    layer(x)["y"].backward()
+    assert x.grad.item() == 3 and not told
+
+
+@pytest.mark.parametrize(
+    "back, words",
+    [(minigrad.ones(1), "expected tuple"), ((), "got 0"), ([None, None], "got 2")],
+)
+def test_what_a_hook_on_the_way_back_returns_has_to_fit(back, words):
+    layer, x = nn.Identity(), minigrad.ones(1, requires_grad=True)
+    layer.register_full_backward_hook(lambda *_: back)
+    with pytest.raises((TypeError, RuntimeError), match=words):
+        layer(x).backward()
+    before, after = x.sin(), x.exp()
+    before.grad_fn.register_prehook(lambda _: back)
+    after.grad_fn.register_hook(lambda *_: back)
+    for y in (before, after):
+        with pytest.raises((TypeError, RuntimeError), match=words):
+            y.backward()
+
+
+def test_a_row_for_padding_has_to_be_there():
+    with pytest.raises(IndexError, match="10, and is 25"):
+        nn.Embedding(10, 3, padding_idx=25)
 
 
 def test_a_hook_may_remove_itself():

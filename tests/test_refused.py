@@ -18,6 +18,10 @@ torch.exp([1.0]) | Tensor
 torch.ones(6).reshape(4, 2) | 6
 torch.ones(2, 3).T.view(6) | reshape
 torch.ones(2, 3).sum(2) | 2
+torch.ones(2, 3).sum(0, dim=1) | multiple values
+torch.zeros(2, 3, size=(4,)) | twice
+torch.ones(2, 3).prod((0, 1)) | one axis
+torch.arange(0, 1, 0.5, dtype=torch.int64) | steps of 0
 torch.ones(2, 3).sum(-3) | -3
 torch.ones(2).mean(1) | 1
 torch.ones(2, 3).transpose(0, 2) | 2
@@ -65,6 +69,8 @@ setattr(torch.ones(3, requires_grad=True), "data", torch.ones(3).long()) | int64
 setattr(torch.ones(3), "data", np.ones(3)) | ndarray
 torch.optim.SGD([{"params": [torch.ones(1)]}, torch.ones(1)], lr=0.1) | dict
 torch.nn.Conv2d(1, 2, 3, padding="SAME") | SAME
+torch.nn.Conv2d(3, 3, 1, groups=0) | positive
+F.nll_loss(torch.tensor([[1, 2]]), torch.tensor([0])) | nll_loss
 torch.nn.Conv2d(1, 2, 3, padding="same", stride=2) | stride
 torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([torch.ones(1)], 0.1), [abs, abs]) | 2
 torch.ones(3).norm("nuclear") | nuclear

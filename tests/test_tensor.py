@@ -238,3 +238,18 @@ def test_random_draws_integers_from_one_number_up_to_another():
     x = minigrad.zeros(1000).random_(2, 5)
     assert x.dtype == minigrad.float32 and set(x.tolist()) == {2, 3, 4}
     assert set(minigrad.zeros(1000).long().random_(2).tolist()) == {0, 1}
+
+
+def test_the_size_of_random_integers_may_come_by_name():
+    drawn = minigrad.randint(5, size=(300,))
+    assert drawn.shape == (300,) and set(drawn.tolist()) == {0, 1, 2, 3, 4}
+
+
+def test_the_slope_of_a_variance_far_from_0_keeps_its_digits():
+    minigrad.manual_seed(0)
+    exact = (1000 + minigrad.randn(200_000, 3)).double().requires_grad_()
+    short = exact.detach().float().requires_grad_()
+    for x in (exact, short):
+        x.var(0).sum().backward()
+    away = np.abs(short.grad.array - exact.grad.array).max()
+    assert away < 1e-4 * np.abs(exact.grad.array).max()

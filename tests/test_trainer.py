@@ -104,6 +104,12 @@ def test_an_interrupt_in_the_first_epoch_claims_no_best_one(capsys):
     )
 
 
+def test_an_interrupt_during_validation_leaves_the_model_learning(capsys):
+    model, optimizer, data, validation = everything()
+    history = fit(model, loss, optimizer, data, 6, Interrupted(validation, 1))
+    assert history.interrupted and model.training
+
+
 def test_it_stops_when_nothing_gets_better():
     model, optimizer, data, validation = everything()
     for group in optimizer.param_groups:
@@ -184,6 +190,9 @@ def test_history_draws_both_losses():
     assert list(training.get_xdata()) == [1, 2, 3]
     assert list(validation.get_ydata()) == [3.0, 2.5, 2.6]
     assert (best.get_xdata()[0], best.get_ydata()[0]) == (2, 2.5)
+    assert len(History().plot().lines) == 1, "before the first epoch, none is best"
+    with pytest.raises(ValueError, match="no epoch"):
+        History().best  # noqa: B018
 
 
 def test_output_that_is_kept_has_no_bar(capsys):

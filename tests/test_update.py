@@ -159,7 +159,9 @@ def test_an_interrupted_update_leaves_all_answers(tmp_path, capsys, monkeypatch,
     assert RIGHT["90.1"] in texts and RIGHT["90.2"] in texts
 
 
-@pytest.mark.parametrize("make", ["missing", "not a course", "not a zip", "itself"])
+@pytest.mark.parametrize(
+    "make", ["missing", "not a course", "not a zip", "damaged", "itself"]
+)
 def test_sources_that_are_none(tmp_path, capsys, make):
     root = older_course(tmp_path / "course")
     source = root if make == "itself" else tmp_path / "source"
@@ -167,6 +169,13 @@ def test_sources_that_are_none(tmp_path, capsys, make):
         source.mkdir()
     if make == "not a zip":
         source.write_text("hello")
+    if make == "damaged":
+        newer = newer_course(tmp_path / "zipped" / "minigrad-main")
+        shutil.make_archive(source, "zip", newer.parent)
+        source = source.with_suffix(".zip")
+        content = bytearray(source.read_bytes())
+        content[len(content) // 2 : len(content) // 2 + 40] = bytes(40)
+        source.write_bytes(content)
     assert update_command(str(source), root) == 2
     assert str(source) in capsys.readouterr().out.replace("\n", "")
     assert not (root / "exercises" / "kept").exists()

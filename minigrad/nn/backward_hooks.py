@@ -1,10 +1,12 @@
 """Hooks on a Module's way back: identities around it, whose backward calls them."""
 
+from collections import defaultdict
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 
 from minigrad.function import Context, Function
-from minigrad.hooks import Removable
+from minigrad.hooks import Removable, replaced
 from minigrad.nn.module import Module
 from minigrad.tensor import Tensor
 
@@ -19,7 +21,7 @@ class Passage(Function):
 
     @staticmethod
     def backward(ctx: Context, *gradients: Tensor) -> tuple:
-        return None, *(ctx.seen(gradients) or gradients)
+        return None, *ctx.seen(gradients)
 
 
 def through(seen: Callable, values: tuple) -> tuple:
@@ -31,8 +33,9 @@ def through(seen: Callable, values: tuple) -> tuple:
 
     def every(gradients):
         parts = iter(gradients)
-        changed = seen(tuple(next(parts) if yes else None for yes in learn))
-        return changed and [g for g, yes in zip(changed, learn) if yes]
+        given = tuple(next(parts) if yes else None for yes in learn)
+        changed = replaced(seen(given), given)
+        return [g for g, yes in zip(changed, learn) if yes]
 
     passed = iter(Passage.apply(every, *(x for x, yes in zip(values, learn) if yes)))
     return tuple(next(passed) if yes else x for x, yes in zip(values, learn))
@@ -43,19 +46,23 @@ class Around(Removable):
 
     def __init__(self, module: Module, hook: Callable):
         self.hook = hook
-        self.calls = []  # of forward, under way: for each what will come back to it
+        self.calls = defaultdict(list)  # of forward, under way, of each thread
         before = module.register_forward_pre_hook(self.before)
         self.handles = before, module.register_forward_hook(self.after)
 
     def before(self, module: Module, args: tuple) -> tuple:
         """Return the arguments, in front of which the hook is called."""
-        came: list = []
-        self.calls.append(came)
-        return through(lambda gradients: self.hook(module, gradients, *came), args)
+        came: list = []  # what will come back to the output, if it is of tensors
+        self.calls[get_ident()].append(came)
+
+        def seen(gradients):
+            return self.hook(module, gradients, *came) if came else None
+
+        return through(seen, args)
 
     def after(self, module: Module, args: tuple, out: Any) -> Any:
         """Return the output, which notes what comes back to it."""
-        came = self.calls.pop()
+        came = self.calls[get_ident()].pop()
         learns = any(getattr(x, "requires_grad", False) for x in args)
 
         def seen(gradients):

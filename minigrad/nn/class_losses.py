@@ -71,7 +71,7 @@ def cross_entropy(
     """
     reduction = chosen(size_average, reduce, reduction)
     check_tensors("cross_entropy", input, target)
-    check_scores(input, weight)
+    check_scores("cross_entropy", input, weight)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
@@ -143,9 +143,9 @@ def along_classes(weight, input):
     return weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight
 
 
-def check_scores(input, weight):
+def check_scores(name, input, weight):
     """Raise unless the scores are floats, with a constant weight for each class."""
-    reductions.floats("cross_entropy", input)
+    reductions.floats(name, input)
     if weight is None:
         return
     check_constant(weight)
@@ -212,7 +212,7 @@ def nll_loss(
     """Return minus the log-probabilities of the right classes."""
     reduction = chosen(size_average, reduce, reduction)
     check_tensors("nll_loss", input, target)
-    check_scores(input, weight)
+    check_scores("nll_loss", input, weight)
     check_classes(input, target, ignore_index)
     weights, safe = picked_weights(input, target, weight, ignore_index)
     dim = class_axis(input)

@@ -56,6 +56,8 @@ class Conv2d(Module):
         bias: bool = True,
     ):
         super().__init__()
+        if groups < 1:
+            raise ValueError(f"groups must be a positive integer, not {groups}")
         if in_channels % groups or out_channels % groups:
             raise ValueError(
                 f"in_channels and out_channels, {in_channels} and {out_channels}, must "
@@ -76,7 +78,8 @@ class Conv2d(Module):
 
     def reset_parameters(self) -> None:
         """Draw new initial values, uniform within 1 / sqrt(fan_in)."""
-        bound = 1 / math.sqrt(init.fans(self.weight)[0])
+        fan_in = init.fans(self.weight)[0]
+        bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
 
@@ -225,6 +228,11 @@ class Embedding(Module):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx
         if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise IndexError(
+                    f"Padding_idx must be within num_embeddings, {num_embeddings}, "
+                    f"and is {padding_idx}"
+                )
             self.padding_idx = padding_idx % num_embeddings
         self.weight = Parameter(creation.zeros(num_embeddings, embedding_dim))
         self.reset_parameters()

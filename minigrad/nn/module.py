@@ -17,7 +17,7 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, data: Tensor | None = None, requires_grad: bool = True):
+    def __init__(self, data: Tensor, requires_grad: bool = True):
         super().__init__(data.array if isinstance(data, Tensor) else data)
         self.requires_grad = requires_grad
 

@@ -14,12 +14,17 @@ def above_zero(**options: float) -> None:
             raise ValueError(f"Invalid {name} value: {value}; it has to be above 0")
 
 
+def check_optimizer(optimizer: Optimizer) -> None:
+    """Raise TypeError for what has no learning rates."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{kind(optimizer)} is not an Optimizer")
+
+
 class LRScheduler:
-    """Sets each group's lr to its first value times factor(number of steps)."""
+    """Sets each group's lr to what get_lr() says, which every schedule writes."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{kind(optimizer)} is not an Optimizer")
+        check_optimizer(optimizer)
         self.optimizer, self.last_epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
@@ -39,11 +44,7 @@ class LRScheduler:
 
     def get_lr(self) -> list[float]:
         """Return the learning rate of each group after last_epoch steps."""
-        return [self.rate(lr, self.last_epoch) for lr in self.base_lrs]
-
-    def rate(self, base_lr: float, epoch: int) -> float:
-        """Return what becomes of base_lr after so many steps."""
-        return base_lr * self.factor(epoch)
+        raise NotImplementedError("a schedule has to have get_lr(self)")
 
     def state_dict(self) -> dict:
         """Return how far the schedule has come, and its options, but no function."""
@@ -62,6 +63,7 @@ class LambdaLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable | list[Callable]):
+        check_optimizer(optimizer)
         groups = len(optimizer.param_groups)
         several = isinstance(lr_lambda, list | tuple)
         self.factors = list(lr_lambda) if several else [lr_lambda] * groups
@@ -82,20 +84,23 @@ class Chained(LRScheduler):
 
     lowest = 0.0  # where the way ends: the lr's height above it is scaled
 
-    def step(self) -> None:
-        self.last_epoch += 1
-        for group in self.optimizer.param_groups:
-            base_lr = group.setdefault("initial_lr", group["lr"])
-            now, before = self.rate(base_lr, self.last_epoch), base_lr
-            if self.last_epoch:
-                before = self.rate(base_lr, self.last_epoch - 1)
-            now, before = now - self.lowest, before - self.lowest
-            if abs(before) > 1e-12 * base_lr:
-                height = (group["lr"] - self.lowest) * (now / before)
-                group["lr"] = self.lowest + height
-            else:  # up again, from the very ground
-                group["lr"] += now
-        self.last_lrs = [group["lr"] for group in self.optimizer.param_groups]
+    def get_lr(self):
+        return list(map(self.next_lr, self.optimizer.param_groups))
+
+    def next_lr(self, group: dict) -> float:
+        """Return the learning rate of one group, scaled from the one it has."""
+        base_lr = group.setdefault("initial_lr", group["lr"])
+        now, before = self.rate(base_lr, self.last_epoch), base_lr
+        if self.last_epoch:
+            before = self.rate(base_lr, self.last_epoch - 1)
+        now, before = now - self.lowest, before - self.lowest
+        if abs(before) <= 1e-12 * base_lr:  # up again, from the very ground
+            return group["lr"] + now
+        return self.lowest + (group["lr"] - self.lowest) * (now / before)
+
+    def rate(self, base_lr: float, epoch: int) -> float:
+        """Return what becomes of base_lr after so many steps."""
+        return base_lr * self.factor(epoch)
 
 
 class StepLR(Chained):
