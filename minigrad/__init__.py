@@ -57,6 +57,5 @@ from minigrad.serialization import load, save
 from minigrad.tensor import Tensor
 
 float, double, long = float32, float64, int64
-autograd.functional = autograd  # where PyTorch has jacobian, hessian, vjp, jvp
 globals().update(methods.named(methods.BOTH) | methods.named(methods.FUNCTIONS))
 keep_freed_memory()

@@ -1,6 +1,7 @@
 """Function: an operation whose backward you write yourself."""
 
 import copy
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from minigrad.grad_mode import no_grad
 from minigrad.hooks import wrapped
 from minigrad.op import Op, to_dtype
 from minigrad.tensor import Tensor
+from minigrad.versions import storage
 
 
 class Context:
@@ -91,7 +93,8 @@ class Custom:
         saved = tuple(saved if target else () for target in targets)
         shape = getattr(outputs[0], "shape", None) if len(outputs) == 1 else None
         node = Node(self, self, targets, saved, shape)
-        made = tuple(Tensor(x.array) if isinstance(x, Tensor) else x for x in outputs)
+        self.node = weakref.ref(node)
+        made = tuple(apart(x, args) for x in outputs)
         for i, out in enumerate(made):
             if isinstance(out, Tensor) and out.is_floating_point():
                 out.edge = output_of(node, i, out.shape)
@@ -104,7 +107,7 @@ class Custom:
         def share(g, *saved, i):
             if not shares:
                 ctx = copy.copy(self.ctx)
-                ctx.saved_tensors = tuple(map(wrapped, saved))
+                ctx.saved_tensors = tuple(map(self.linked, saved, self.sources))
                 parts = g if isinstance(g, Parts) else {0: g}
                 given = filled(map(parts.get, range(len(self.outputs))), self.outputs)
                 shares.extend(self.checked(self.function.backward(ctx, *given)))
@@ -129,20 +132,25 @@ class Custom:
             shares[i] = None if share is None else to_dtype(share, dtype)
         return shares
 
+    def linked(self, array: Any, source: Any) -> Tensor | None:
+        """Return a saved array as a Tensor that leads to where it came from."""
+        if array is None:
+            return None
+        if isinstance(source, int):
+            source = output_of(self.node(), source, array.shape)
+        return Tensor(array, source)
+
     def lifted(self, node: Node, make: Callable) -> tuple:
-        """Return formulas, and saved values as Tensors that lead on."""
+        """Return formulas, and saved values: linked() makes Tensors of them."""
+        return node.formulas, node.saved
 
-        def link(array, source):
-            if source is None:
-                return array
-            if isinstance(source, int):
-                source = output_of(node, source, array.shape)
-            return make(array, source)
 
-        return node.formulas, [
-            [link(array, source) for array, source in zip(values, self.sources)]
-            for values in node.saved
-        ]
+def apart(x: Any, args: tuple) -> Any:
+    """Return an output as a new Tensor, with memory apart from the arguments'."""
+    if not isinstance(x, Tensor):
+        return x
+    owners = [id(storage(arg.array)) for arg in args if isinstance(arg, Tensor)]
+    return Tensor(x.array.copy() if id(storage(x.array)) in owners else x.array)
 
 
 def zeros_for(x: Any) -> Callable:

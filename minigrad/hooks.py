@@ -151,15 +151,18 @@ class Handle(Removable):
 
 
 class ForwardHook(Removable):
-    """What takes a forward hook off again."""
+    """What takes a forward hook off again; `place` says when it is called."""
 
-    def __init__(self, hooks: dict, hook: Callable):
-        self._hooks, self._number = hooks, next(numbers)
-        hooks[self._number] = hook
+    def __init__(self, hooks: dict, hook: Callable, place: Callable = lambda n: (0, n)):
+        self._hooks, self._place = hooks, place(next(numbers))
+        hooks[self._place] = hook
+        for later in sorted(hooks):
+            if later > self._place:
+                hooks[later] = hooks.pop(later)
 
     def remove(self) -> None:
         """Take the hook off; a second time does nothing."""
-        self._hooks.pop(self._number, None)
+        self._hooks.pop(self._place, None)
 
 
 Tensor.register_hook = hook_tensor

@@ -13,9 +13,23 @@ from minigrad.tensor import Tensor
 
 PARTS = ["Select", "Slice", "Unsqueeze", "Alias", "Split", "SplitWithSizes", "Unbind"]
 PICKS = ["Index", "IndexSelect", "Gather", "Embedding", "Max", "Min"]
+
+
+def part(a, index):
+    """Return a part of an array, on its memory."""
+    return a[index]
+
+
+def picked(a, index):
+    """Return a copy of the numbers at an index, in one piece of memory."""
+    return np.asarray(a[index], order="C")
+
+
 taken = {
     name: Op(
-        name, lambda a, index: a[index], a=lambda g, shape, index: put(g, index, shape)
+        name,
+        part if name in PARTS else picked,
+        a=lambda g, shape, index: put(g, index, shape),
     )
     for name in PARTS + PICKS
 }

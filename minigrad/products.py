@@ -116,7 +116,8 @@ def summed(equation, *operands):
     dtype = operands[0].dtype
     if many and dtype == float32:
         operands = [x.astype(float64) for x in operands]
-    return np.einsum(equation, *operands, optimize=True).astype(dtype, copy=False)
+    out = np.einsum(equation, *operands, optimize=True)
+    return out.astype(dtype, order="C", copy=False)
 
 
 def to_operand(g, shape, operands, inputs, output, i):

@@ -29,6 +29,11 @@ viewed = Op(
 reshaped = Op(
     "UnsafeView", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
 )
+in_one_piece = Op(
+    "View",
+    lambda a, size: np.ascontiguousarray(a).reshape(size),
+    a=lambda g, shape: g.reshape(shape),
+)
 swapped = Op(
     "Transpose",
     lambda a, dim0, dim1: a.swapaxes(dim0, dim1),
@@ -77,9 +82,15 @@ def lengths(args, named):
 
 
 def view(input, *args, size=None):
-    """Return the same memory in another shape; RuntimeError where it cannot be."""
-    out = viewed(input, lengths(args, size))
-    if not np.shares_memory(out.array, input.array) and out.numel():
+    """Return the same memory in another shape; RuntimeError where a view's cannot be.
+
+    Computed images are copied instead: here a convolution's batch is innermost.
+    """
+    shape = lengths(args, size)
+    if input.ndim == 4 and input._base is None and not input.array.flags.c_contiguous:
+        return in_one_piece(input, shape)
+    out = viewed(input, shape)
+    if out.numel() and not np.shares_memory(out.array, input.array):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride: "
             f"{input.shape} is not in one piece. Use .reshape(...) instead."

@@ -1072,6 +1072,100 @@ for layer in nn.BatchNorm1d(2), nn.LayerNorm(2), nn.Embedding(3, 2, 1):
     else:
         found += list(layer.state_dict().values())
 """,
+    "what a Function saved knows that it requires grad": """
+class Mm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        ctx.save_for_backward(x, w, x @ w)
+        return x @ w
+
+    @staticmethod
+    def backward(ctx, g):
+        x, w, _ = ctx.saved_tensors
+        found.extend([x.requires_grad, w.requires_grad, w.is_leaf])
+        with torch.enable_grad():
+            y = (x * x) @ w
+        found.extend(torch.autograd.grad(y, (x, w), torch.ones_like(y)))
+        gx = g @ w.T if x.requires_grad else None
+        return gx, x.T @ g if w.requires_grad else None
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.sigmoid(x)
+        ctx.save_for_backward(y)
+        return y, y * 2
+
+    @staticmethod
+    def backward(ctx, g, h):
+        (y,) = ctx.saved_tensors
+        found.append(y.requires_grad)
+        return (g + 2 * h) * y * (1 - y)
+
+found = []
+x, w = (torch.ones(2, 2, requires_grad=True) for _ in range(2))
+Mm.apply(x * 2, w).sum().backward()
+found += [x.grad, w.grad]
+a, b = Sigmoid.apply(x)
+(g,) = torch.autograd.grad((a * b).sum(), x, create_graph=True)
+found += [g, *torch.autograd.grad(g.sum(), x)]
+""",
+    "results that are in one piece": """
+x = torch.arange(75.0).reshape(3, 1, 5, 5).requires_grad_()
+y = F.conv2d(x, torch.ones(2, 1, 3, 3))
+pool = F.max_pool2d(F.relu(y), 2).view(-1, 2)
+found = [y.view(3, -1), pool, y.detach().view(6, 9) @ torch.ones(9, 1)]
+(y.view(-1) * pool.view(-1)[:1]).sum().backward()
+z, order = torch.arange(24.0).reshape(4, 6), torch.tensor([2, 0])
+found += [x.grad, z[:, order].view(-1), z[:, z[0] > 2].view(-1)]
+found += [z.index_select(1, order).view(-1)]
+found += [torch.einsum("ij,jk->ik", z, z.T).view(-1)]
+""",
+    "hooks on the way back, of a module with other hooks": """
+found = []
+def look(module, into, out):
+    found.extend([into[0].clone(), out[0].clone()])
+
+for order in (0, 1):
+    layer = torch.nn.Linear(2, 2)
+    torch.nn.init.ones_(layer.weight)
+    def change():
+        layer.register_forward_pre_hook(lambda m, args: (args[0] * 5,))
+        layer.register_forward_hook(lambda m, args, out: out * 10)
+    if order:
+        change()
+    layer.register_full_backward_hook(lambda m, into, out: (into[0] + 1,))
+    off = layer.register_full_backward_hook(look)
+    layer.register_full_backward_hook(lambda m, into, out: (into[0] * 2,))
+    if not order:
+        change()
+    for _ in range(2):
+        x = torch.ones(1, 2, requires_grad=True)
+        layer(x)[0, 0].backward()
+        found += [x.grad]
+        off.remove()
+""",
+    "a schedule that goes on from a file": """
+w, found = torch.ones(2, requires_grad=True), []
+S = torch.optim.lr_scheduler
+for make in (
+    lambda o, **k: S.CosineAnnealingLR(o, T_max=10, **k),
+    lambda o, **k: S.StepLR(o, step_size=2, **k),
+    lambda o, **k: S.LinearLR(o, total_iters=6, **k),
+    lambda o, **k: S.LambdaLR(o, lambda epoch: 0.9**epoch, **k),
+):
+    old, new = (torch.optim.SGD([w], lr=0.1) for _ in range(2))
+    plan = make(old)
+    for _ in range(5):
+        old.step()
+        plan.step()
+    new.load_state_dict(old.state_dict())
+    plan = make(new, last_epoch=4)
+    for _ in range(5):
+        found += [torch.tensor(plan.get_last_lr())]
+        new.step()
+        plan.step()
+""",
     "a schedule of one's own": """
 class Halved(torch.optim.lr_scheduler.LRScheduler):
     def get_lr(self):

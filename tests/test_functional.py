@@ -118,6 +118,22 @@ def test_only_tensors_are_saved_for_backward():
         Saves.apply(double(1.0))
 
 
+def test_a_result_on_the_memory_of_an_argument_has_its_own():
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a.view_as(a), a, a[:1]
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return gradients[0]
+
+    a = double(1.0, 2.0)
+    for y in Same.apply(a):
+        y.mul_(3)
+    assert a.tolist() == [1, 2]
+
+
 def test_a_saved_tensor_that_was_written_to_is_caught():
     a, b = double(1.0), double(2.0, requires_grad=False)
     y = Scaled.apply(a, b, 1)

@@ -104,6 +104,16 @@ def test_pytorchs_tutorial_runs_as_it_stands():
     assert str((w * 2).grad_fn) == "<MulBackward0>"
 
 
+def test_names_are_imported_from_where_pytorch_has_them():
+    from minigrad.autograd.functional import jacobian
+    from minigrad.utils.checkpoint import checkpoint
+    from minigrad.utils.data import DataLoader
+
+    assert DataLoader is minigrad.data.DataLoader
+    assert checkpoint is minigrad.utils.checkpoint.checkpoint
+    assert jacobian is minigrad.autograd.functional.jacobian
+
+
 def test_the_order_of_reading_names_every_module():
     words = minigrad.__doc__.replace(",", " ").split()
     for path in Path(minigrad.__file__).parent.iterdir():

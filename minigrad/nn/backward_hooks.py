@@ -6,7 +6,7 @@ from threading import get_ident
 from typing import Any
 
 from minigrad.function import Context, Function
-from minigrad.hooks import Removable, replaced
+from minigrad.hooks import ForwardHook, Removable, replaced
 from minigrad.nn.module import Module
 from minigrad.tensor import Tensor
 
@@ -47,8 +47,10 @@ class Around(Removable):
     def __init__(self, module: Module, hook: Callable):
         self.hook = hook
         self.calls = defaultdict(list)  # of forward, under way, of each thread
-        before = module.register_forward_pre_hook(self.before)
-        self.handles = before, module.register_forward_hook(self.after)
+        # next to forward, after the hooks that change what goes in or comes out; on the
+        # way back, the older of two comes first
+        before = ForwardHook(module._before, self.before, lambda n: (1, -n))
+        self.handles = before, ForwardHook(module._after, self.after, lambda n: (1, n))
 
     def before(self, module: Module, args: tuple) -> tuple:
         """Return the arguments, in front of which the hook is called."""

@@ -21,13 +21,23 @@ def check_optimizer(optimizer: Optimizer) -> None:
 
 
 class LRScheduler:
-    """Sets each group's lr to what get_lr() says, which every schedule writes."""
+    """Sets each group's lr to what get_lr() says, which every schedule writes.
+
+    last_epoch is -1, or after how many steps less one to go on, with an optimizer that
+    has loaded its state from there: else KeyError.
+    """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         check_optimizer(optimizer)
         self.optimizer, self.last_epoch = optimizer, last_epoch
         for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
+            if last_epoch < 0:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    "param 'initial_lr' is not specified in a group: to go on from "
+                    "last_epoch, give the optimizer its old state_dict() first"
+                )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.step()
 
@@ -62,7 +72,12 @@ class LambdaLR(LRScheduler):
     lr_lambda is one function, or a list with one for each group.
     """
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable | list[Callable]):
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable | list[Callable],
+        last_epoch: int = -1,
+    ):
         check_optimizer(optimizer)
         groups = len(optimizer.param_groups)
         several = isinstance(lr_lambda, list | tuple)
@@ -72,7 +87,7 @@ class LambdaLR(LRScheduler):
                 f"Expected {groups} lr_lambdas, one for each parameter group, but got "
                 f"{len(self.factors)}"
             )
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
         pairs = zip(self.base_lrs, self.factors)
@@ -85,6 +100,8 @@ class Chained(LRScheduler):
     lowest = 0.0  # where the way ends: the lr's height above it is scaled
 
     def get_lr(self):
+        if self.last_epoch and not hasattr(self, "last_lrs"):  # goes on: it is there
+            return [group["lr"] for group in self.optimizer.param_groups]
         return list(map(self.next_lr, self.optimizer.param_groups))
 
     def next_lr(self, group: dict) -> float:
@@ -106,10 +123,10 @@ class Chained(LRScheduler):
 class StepLR(Chained):
     """Multiplies the learning rate by gamma every step_size steps."""
 
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma=0.1, last_epoch=-1):
         above_zero(step_size=step_size)
         self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def factor(self, epoch: int) -> float:
         """Return by what the first rate is multiplied after so many steps."""
@@ -119,7 +136,14 @@ class StepLR(Chained):
 class LinearLR(Chained):
     """Warms up from start_factor to end_factor of the rate in total_iters steps."""
 
-    def __init__(self, optimizer, start_factor=1 / 3, end_factor=1.0, total_iters=5):
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ):
         above_zero(start_factor=start_factor, total_iters=total_iters)
         for name, value in ("start", start_factor), ("end", end_factor):
             if not 0 <= value <= 1:
@@ -127,7 +151,7 @@ class LinearLR(Chained):
 
         self.start_factor, self.end_factor = start_factor, end_factor
         self.total_iters = total_iters
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def factor(self, epoch: int) -> float:
         """Return by what the first rate is multiplied after so many steps."""
@@ -141,11 +165,11 @@ class CosineAnnealingLR(Chained):
     Source: I. Loshchilov, F. Hutter, "SGDR", 2017.
     """
 
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min=0.0, last_epoch=-1):
         above_zero(T_max=T_max)
         self.T_max = T_max
         self.eta_min = self.lowest = eta_min
-        super().__init__(optimizer)
+        super().__init__(optimizer, last_epoch)
 
     def rate(self, base_lr, epoch):
         wave = (1 + math.cos(math.pi * epoch / self.T_max)) / 2
