@@ -22,7 +22,9 @@ def part(a, index):
 
 def picked(a, index):
     """Return a copy of the numbers at an index, in one piece of memory."""
-    return np.asarray(a[index], order="C")
+    out = a[index]
+    scattered = type(out) is np.ndarray and not out.flags.c_contiguous
+    return out.copy() if scattered else out
 
 
 taken = {
