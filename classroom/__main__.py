@@ -1,9 +1,9 @@
 """The commands of the course, as course.py hands them over."""
 
 import errno
+import signal
 import sys
 import traceback
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
 
+INTERRUPTED = 130
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
 # Each command imports what it needs only when it runs, so that all start at once.
@@ -122,7 +123,8 @@ def grade(
         str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
     ] = None,
     deadline: Annotated[
-        datetime | None, typer.Option(help="What is later is marked as late.")
+        str | None,
+        typer.Option(help="A day (its end) or 2027-03-01T18:00; later is marked late."),
     ] = None,
     seed: Annotated[
         str | None, typer.Option(help="Draws the hidden inputs; keep it to yourself.")
@@ -186,6 +188,10 @@ def main() -> None:
         stream.reconfigure(errors="replace")  # a console may lack a path's letters
     try:
         app(prog_name="course.py")
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # a second Ctrl-C would break off what ends now
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise
     except Exception as error:
         if sys.flags.dev_mode:
             raise

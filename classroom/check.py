@@ -159,7 +159,7 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
 
 
 class NotOurs(Unreadable):
-    """A notebook that belongs to no chapter of the course."""
+    """A notebook that belongs to no chapter of the course, or is a lesson."""
 
 
 def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
@@ -168,6 +168,8 @@ def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
         raise NotOurs(f"{path.name} has no exercise of this course in it.")
+    if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
+        raise NotOurs(f"{path.name} is a lesson; do exercises/{chapter.slug}.ipynb.")
     return Learner(notebook, chapter)
 
 
@@ -477,9 +479,10 @@ class Memory:
     def __init__(self, root: Path) -> None:
         self.path = root / ".minigrad" / "results.json"
         try:
-            self.known = as_table(json.loads(self.path.read_text("utf-8")))
+            known = as_table(json.loads(self.path.read_text("utf-8")))
         except (OSError, ValueError):
-            self.known = {}
+            known = {}
+        self.known = {name: as_table(statuses) for name, statuses in known.items()}
 
     def status(self, chapter: Chapter, name: str, cells: list[str]) -> str | None:
         """What was found of this very answer, or None."""
@@ -502,6 +505,8 @@ class Memory:
 
     def save(self) -> None:
         """Write it down; a folder that cannot be written to is no reason to stop."""
+        for name, statuses in Memory(self.path.parents[1]).known.items():
+            self.known[name] = statuses | self.known.get(name, {})  # another check's
         try:
             self.path.parent.mkdir(exist_ok=True)
             write_whole(self.path, json.dumps(self.known, indent=1))

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -24,10 +25,12 @@ ZIP_LIMIT = 2 << 30  # bytes of a zip that lies in the folder, or that was named
 TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
 ENTRIES = 20_000  # names in one zip
 DEPTH = 4  # zips within zips
+UTF_8 = 0x800  # the flag of an entry whose name is in Unicode
 IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 OF_COURSE = {"exercises", "notebooks", "classroom"}
-# "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student
-MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z]+_?")
+# "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student, or what a
+# file's name begins with
+MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z]+_?.*")
 # "lovelaceada_LATE_1234_5678_04_blame-1.ipynb": Canvas's name of a file
 CANVAS = re.compile(r"([^\W_]+)(_LATE)?_(\d+)_\d{4,}_.+\.(?:ipynb|zip)", re.IGNORECASE)
 
@@ -77,7 +80,7 @@ def submissions(path: Path) -> list[Submission]:
             "or zip of each student in it, or the zip that Moodle or Canvas made."
         )
     by_student: dict[tuple[str, str], Submission] = {}
-    for each in found:
+    for each in _where_it_tells(found):
         student, id_, late = owner(each.parts)
         key = student, id_
         one = by_student.setdefault(key, Submission(student, id_))
@@ -171,6 +174,10 @@ class _Reader:
             yield Found(parts, problem=f"it is not a zip that can be read: {error}")
             return
         members = archive.infolist()
+        if members and min(member.header_offset for member in members):
+            problem = "it does not begin with its first entry: is it complete?"
+            yield Found(parts, problem=problem)
+            return
         if len(members) > ENTRIES:
             problem = f"it has {len(members):,} entries, over {ENTRIES:,}"
             yield Found(parts, problem=problem)
@@ -186,13 +193,14 @@ class _Reader:
         depth: int,
     ) -> Iterator[Found]:
         """Yield what one entry of a zip has."""
-        path = PurePosixPath(member.filename.replace("\\", "/"))
+        path = PurePosixPath(_name(member).replace("\\", "/"))
         inner = (*parts, *(part for part in path.parts if part not in ("/", "..")))
         suffix = path.suffix.lower()
-        wanted = suffix in (".ipynb", ".zip") and not any(map(_ignored, path.parts))
-        if member.is_dir() or not wanted:
+        if member.is_dir() or any(map(_ignored, path.parts)):
             return
-        if ".." in path.parts or path.is_absolute():
+        if suffix not in (".ipynb", ".zip"):
+            yield Found(inner, problem=NO_NOTEBOOK)
+        elif ".." in path.parts or path.is_absolute():
             problem = f"the name of an entry leads outside: {member.filename}"
             yield Found(parts or inner, problem=printable(problem))
         elif stat.S_ISLNK(member.external_attr >> 16):
@@ -237,6 +245,7 @@ class _Reader:
 
 
 LINK = "it is a symbolic link, which is not followed"
+NO_NOTEBOOK = "it is no notebook"
 _UNREADABLE = (
     *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError),
     *(OSError, EOFError, zlib.error),
@@ -252,12 +261,40 @@ def _below_one_folder(found: list[Found]) -> list[Found]:
 
     But not if these are the course's: then it is one student's course.
     """
-    firsts = {each.parts[:1] for each in found}
-    seconds = {part for each in found for part in each.parts[1:2]}
+    notebooks = [each.parts for each in found if each.problem != NO_NOTEBOOK]
+    firsts = {parts[:1] for parts in notebooks}
+    seconds = {part for parts in notebooks for part in parts[1:2]}
     one = len(firsts) == 1 and not seconds & OF_COURSE
-    if one and all(len(each.parts) > 2 for each in found):
-        return [replace(each, parts=each.parts[1:]) for each in found]
+    if one and all(len(parts) > 2 for parts in notebooks):
+        return [
+            replace(each, parts=each.parts[1:])
+            for each in found
+            if each.parts[:1] in firsts
+        ]
     return found
+
+
+def _where_it_tells(found: list[Found]) -> list[Found]:
+    """Leave out what is no notebook, unless a student has handed in nothing else."""
+    others = [each for each in found if each.problem != NO_NOTEBOOK]
+    known, left = {owner(each.parts)[:2] for each in others}, Counter()
+    for each in found:
+        student = owner(each.parts)[:2]
+        in_a_folder = len(each.parts) > 1 or student[1]
+        if each.problem == NO_NOTEBOOK and in_a_folder and student not in known:
+            left[student] += 1
+            if left[student] <= 3:
+                others.append(each)
+    return others
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    """The name of an entry, which older programs write in letters of their country."""
+    if not member.flag_bits & UTF_8:
+        for letters in ("utf-8", "euc-kr"):  # one of Europe's is hardly ever valid here
+            with suppress(UnicodeError):
+                return member.filename.encode("cp437").decode(letters)
+    return member.filename
 
 
 def _too_large(size: int, limit: int) -> str:

@@ -68,12 +68,12 @@ def read_students(
     for submission in handed_in:
         student = Student(submission.student, submission.id)
         student.notes += submission.problems
-        lessons = []
+        others = []  # lessons, and notebooks of what is not graded
         for file in submission.files:
             try:
                 hand_in = read_hand_in(file.name, file.data, chapters)
-            except IsLesson as error:
-                lessons.append(f"{file.name}: {error}")
+            except IsAnother as error:
+                others.append(f"{file.name}: {error}")
                 continue
             except Unreadable as error:
                 student.notes.append(f"{file.name}: {error}")
@@ -85,7 +85,7 @@ def read_students(
             hand_in.when = file.when
             keep_latest(student, hand_in)
         if not student.hand_ins:
-            student.notes += lessons
+            student.notes += others
         late = [
             h
             for h in student.hand_ins.values()
@@ -99,8 +99,8 @@ def read_students(
     return students
 
 
-class IsLesson(Unreadable):
-    """A notebook is a lesson, such as whoever hands in the whole course hands in."""
+class IsAnother(Unreadable):
+    """A notebook is not graded, such as whoever hands in the whole course hands in."""
 
 
 def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
@@ -108,9 +108,9 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     notebook = parse_notebook(data, name.split("/")[-1])
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
-        raise Unreadable("it has no exercise that is graded here in it")
+        raise IsAnother("it has no exercise that is graded here in it")
     if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
-        raise IsLesson("it is a lesson; what is graded stands in exercises/")
+        raise IsAnother("it is a lesson; what is graded stands in exercises/")
     learner = Learner(notebook, chapter)
     hand_in = HandIn(chapter.slug, name, learner.answers())
     kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
@@ -132,21 +132,27 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
 
 def rank(hand_in: HandIn) -> tuple:
     """By what one of several hand-ins of a chapter is chosen: the largest counts."""
-    ours = "solutions" in hand_in.file.split("/")
-    return bool(hand_in.answers), not ours, hand_in.when or datetime.min, hand_in.file
+    when = hand_in.when or datetime.min
+    return not among_solutions(hand_in), bool(hand_in.answers), when, hand_in.file
+
+
+def among_solutions(hand_in: HandIn) -> bool:
+    """Return whether a notebook lies where the course has its own solutions."""
+    return "solutions" in hand_in.file.split("/")
 
 
 def keep_latest(student: Student, hand_in: HandIn) -> None:
     """Note a hand-in, or that there is another one of the same chapter.
 
-    One with answers comes before one without, and before our solutions.
+    One of solutions/, which may be ours, comes last, and one without answers before it.
     """
     other = student.hand_ins.get(hand_in.chapter)
     latest = hand_in
     if other:
         latest = max((hand_in, other), key=rank)
         older = other if latest is hand_in else hand_in
-        if older.answers and latest.answers != older.answers:
+        ours = among_solutions(older) and not among_solutions(latest)
+        if older.answers and latest.answers != older.answers and not ours:
             student.notes.append(
                 f"{older.file}: not graded, since {latest.file} has the same chapter "
                 "and comes first. Are these two students in one folder?"
@@ -331,8 +337,10 @@ def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
     from distributed.security import Security
 
     if address is None:
-        one = {"processes": False, "n_workers": 1, "dashboard_address": None}
+        one = {"processes": False, "n_workers": 1}
         one |= {"threads_per_worker": os.cpu_count(), "silence_logs": "CRITICAL"}
+        here = "127.0.0.1:0"  # its pages are for nobody on the network
+        one |= {"dashboard_address": here, "worker_dashboard_address": here}
         with LocalCluster(**one) as local, Client(local) as client:
             yield client
         return
@@ -381,7 +389,7 @@ class Order:
     path: Path
     out: Path
     chapters: str | None = None
-    deadline: datetime | None = None
+    deadline: str | None = None
     seed: str | None = None
     timeout: float = 20
     unsafe: bool = False
@@ -418,7 +426,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     """
     chapters = chosen_chapters(order.chapters)
     handed_in = submissions(order.path)
-    students = read_students(handed_in, chapters, order.deadline)
+    students = read_students(handed_in, chapters, moment(order.deadline))
     if not students:
         raise Unreadable(
             f"There is no student's folder, zip or notebook in {order.path}."
@@ -448,8 +456,27 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     return students, len(hindered)
 
 
+def moment(deadline: str | None) -> datetime | None:
+    """Return a moment in local time, of a day its last second; raise Unreadable."""
+    if deadline is None:
+        return None
+    try:
+        when = datetime.fromisoformat(deadline.strip())
+    except ValueError:
+        raise Unreadable(
+            f"--deadline {deadline}: give a day, such as 2027-03-01, which counts to "
+            "its end, or a moment, such as 2027-03-01T18:00."
+        ) from None
+    if ":" not in deadline and "T" not in deadline:
+        when = when.replace(hour=23, minute=59, second=59)
+    return when.astimezone().replace(tzinfo=None) if when.tzinfo else when
+
+
 def make_room(order: Order) -> None:
-    """Make the report's folder; raise Unreadable if it is none, or among students."""
+    """Make the report's folder; raise Unreadable if it is none, or holds other things.
+
+    Nor may it lie among the students.
+    """
     if order.path.resolve() in (order.out.resolve(), *order.out.resolve().parents):
         raise Unreadable(
             f"--out {order.out} lies within the submissions, so that the next run "
@@ -462,6 +489,12 @@ def make_room(order: Order) -> None:
             f"--out {order.out} is a file, or within one. Give a folder; it is made "
             "if there is none."
         ) from None
+    begun = any((order.out / name).exists() for name in ("seed.txt", "graded.jsonl"))
+    if any(order.out.iterdir()) and not begun:
+        raise Unreadable(
+            f"--out {order.out} holds other files, and no report of this command. "
+            "Give a new folder, or an empty one."
+        )
 
 
 def chosen_chapters(what: str | None) -> list[Chapter]:

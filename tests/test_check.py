@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import sample
@@ -225,10 +226,17 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     assert code == 130 and out.startswith("Stopped.") and out.count("\n") == 1
 
 
+def test_a_lesson_is_not_taken_for_exercises(capsys):
+    lesson = Path(__file__).parents[1] / "notebooks" / "04_blame.ipynb"
+    assert check_command(str(lesson), 20) == 2
+    said = capsys.readouterr().out
+    assert "04_blame.ipynb is a lesson; do exercises/04_blame.ipynb" in said
+
+
 def test_odd_results_of_earlier_checks_are_forgotten(root, capsys):
     fill(learner(root), RIGHT)
     (root / ".minigrad").mkdir()
-    (root / ".minigrad" / "results.json").write_text("[]")
+    (root / ".minigrad" / "results.json").write_text('{"90.1": []}')
     assert check(root, "90", capsys)[0] == 0
 
 

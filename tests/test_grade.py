@@ -1,13 +1,15 @@
 """Grading: what each hand-in deserves, and that it costs nobody else anything."""
 
 import csv
+import io
 import json
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
@@ -16,6 +18,7 @@ from distributed import LocalCluster
 from distributed.security import Security
 
 from classroom import collect, sandbox
+from classroom import grade as grading
 from classroom.chapters import ROOT, chapters
 from classroom.grade import (
     Order,
@@ -23,6 +26,7 @@ from classroom.grade import (
     grade_command,
     hidden_cell,
     hidden_checks,
+    moment,
     read_students,
 )
 from classroom.judge import only_defines, same_numbers
@@ -296,6 +300,10 @@ def test_two_workers_behind_a_scheduler_grade_as_one_does(
         (("kingada_LATE_12_3456_04_blame-1.ipynb",), ("kingada", "12", True)),
         (("kingada_12_3456_hw.zip", "04_blame.ipynb"), ("kingada", "12", False)),
         (("ada", "kingada_12_3456_04_blame.ipynb"), ("ada", "", False)),
+        (
+            ("Ada King_77_assignsubmission_file_04_blame.ipynb",),
+            ("Ada King", "77", False),
+        ),
         (("Blame_2024_03_01.ipynb",), ("Blame_2024_03_01", "", False)),
         (("Zoe\u0308", "a.ipynb"), ("Zo\u00eb", "", False)),
     ],
@@ -322,6 +330,60 @@ def test_one_zip_of_an_lms_has_many_students(tmp_path):
     assert [s.student for s in collect.submissions(path)] == ["ada"]
 
 
+def test_who_hands_in_no_notebook_has_a_row_in_a_zip_too(tmp_path):
+    path, made = tmp_path / "lms.zip", json.dumps(hostile.honest()).encode()
+    names = [
+        "ada_1_assignsubmission_file_/a.ipynb",
+        "ada_1_assignsubmission_file_/x.md",
+    ]
+    names += ["bo_2_assignsubmission_file_/blame.docx", "notes.txt"]
+    path.write_bytes(hostile.zipped([(name, made) for name in names]))
+    ada, bo = collect.submissions(path)
+    assert not ada.problems and len(ada.files) == 1
+    assert (bo.student, bo.id, bo.files) == ("bo", "2", [])
+    assert bo.problems == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
+
+
+def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
+    made = json.dumps(hostile.honest()).encode()
+    inner = hostile.zipped([("x/a.ipynb", made)])
+    whole, path = io.BytesIO(), tmp_path / "lms.zip"
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
+        for who in ("ada", "bo"):
+            archive.writestr(f"{who}_1_assignsubmission_file_/hw.zip", inner)
+    path.write_bytes(whole.getvalue()[:-150])
+    (found,) = collect.submissions(path)
+    assert not found.files and "is it complete?" in found.problems[0]
+
+
+def test_names_that_older_programs_wrote(tmp_path):
+    made, path = json.dumps(hostile.honest()).encode(), tmp_path / "class.zip"
+    korean, german = "김철수", "Müller"
+    with zipfile.ZipFile(path, "w") as archive:
+        for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
+            archive.writestr(f"@@@@@@@{i}"[-len(name) :] + "/a.ipynb", made)
+    data = path.read_bytes()
+    for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
+        data = data.replace(f"@@@@@@@{i}"[-len(name) :].encode() + b"/", name + b"/")
+    path.write_bytes(data)
+    assert {s.student for s in collect.submissions(path)} == {korean, german}
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        ("2027-03-01", datetime(2027, 3, 1, 23, 59, 59)),
+        ("20270301", datetime(2027, 3, 1, 23, 59, 59)),
+        ("2027-03-01T18:00", datetime(2027, 3, 1, 18)),
+        ("2027-03-01 18:00:30", datetime(2027, 3, 1, 18, 0, 30)),
+    ],
+)
+def test_a_deadline_is_a_moment_or_the_end_of_a_day(words, last):
+    assert moment(words) == last
+    zoned = last.astimezone(UTC)
+    assert moment(zoned.isoformat()) == moment(f"{zoned:%Y-%m-%dT%H:%M:%SZ}") == last
+
+
 def test_an_exercise_comes_before_lessons_blanks_and_solutions():
     made = json.dumps(hostile.honest()).encode()
     lesson = (ROOT / "notebooks" / f"{hostile.CHAPTER.slug}.ipynb").read_bytes()
@@ -338,7 +400,11 @@ def test_an_exercise_comes_before_lessons_blanks_and_solutions():
         (ada,) = read_students([one], [CHAPTER], None)
         (hand_in,) = ada.hand_ins.values()
         assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
-        assert not any("notebooks/" in note for note in ada.notes)
+        assert not ada.notes
+    blank_and_ours = collect.Submission("kim", files=files[2:])
+    (kim,) = read_students([blank_and_ours], [CHAPTER], None)
+    (hand_in,) = kim.hand_ins.values()
+    assert not hand_in.answers, "our solutions are nobody's points"
     only = collect.Submission("bob", files=files[1:2])
     (bob,) = read_students([only], [CHAPTER], None)
     assert not bob.hand_ins and "it is a lesson" in bob.notes[0]
@@ -394,6 +460,24 @@ def test_what_cannot_be_graded_is_said(tmp_path):
         code, said = grade(tmp_path / "class", "--out", out)
         assert code == 2 and "is a file" in said
     assert (tmp_path / "file").read_text() == "mine"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "grades.csv").write_text("mine")
+    words = tmp_path / "class", "--out", tmp_path / "mine"
+    code, said = grade(*words)
+    assert code == 2 and "holds other files" in said
+    assert (tmp_path / "mine" / "grades.csv").read_text() == "mine"
+    code, said = grade(*words, "--deadline", "1803859140")
+    assert code == 2 and "--deadline 1803859140: give a day" in said
+
+
+def test_grading_is_seen_by_nobody_on_the_network():
+    with grading.workers(None, {}):
+        places = {
+            connection.laddr.ip
+            for connection in psutil.Process().net_connections("tcp")
+            if connection.status == psutil.CONN_LISTEN
+        }
+    assert places <= {"127.0.0.1", "::1"}
 
 
 # --- hidden checks ------------------------------------------------------------------

@@ -69,6 +69,16 @@ def test_a_result_is_forgotten_when_the_exercise_changes(root, capsys):
     assert "? ? ?" in progress(root, capsys)
 
 
+def test_two_checks_at_once_forget_nothing_of_each_other(root):
+    mine = Chapter(pristine(root))
+    first, second = Memory(root), Memory(root)
+    for memory, cells in (first, ["x = 1"]), (second, ["x = 2"]):
+        memory.remember(mine, {"90.1": cells}, {"90.1": Result("wrong")})
+        memory.save()
+    for cells in ["x = 1"], ["x = 2"]:
+        assert Memory(root).status(mine, "90.1", cells) == "wrong"
+
+
 def test_missing_and_unreadable_notebooks(root, capsys):
     learner(root).write_text("")
     learner(root, "91_other").unlink()
