@@ -377,6 +377,10 @@ ASTRAY = (
     "An answer seems to stand in the cell of the check, which is checked as it was "
     "handed out: move it to the cell above, where the blank is."
 )
+STILL_BLANK = (
+    'It came to a line of the blank, `raise NotImplementedError("fill this in")`: take '
+    "that out where you have filled in."
+)
 OTHER_INPUTS = (
     "It passes the check in the notebook, and is wrong for other inputs. Try it with "
     "inputs of your own, odd ones too, beside what finite differences give."
@@ -395,7 +399,7 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     if kind == "NotFilledIn" or (
         kind == "NotImplementedError" and "fill this in" in text
     ):
-        return Result("blank", "", detail)
+        return Result("blank", STILL_BLANK, detail)
     if role == "hidden":
         return Result("wrong", OTHER_INPUTS)
     if kind == "OutputsDiffer":

@@ -22,6 +22,7 @@ from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
+from nbclient.exceptions import CellExecutionError
 from nbformat import from_dict
 from rich.console import Console
 from rich.progress import Progress
@@ -170,6 +171,11 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
     Raises RuntimeError if our own solution does not run.
     """
     chapter = next(c for c in sources.chapters() if c.slug == slug)
+    if chapter.missing:
+        raise RuntimeError(
+            f"chapter {slug} needs {chapter.missing}, which is not in this Python: "
+            "install it, or leave the chapter out by --chapters"
+        )
     exercises = chapter.exercises
     cells = {n: hidden_cell(n, e.hidden, seed) for n, e in exercises.items()}
     solved = {name: [exercise.solved] for name, exercise in exercises.items()}
@@ -181,7 +187,11 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
         kernel_name="python3",
         extra_arguments=silent,
     )
-    client.execute(cwd=str(ROOT / "exercises"))
+    try:
+        client.execute(cwd=str(ROOT / "exercises"))
+    except CellExecutionError as error:
+        what = f"{error.ename}: {error.evalue}"
+        raise RuntimeError(f"our own solution stopped with {what}") from None
     for cell in notebook.cells:
         place = cell.metadata.minigrad
         if place.role == "hidden":

@@ -329,6 +329,7 @@ class Learner:
         self.cells = notebook["cells"]
         self.labels = [chapter.label(cell) for cell in self.cells]
         self.segments = self._segments()
+        self._disown_copies()
         for exercise in chapter.exercises.values():
             self._adopt(exercise)
 
@@ -340,6 +341,14 @@ class Learner:
             here = name if kind == "exercise" else None if kind == "check" else here
             segments.append(here)
         return segments
+
+    def _disown_copies(self) -> None:
+        """Take the label off a copy of an answer, pasted into another exercise."""
+        for i, label in enumerate(self.labels):
+            kind, name = parse_label(label)
+            elsewhere = kind == "answer" and self.segments[i] not in (name, None)
+            if elsewhere and (label, name) in zip(self.labels, self.segments):
+                self.labels[i] = None
 
     def _adopt(self, exercise: Exercise) -> None:
         """Label as answer what seems to answer an exercise that has none."""

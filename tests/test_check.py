@@ -226,6 +226,13 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     assert code == 130 and out.startswith("Stopped.") and out.count("\n") == 1
 
 
+def test_a_line_of_the_blank_that_was_left_is_named(root, capsys):
+    left = 'raise NotImplementedError("fill this in")\n' + RIGHT["90.2"]
+    fill(learner(root), RIGHT | {"90.2": left})
+    code, out = check(root, "90", capsys)
+    assert code == 1 and "take that out" in " ".join(out.split())
+
+
 def test_a_lesson_is_not_taken_for_exercises(capsys):
     lesson = Path(__file__).parents[1] / "notebooks" / "04_blame.ipynb"
     assert check_command(str(lesson), 20) == 2

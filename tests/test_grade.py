@@ -206,6 +206,12 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
     assert (out / "graded.jsonl").read_text("utf-8") == ""  # so that it is tried again
 
 
+def test_a_chapter_that_lacks_a_package_says_so(monkeypatch):
+    monkeypatch.setattr("classroom.chapters.find_spec", lambda name: None)
+    with pytest.raises(RuntimeError, match="22_read_pytorch needs torch"):
+        hidden_checks("22_read_pytorch", "a seed of its own")
+
+
 @pytest.mark.parametrize("number", [7, 19, 22])  # arrays, shipped weights, PyTorch
 def test_honest_solutions_of_other_chapters_get_full_points(number):
     chapter = chapters()[number]

@@ -117,6 +117,15 @@ def test_copied_stub_is_dropped_and_a_copy_below_the_check_is_not_used(root):
     assert answers(root, notebook) == only(RIGHT["90.1"])
 
 
+def test_an_answer_copied_to_where_another_one_belongs_is_that_one(root):
+    notebook = fill(learner(root), {"90.1": RIGHT["90.1"]})
+    label = cell_of(notebook, "answer-90-1")["metadata"]
+    pasted = {**code("b7c1", RIGHT["90.2"]), "metadata": label}
+    insert_after(notebook, "answer-90-2", pasted)
+    found = answers(root, notebook)
+    assert found == only(RIGHT["90.1"]) | only(RIGHT["90.2"], name="90.2")
+
+
 def test_own_cells_between_statement_and_check_come_along(root):
     notebook = fill(learner(root), {"90.1": RIGHT["90.1"]})
     insert_after(notebook, "hints-90-1", code("a", "import math"))
