@@ -133,12 +133,14 @@ class Custom:
         return shares
 
     def linked(self, array: Any, source: Any) -> Tensor | None:
-        """Return a saved array as a Tensor that leads to where it came from."""
+        """Return a saved array as its leaf, or a Tensor that leads to what made it."""
         if array is None:
             return None
         if isinstance(source, int):
             source = output_of(self.node(), source, array.shape)
-        return Tensor(array, source)
+        leaf = getattr(source, "variable", None)
+        is_leaf = leaf is not None and leaf.array is array
+        return leaf if is_leaf else Tensor(array, source)
 
     def lifted(self, node: Node, make: Callable) -> tuple:
         """Return formulas, and saved values: linked() makes Tensors of them."""
