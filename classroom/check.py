@@ -34,6 +34,7 @@ from classroom.notebooks import (
     as_table,
     chapter_of,
     graft,
+    is_lesson,
     parse_label,
     read_notebook,
     write_notebook,
@@ -168,7 +169,7 @@ def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
         raise NotOurs(f"{path.name} has no exercise of this course in it.")
-    if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
+    if is_lesson(notebook, chapter):
         raise NotOurs(f"{path.name} is a lesson; do exercises/{chapter.slug}.ipynb.")
     return Learner(notebook, chapter)
 

@@ -30,7 +30,7 @@ IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 OF_COURSE = {"exercises", "notebooks", "classroom"}
 # "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student, or what a
 # file's name begins with
-MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z]+_?.*")
+MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z]+.*")
 # "lovelaceada_LATE_1234_5678_04_blame-1.ipynb": Canvas's name of a file
 CANVAS = re.compile(r"([^\W_]+)(_LATE)?_(\d+)_\d{4,}_.+\.(?:ipynb|zip)", re.IGNORECASE)
 

@@ -43,8 +43,8 @@ from classroom.notebooks import (
     as_table,
     chapter_of,
     graft,
+    is_lesson,
     make_label,
-    parse_label,
     parse_notebook,
     write_whole,
 )
@@ -110,7 +110,7 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
         raise IsAnother("it has no exercise that is graded here in it")
-    if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
+    if is_lesson(notebook, chapter):
         raise IsAnother("it is a lesson; what is graded stands in exercises/")
     learner = Learner(notebook, chapter)
     hand_in = HandIn(chapter.slug, name, learner.answers())
