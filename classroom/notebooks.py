@@ -10,10 +10,11 @@ import json
 import os
 import re
 import shutil
+import symtable
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -130,33 +131,56 @@ def statements(source: str) -> list[ast.stmt]:
         return []
 
 
-def constants(statement: ast.stmt) -> set[str]:
-    """The names that a statement sets, if it calls nothing: of EPS = 1e-6, EPS."""
-    inside = list(ast.walk(statement))
-    if not isinstance(statement, ast.Assign | ast.AnnAssign) or any(
-        isinstance(node, ast.Call | ast.Await | ast.Attribute | ast.Subscript)
-        for node in inside
-    ):
+def names_set(statement: ast.stmt) -> set[str]:
+    """The names that a definition or a value gets: of two = sqrt(4), two."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
         return set()
-    return names_in(inside, ast.Store)
+    targets = getattr(statement, "targets", None) or [statement.target]
+    inside = [node for target in targets for node in ast.walk(target)]
+    if any(isinstance(node, ast.Attribute | ast.Subscript) for node in inside):
+        return set()  # it writes into something that is there already
+    return {node.id for node in inside if isinstance(node, ast.Name)}
 
 
-def names_in(nodes: Iterable[ast.AST], context: type) -> set[str]:
-    """The names that are read (ast.Load) or set (ast.Store) in these nodes."""
-    names = (node for node in nodes if isinstance(node, ast.Name))
-    return {node.id for node in names if isinstance(node.ctx, context)}
+def scopes(source: str) -> list[symtable.SymbolTable]:
+    """The scopes of `source`, the outermost first; none if it is no valid Python."""
+    try:
+        found = [symtable.symtable(source, "a cell", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    for scope in found:
+        found += scope.get_children()
+    return found
 
 
-def nodes_of(sources: Iterable[str]) -> Iterator[ast.AST]:
-    """All nodes of some texts, one after the other."""
-    return (n for source in sources for s in statements(source) for n in ast.walk(s))
+def names_read(source: str) -> set[str]:
+    """The names that `source` reads, less those that only its functions have."""
+    return {
+        symbol.get_name()
+        for scope in scopes(source)
+        for symbol in scope.get_symbols()
+        if symbol.is_referenced()
+        and (symbol.is_global() or scope.get_type() == "module")
+    }
 
 
-def brought_along(source: str, known: str, wanted: set[str]) -> str:
-    """What an answer needs of a cell above it: imports, definitions, constants.
+def names_needed(sources: Iterable[str], above: list[ast.stmt]) -> set[str]:
+    """The names that `sources` read, and what is read to make them in `above`."""
+    needed, found = set().union(*map(names_read, sources)), above
+    while found:
+        found = [s for s in above if names_set(s) & needed]
+        above = [s for s in above if s not in found]
+        needed = needed.union(*(names_read(ast.unparse(s)) for s in found))
+    return needed
 
-    Constants only if they have one of the `wanted` names; and nothing that stands in
-    the text `known`, too. The rest of the cell stays out.
+
+def brought_along(source: str, known: str, needed: set[str]) -> str:
+    """What an answer needs of a cell above it: imports, definitions and values.
+
+    Values only if all their names are `needed`; and nothing that stands in the text
+    `known`, too. The rest of the cell stays out.
     """
     body, have = statements(source), set(map(ast.dump, statements(known)))
     if has_header(source):
@@ -165,7 +189,7 @@ def brought_along(source: str, known: str, wanted: set[str]) -> str:
         s
         for s in body
         if ast.dump(s) not in have
-        and (isinstance(s, DEFINITIONS) or constants(s) and constants(s) <= wanted)
+        and (isinstance(s, DEFINITIONS) or names_set(s) and names_set(s) <= needed)
     ]
     whole = len(kept) == len(body)
     return source if kept and whole else "\n".join(map(ast.unparse, kept))
@@ -216,7 +240,10 @@ class Chapter:
     def names(self) -> set[str]:
         """The names that the untouched notebook gives a value."""
         code = [c["source"] for c in self.cells.values() if c["cell_type"] == "code"]
-        return names_in(nodes_of(code), ast.Store)
+        values = (
+            s for t in code for s in statements(t) if not isinstance(s, DEFINITIONS)
+        )
+        return set().union(*map(names_set, values))
 
     def _homes(self) -> dict[str, str | None]:
         home, here = {}, None
@@ -389,23 +416,20 @@ class Learner:
         parts = self._parts(exercise)
         if not parts:
             return []
-        readers = [
-            cell["source"]
-            for i, cell in enumerate(self.cells)
-            if i in parts or self._known(i) is not None
-        ]
-        wanted = names_in(nodes_of(readers), ast.Load) - self.chapter.names
+        texts = [cell["source"] for cell in self.cells]
+        own = {i for i in range(len(texts)) if self._is_own_code(i)}
+        whole = {i for i in own if self.segments[i] == exercise.name} | {*parts}
+        above = {i: self._known(i) for i in range(parts[0]) if i not in whole}
+        there = [s for i in above if above[i] is not None for s in statements(texts[i])]
+        needed = names_needed([texts[i] for i in whole], there) - self.chapter.names
         cells: list[str] = []
-        for i, cell in enumerate(self.cells):
-            source = cell["source"]
+        for i, source in enumerate(texts):
             if i in parts and i - 1 in parts:  # split in two: one cell again
                 cells[-1] += "\n" + source
-            elif i in parts or (
-                self._is_own_code(i) and self.segments[i] == exercise.name
-            ):
+            elif i in whole:
                 cells.append(source)
-            elif i < parts[0] and (known := self._known(i)) is not None:
-                cells += filter(None, [brought_along(source, known, wanted)])
+            elif (known := above.get(i)) is not None:
+                cells += filter(None, [brought_along(source, known, needed)])
         return [with_header(source, exercise.stub) for source in cells]
 
     def astray(self) -> list[str]:

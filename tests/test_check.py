@@ -184,6 +184,19 @@ ALONG = {
         "def double(x):\n    return times(x)",
     ),
     "a name of the notebook": ("PI = 1", "def double(x):\n    return x + x + PI - 3"),
+    "a value that a call makes": (
+        "import math\ntwo = math.sqrt(4)\nprint(two)",
+        "def double(x):\n    return two * x",
+    ),
+    "a value made of others": (
+        "two = [n * 2 for n in range(2)][1]\nboth = [two]\n"
+        "def times(x):\n    return both[0] * x",
+        "def double(x):\n    return times(x)",
+    ),
+    "a name that the answer has for itself": (
+        "numbers = []\nfor n in [1, 2]:\n    numbers.append(n)\nx = numbers[1]",
+        "def double(x):\n    return 2 * x",
+    ),
     "a result": ("big = [0] * 3\nn = len(big)", "def double(x):\n    return 2 * x"),
 }
 
