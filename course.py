@@ -110,7 +110,8 @@ def main(words: list[str]) -> int:
         print(f"There is no command `{words[0]}`.\n\n{usage()}", file=sys.stderr)
         return 2
     try:
-        return hand_over(interpreter_for(words[0]), words)
+        asks = words[1:2] in (["--help"], ["-h"])  # the answer needs no more than lab
+        return hand_over(interpreter_for("lab" if asks else words[0]), words)
     except Trouble as trouble:
         paths_whole = {"break_long_words": False, "break_on_hyphens": False}
         print(textwrap.fill(str(trouble), 79, **paths_whole), file=sys.stderr)

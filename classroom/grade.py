@@ -442,6 +442,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
             f"There is no student's folder, zip or notebook in {order.path}."
         )
     make_room(order)
+    keep_sheet(order.out, {slug for s in students for slug in s.hand_ins})
     seed = order.seed or kept_seed(order.out / "seed.txt")
     settings = seed, order.timeout, not order.unsafe
     with workers(order.scheduler, dict(order.tls)) as client:
@@ -504,6 +505,21 @@ def make_room(order: Order) -> None:
         raise Unreadable(
             f"--out {order.out} holds other files, and no report of this command. "
             "Give a new folder, or an empty one."
+        )
+
+
+def keep_sheet(out: Path, begun: set[str]) -> None:
+    """Raise Unreadable if a report there has chapters that the new one would lack."""
+    try:
+        sheet = (out / "grades.csv").read_text("utf-8-sig")
+    except (OSError, ValueError):
+        return
+    told = re.findall(r"\d+(?=\.\d)", sheet.partition("\n")[0])
+    there, here = set(map(int, told)), {int(slug.split("_")[0]) for slug in begun}
+    if lost := ", ".join(map(str, sorted(there - here))):
+        raise Unreadable(
+            f"--out {out} holds the grades of chapter {lost}, which nobody has handed "
+            "in here; they would be lost. Give another folder."
         )
 
 

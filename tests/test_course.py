@@ -210,6 +210,11 @@ def test_tests_need_more_and_learners_keep_it(course, monkeypatch):
     assert course.ran == ["venv", *installs]
 
 
+def test_help_on_a_command_needs_what_learners_need(course):
+    assert course.main(["grade", "--help"]) == course.main(["build", "-h"]) == 0
+    assert course.ran == ["venv", ".[course]"]
+
+
 def test_a_changed_pyproject_brings_the_venv_up_to_date(course):
     course.main(["test"])
     with open(course.ROOT / "pyproject.toml", "a") as file:

@@ -176,6 +176,14 @@ def test_the_same_hand_ins_always_get_the_same_grades(small_class, report, tmp_p
     }
 
 
+def test_grades_of_other_chapters_are_not_written_over(small_class, report):
+    out, _ = report
+    sheet = (out / "grades.csv").read_bytes()
+    code, said = grade(small_class, "--out", out, "--chapters", "3")
+    assert code == 2 and "holds the grades of chapter 4, which nobody" in said
+    assert (out / "grades.csv").read_bytes() == sheet
+
+
 def test_an_interrupted_run_goes_on_where_it_was(small_class, report, tmp_path):
     out, found = report
     lines = (out / "graded.jsonl").read_text("utf-8").splitlines(keepends=True)
