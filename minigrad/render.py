@@ -4,6 +4,7 @@ An untrusted notebook, such as one that was just cloned, hides SVG, scripts and 
 an <img> that carries its picture in its address is always shown.
 """
 
+import atexit
 import base64
 import contextlib
 import functools
@@ -66,6 +67,7 @@ def graphviz_in_process() -> Any:
             self._module = wasmtime.Module.from_file(self._engine, path)
             self._session = self._create_session()
 
+    atexit.register(graphviz_in_process.cache_clear)  # before its library is taken down
     return Graphviz()
 
 

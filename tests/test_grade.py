@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 from distributed.security import Security
 
 from classroom import collect, sandbox
@@ -265,7 +265,8 @@ def workers(cluster, how_many, *words):
     words = [*dask, "--tls-ca-file", cert, "--tls-cert", cert, *others, *words]
     started = [subprocess.Popen(words, cwd=ROOT) for _ in range(how_many)]
     try:
-        with scheduler.get_client() as client:
+        address, security = scheduler.scheduler_address, scheduler.security
+        with Client(address, security=security) as client:
             client.wait_for_workers(how_many, 60)
         yield
     finally:
