@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The one command of the course: `python3 course.py lab` sets it up and opens it.
 
 It needs nothing but Python. On first use it makes `.venv` and installs the course
@@ -69,14 +68,22 @@ NO_WRITING = (
     "yours, such as your home folder, and run the command there. Or another program, "
     "perhaps a JupyterLab, is still using .venv: then close it first."
 )
+TOO_LONG = (
+    "Windows takes no paths this long: {root} leaves too little room for what is "
+    "installed into .venv inside it. Move the course's folder to a short path, such as "
+    "C:\\minigrad, and run the same command there."
+)
 # What pip, uv, venv and the operating systems say -> what it means for a learner.
 DIAGNOSES = {
-    r"No space left|not enough space|Disk quota|Errno 28|os error 28": DISK_FULL,
+    r"Long Path|WinError 206": TOO_LONG,
+    r"No space left|not enough space|Disk quota|Errno 28|os error 28"
+    r"|WinError 112": DISK_FULL,
     r"name resolution|getaddrinfo|nodename nor|Name or service|NewConnectionError"
     r"|NameResolutionError|ConnectTimeout|Read ?[Tt]imed ?out|ProxyError|Max retries"
     r"|Connection (refused|reset|broken)|Network is unreachable|SSLError|dns error"
     r"|error sending request": NO_NETWORK,
-    r"Read-only file system|Permission denied|Access is denied|Errno 30": NO_WRITING,
+    r"Read-only file system|Permission denied|Access is denied|Errno (13|30)\b"
+    r"|WinError (5|32)\b": NO_WRITING,
 }
 NO_VENV = (
     "This Python cannot make virtual environments, because its venv package is not "
@@ -123,8 +130,9 @@ def main(words: list[str]) -> int:
 
 def usage() -> str:
     """Return the list of commands."""
+    python = "py" if os.name == "nt" else "python3"
     lines = [f"  {name:<10}{text}" for name, text in COMMANDS.items()]
-    return "\n".join(["Usage: python3 course.py COMMAND [WORDS]", "", *lines])
+    return "\n".join([f"Usage: {python} course.py COMMAND [WORDS]", "", *lines])
 
 
 def interpreter_for(command: str) -> str:
@@ -165,9 +173,23 @@ def fingerprint(stamp: dict) -> dict:
     return {
         "extras": stamp.get("extras", []),
         "root": str(ROOT),
-        "python": os.path.realpath(PYTHON) if PYTHON.exists() else None,
+        "python": base_python(),
         "pyproject": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest(),
     }
+
+
+def base_python() -> str | None:
+    """Return which Python .venv was made from; None if that is gone.
+
+    Not where it is: Homebrew gives each 3.13.x a folder of its own, and 3.13 goes on.
+    """
+    if not PYTHON.exists():
+        return None
+    if os.name != "nt":
+        return os.path.basename(os.path.realpath(PYTHON))
+    made = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")  # there it is no link
+    home = re.search(r"(?m)^home *= *(.+)$", made)
+    return home[1] if home and Path(home[1].strip(), "python.exe").exists() else None
 
 
 @contextlib.contextmanager
@@ -228,6 +250,7 @@ def run(command: list) -> None:
     with subprocess.Popen(
         command,
         cwd=ROOT,
+        env={**os.environ, "PYTHONUTF8": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

@@ -104,7 +104,9 @@ def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
     """Copy the package to `folder`, with the answers of `pieces` in it."""
     shutil.rmtree(folder, ignore_errors=True)
     leave = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(root / "minigrad", folder / "minigrad", ignore=leave)
+    shutil.copytree(
+        root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
+    )
     for piece in pieces:
         helpers = [s for cell in piece.cells if not has_header(cell) for s in own(cell)]
         for cell in filter(has_header, piece.cells):

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.markup import escape
@@ -24,6 +24,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from classroom.notebooks import (
+    COURSE,
     ROOT,
     Chapter,
     Exercise,
@@ -143,7 +144,7 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
         if not path.exists():
             raise Unreadable(
                 f"There is no {path.name} in exercises/. "
-                f"`python3 course.py reset {chapter.number}` brings a blank one."
+                f"`{COURSE} reset {chapter.number}` brings a blank one."
             )
         return [Task(path, open_learner(path, [chapter]), only)], []
     tasks, unreadable = [], []
@@ -277,7 +278,8 @@ def run_judge(
 
     The kernels work in `folder`; without one, in sandboxes.
     """
-    with tempfile.TemporaryDirectory() as temporary:
+    # What still holds a file there must not cost the results
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         place, events = Path(temporary, "notebooks"), Path(temporary, "events")
         place.mkdir()
         for n, notebook in enumerate(notebooks):
@@ -320,9 +322,17 @@ def _judge(task: tuple, env: dict[str, str], errors: Path) -> None:
     os.environ.update(env)
     for stream, file in ((0, os.devnull), (1, os.devnull), (2, errors)):
         os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), stream)
+    # Those of a console on Windows cannot write to what stands in its place now
+    sys.stdout, sys.stderr = map(stream_to, (1, 2))
     from classroom import judge
 
     sys.exit(judge.main(*task))
+
+
+def stream_to(descriptor: int) -> TextIO:
+    """A stream that writes to an open file, line by line."""
+    safe = {"encoding": "utf-8", "errors": "replace", "closefd": False}
+    return open(descriptor, "w", 1, **safe)
 
 
 def result(

@@ -15,12 +15,14 @@ import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
@@ -70,7 +72,7 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
     if marks:
         return (
             f"{name} has the marks of a git merge in it (line {marks[0]}: "
-            f"{lines[marks[0] - 1][:30]}). `python3 course.py update` ends the merge, "
+            f"{lines[marks[0] - 1][:30]}). `{COURSE} update` ends the merge, "
             "and keeps your side."
         )
     if isinstance(error, UnicodeDecodeError):
@@ -108,8 +110,20 @@ def write_notebook(path: Path, notebook: Notebook) -> None:
 def write_whole(path: Path, text: str) -> None:
     """Write a text file; the old one stays until the new one is complete."""
     unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(unfinished, path)
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        put_in_place(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """Let the file `new` replace another, once no program on Windows holds that one."""
+    for seconds in (0.1, 0.4, 1.5):
+        with suppress(PermissionError):
+            return os.replace(new, path)
+        time.sleep(seconds)
+    os.replace(new, path)
 
 
 def code_lines(source: str) -> list[str]:

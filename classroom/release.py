@@ -18,7 +18,7 @@ from classroom import chapters as sources
 from classroom.assemble import CORE_TESTS
 from classroom.build import TABLE, chapter_table, problems
 from classroom.grade import chosen_chapters, hidden_checks
-from classroom.notebooks import ROOT, Chapter, Unreadable
+from classroom.notebooks import ROOT, Chapter, Unreadable, write_whole
 
 TEMPLATES = Path(__file__).with_name("templates")
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
@@ -94,10 +94,10 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
     for slug in slugs:
         name = f"{slug}.ipynb"
         lesson = (ROOT / "notebooks" / name).read_text("utf-8")
-        (out / "notebooks" / name).write_text(without_dead_link(lesson, slugs), "utf-8")
+        write_whole(out / "notebooks" / name, without_dead_link(lesson, slugs))
         for folder in ("exercises", "classroom/pristine"):
             shutil.copy(ROOT / "classroom" / "pristine" / name, out / folder / name)
-    (out / "README.md").write_text(readme(slugs), encoding="utf-8")
+    write_whole(out / "README.md", readme(slugs))
     workflow = out / ".github" / "workflows"
     workflow.mkdir(parents=True)
     shutil.copy(TEMPLATES / "check.yml", workflow / "check.yml")

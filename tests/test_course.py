@@ -231,6 +231,38 @@ def test_a_moved_course_gets_a_new_venv(course, tmp_path):
     assert course.ran == ["venv", ".[course,dev]"] * 2
 
 
+@pytest.mark.posix
+def test_another_patch_release_in_another_folder_is_the_same_python(course, tmp_path):
+    def link_to(version):
+        python = tmp_path / version / "python3.13"
+        python.parent.mkdir()
+        python.touch()
+        course.PYTHON.unlink()
+        course.PYTHON.symlink_to(python)
+
+    course.main(["check"])
+    link_to("3.13.1")
+    course.STAMP.write_text(json.dumps(course.fingerprint({"extras": ["course"]})))
+    link_to("3.13.2")
+    course.main(["check"])
+    assert course.ran == ["venv", ".[course]"]
+    shutil.rmtree(tmp_path / "3.13.2")
+    course.main(["check"])
+    assert course.ran == ["venv", ".[course]"] * 2
+
+
+def test_on_windows_a_python_that_was_removed_is_missed(course, tmp_path):
+    course.main(["check"])
+    home = tmp_path / "Python 3.13"
+    home.mkdir()
+    (home / "python.exe").touch()
+    (course.VENV / "pyvenv.cfg").write_text(f"home = {home}\nversion = 3.13.1\n")
+    course.os = types.SimpleNamespace(name="nt")
+    assert course.base_python() == str(home)
+    (home / "python.exe").unlink()
+    assert course.base_python() is None
+
+
 def test_a_new_venv_is_made_by_the_python_outside(course, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(course.PYTHON))
     made_by, noting = [], course.run
@@ -277,6 +309,14 @@ OUTPUTS = {
     "Windows, disk full": (
         "ERROR: [WinError 112] There is not enough space on the disk",
         "DISK_FULL",
+    ),
+    "Windows, disk full, in Korean": ("[WinError 112] 디스크 공간이", "DISK_FULL"),
+    "Windows, in use, in German": ("[WinError 32] Der Prozess kann", "NO_WRITING"),
+    "Windows, a long path": (
+        "ERROR: Could not install packages due to an OSError: [Errno 2] No such file "
+        "or directory\nHINT: This error might have occurred since this system does not "
+        "have Windows Long Path support enabled.",
+        "TOO_LONG",
     ),
     "Windows, in use": (
         "ERROR: [WinError 5] Access is denied: '.venv\\\\Scripts\\\\python.exe'",

@@ -1,6 +1,7 @@
 """Answers are found however a notebook was saved, renamed, cut or mended."""
 
 import json
+import os
 
 import pytest
 from sample import (
@@ -29,6 +30,7 @@ from classroom.notebooks import (
     graft,
     read_notebook,
     write_notebook,
+    write_whole,
 )
 
 HEADER = "# minigrad/value.py"
@@ -233,6 +235,29 @@ def test_carry_over_keeps_every_cell_of_the_learner(root):
     assert [cell["source"] for cell in carried.homeless] == [RIGHT["90.3"]]
     ids = [cell["id"] for cell in carried.notebook["cells"]]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("refusals", "text"), [(2, "new"), (9, "old")])
+def test_a_file_that_another_program_holds_is_waited_for(
+    tmp_path, monkeypatch, refusals, text
+):
+    path, left, replace = tmp_path / "a.ipynb", [None] * refusals, os.replace
+    path.write_text("old")
+
+    def held(new, old):
+        if left:
+            left.pop()
+            raise PermissionError(13, "in use")
+        replace(new, old)
+
+    monkeypatch.setattr("os.replace", held)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    if text == "new":
+        write_whole(path, "new")
+    else:
+        with pytest.raises(PermissionError):
+            write_whole(path, "new")
+    assert path.read_text() == text and os.listdir(tmp_path) == ["a.ipynb"]
 
 
 def insert_after(notebook, name, cell):
