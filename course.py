@@ -187,9 +187,12 @@ def base_python() -> str | None:
         return None
     if os.name != "nt":
         return os.path.basename(os.path.realpath(PYTHON))
-    made = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")  # there it is no link
-    home = re.search(r"(?m)^home *= *(.+)$", made)
-    return home[1] if home and Path(home[1].strip(), "python.exe").exists() else None
+    try:  # there it is no link
+        made = (VENV / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    home = re.search(r"(?m)^home *= *(.+?) *$", made)
+    return home[1] if home and Path(home[1], "python.exe").exists() else None
 
 
 @contextlib.contextmanager

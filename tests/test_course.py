@@ -261,6 +261,8 @@ def test_on_windows_a_python_that_was_removed_is_missed(course, tmp_path):
     assert course.base_python() == str(home)
     (home / "python.exe").unlink()
     assert course.base_python() is None
+    (course.VENV / "pyvenv.cfg").unlink()
+    assert course.base_python() is None
 
 
 def test_a_new_venv_is_made_by_the_python_outside(course, monkeypatch):
