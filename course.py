@@ -168,7 +168,7 @@ def read_stamp() -> dict:
 def fingerprint(stamp: dict) -> dict:
     """Return the stamp that a .venv with `stamp`'s extras would get here and now.
 
-    A moved folder, an upgraded Python and a changed pyproject.toml all show in it.
+    A moved folder, another Python and a changed pyproject.toml all show in it.
     """
     return {
         "extras": stamp.get("extras", []),

@@ -104,7 +104,7 @@ def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
     """Copy the package to `folder`, with the answers of `pieces` in it."""
     shutil.rmtree(folder, ignore_errors=True)
     leave = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(
+    shutil.copytree(  # where Windows kept the folder, since a program stands in it
         root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
     )
     for piece in pieces:

@@ -421,7 +421,7 @@ class Learner:
         """The cells that answer each exercise which is filled in, in order.
 
         The learner's own cells between statement and check come along, and so do
-        imports, definitions and constants that they have put anywhere above.
+        imports, definitions and the values it reads that stand anywhere above.
         """
         found = {name: self._answer(e) for name, e in self.chapter.exercises.items()}
         return {name: cells for name, cells in found.items() if cells}
