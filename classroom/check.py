@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -119,6 +120,9 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 results = job.result()
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
+            for path in copies(task) if what is not None else ():
+                told = f"  There are answers in {path.name}, too: `{COURSE} check"
+                console.print(Text(f"{told} {path.name}` checks those."))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
         console.print("Stopped. What is running may take a few seconds more to end.")
@@ -156,8 +160,20 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
         except Unreadable as error:
             unreadable.append(str(error))
         else:
-            tasks += [task] if task.answers() else []
+            tasks += [task] if task.answers() or task.learner.astray() else []
     return tasks, unreadable
+
+
+def copies(task: Task) -> list[Path]:
+    """Other notebooks beside it, as Duplicate names them, with answers in them."""
+    chapter = task.learner.chapter
+    beside = sorted(task.path.parent.glob(f"{chapter.slug}-Copy*.ipynb"))
+    found = []
+    for path in beside:
+        with suppress(Unreadable):
+            if path != task.path and open_learner(path, [chapter]).answers():
+                found.append(path)
+    return found
 
 
 class NotOurs(Unreadable):
@@ -384,10 +400,12 @@ STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
 }
 
 
-ASTRAY = (
-    "An answer seems to stand in the cell of the check, which is checked as it was "
-    "handed out: move it to the cell above, where the blank is."
-)
+ASTRAY = {
+    "the check's cell": "An answer seems to stand in the cell of the check, which is "
+    "checked as it was handed out: move it to the cell above, where the blank is.",
+    "a cell of text": "The answer's cell is one of text now, not of code, and is not "
+    "run: click on it, press Esc and then y, and save.",
+}
 STILL_BLANK = (
     'It came to a line of the blank, `raise NotImplementedError("fill this in")`: take '
     "that out where you have filled in."
@@ -466,7 +484,7 @@ def report(
         )
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
-        told = [result.message, ASTRAY * (name in astray)]
+        told = [result.message, ASTRAY.get(astray.get(name))]
         if tries.get(name):
             told.append(_next_hint(exercise.name, exercise.hints, tries[name]))
         told = "\n".join(filter(None, told))

@@ -117,9 +117,8 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
     if kernel != "python":
         hand_in.notes.append(f"it was written for {kernel}; it is run by Python 3")
-    if astray := learner.astray():
-        what = ", ".join(astray)
-        hand_in.notes.append(f"{what}: an answer seems to stand in the check's cell")
+    for exercise, place in learner.astray().items():
+        hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
     missing = [
         exercise
         for exercise in chapter.exercises

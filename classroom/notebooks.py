@@ -446,18 +446,23 @@ class Learner:
                 cells += filter(None, [brought_along(source, known, needed)])
         return [with_header(source, exercise.stub) for source in cells]
 
-    def astray(self) -> list[str]:
-        """The exercises that are blank, but with their answer's names in the check."""
-        found, answers = [], self.answers()
+    def astray(self) -> dict[str, str]:
+        """Where the answers of blank exercises seem to stand: "the check's cell" ...
+
+        The other such place is "a cell of text": one keystroke makes one of an answer.
+        """
+        answers, cells = self.answers(), list(zip(self.labels, self.cells))
+        found = {}
         for name, exercise in self.chapter.exercises.items():
-            label = make_label("check", name)
+            answer, check = (make_label(k, name) for k in ("answer", "check"))
             asked = bound_names(exercise.stub)
-            asked -= bound_names(self.chapter.cells[label]["source"])
-            checks = (c for c, n in zip(self.cells, self.labels) if n == label)
-            if name not in answers and any(
-                bound_names(check["source"]) & asked for check in checks
-            ):
-                found.append(name)
+            asked -= bound_names(self.chapter.cells[check]["source"])
+            if name in answers:
+                continue
+            if any(n == answer and c["cell_type"] != "code" for n, c in cells):
+                found[name] = "a cell of text"
+            elif any(n == check and bound_names(c["source"]) & asked for n, c in cells):
+                found[name] = "the check's cell"
         return found
 
     def _known(self, i: int) -> str | None:

@@ -1,6 +1,7 @@
 """`course.py check` tells right from wrong, whatever an answer does to its kernel."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -158,6 +159,35 @@ def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):
     code, out = check(root, "90", capsys)
     assert code == 1 and out.count("not yet filled in") == 2
     assert out.count("seems to stand in the cell of the check") == 1
+
+
+def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):
+    """The key m makes one of a cell; so does a menu."""
+    notebook = fill(learner(root), {"90.1": RIGHT["90.1"]})
+    cell = sample.cell_of(notebook, "answer-90-1")
+    cell["cell_type"] = "markdown"
+    write_notebook(learner(root), notebook)
+    for what in (None, "90", "90.1"):
+        code, out = check(root, what, capsys)
+        assert code == 1 and out.count("The answer's cell is one of text now") == 1
+    cell["cell_type"] = "code"
+    write_notebook(learner(root), notebook)
+    code, out = check(root, "90.1", capsys)
+    assert code == 0 and "cell" not in out
+
+
+def test_answers_in_a_duplicate_are_told_of(root, capsys):
+    duplicate = learner(root).with_name(f"{learner(root).stem}-Copy1.ipynb")
+    shutil.copy(learner(root), duplicate)
+    code, out = check(root, "90", capsys)
+    assert code == 1 and "Copy1" not in out
+    fill(duplicate, RIGHT)
+    code, out = check(root, "90", capsys)
+    assert code == 1 and f"check {duplicate.name}` checks those" in " ".join(
+        out.split()
+    )
+    code, out = check(root, duplicate.name, capsys)
+    assert code == 0 and "There are answers" not in out
 
 
 def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):

@@ -30,7 +30,7 @@ from classroom.grade import (
     read_students,
 )
 from classroom.judge import only_defines, same_numbers
-from classroom.notebooks import Chapter
+from classroom.notebooks import Chapter, Learner, make_label, parse_notebook
 from classroom.report import essence
 from tests import hostile
 
@@ -447,6 +447,27 @@ def test_one_odd_notebook_does_not_stop_the_others(odd):
     students = read_students(handed_in, [CHAPTER], None)
     assert students[2].hand_ins and not students[2].notes
     assert students[0].notes and not students[0].hand_ins
+
+
+def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher():
+    """One in a cell of text, one in a check's cell, which ours stands in for."""
+    notebook = parse_notebook(json.dumps(hostile.honest()).encode(), "a.ipynb")
+    answered = Learner(notebook, CHAPTER).answers()
+    moved, hidden = list(answered)[:2]
+    cells = {CHAPTER.label(cell): cell for cell in notebook["cells"]}
+    cells[make_label("answer", moved)]["cell_type"] = "markdown"
+    answer, check = (cells[make_label(k, hidden)] for k in ("answer", "check"))
+    check["source"] = answer["source"] + "\n" + check["source"]
+    answer["source"] = ""
+    file = collect.Found(("ada", "a.ipynb"), json.dumps(notebook).encode())
+    submission = collect.Submission("ada", files=[file])
+    (ada,) = read_students([submission], [CHAPTER], None)
+    (hand_in,) = ada.hand_ins.values()
+    assert not {moved, hidden} & set(hand_in.answers)
+    assert hand_in.notes == [
+        f"{moved}: an answer seems to stand in a cell of text",
+        f"{hidden}: an answer seems to stand in the check's cell",
+    ]
 
 
 # --- what cannot be done ------------------------------------------------------------
