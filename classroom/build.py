@@ -29,7 +29,8 @@ try:
 except ModuleNotFoundError:
     raise ImportError(
         "This Python does not know the course. In a terminal, in the folder of the "
-        "course, run: python3 course.py lab. Or choose its .venv as the kernel."
+        "course, run: python3 course.py lab (on Windows, py course.py lab). Or choose "
+        "its .venv as the kernel."
     ) from None"""
 PRISTINE = Path("classroom") / "pristine"
 BUILT = ("notebooks", "solutions", PRISTINE)
@@ -64,7 +65,8 @@ def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
         f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
         "Fill in the blanks, run the check below each, and read what it says. What "
         "stands below a check now is what it prints once your answer is right. Or "
-        f"check them all in a terminal: `python3 course.py check {chapter.number}`."
+        f"check them all in a terminal: `python3 course.py check {chapter.number}` "
+        f"(on Windows, `py course.py check {chapter.number}`)."
     )
     blank = _exercise_notebook(chapter, title, lambda exercise: exercise.blank)
     for cell, done in zip(blank.cells, solved.cells, strict=True):
