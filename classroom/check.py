@@ -121,8 +121,8 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
             for path in copies(task) if what is not None else ():
-                told = f"  There are answers in {path.name}, too: `{COURSE} check"
-                console.print(Text(f"{told} {path.name}` checks those."))
+                console.print(Text(f"  There are answers in {path.name}, too:"))
+                console.print(Text(f"  {COURSE} check {path.name}"))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
         console.print("Stopped. What is running may take a few seconds more to end.")
