@@ -447,22 +447,23 @@ class Learner:
         return [with_header(source, exercise.stub) for source in cells]
 
     def astray(self) -> dict[str, str]:
-        """Where the answers of blank exercises seem to stand: "the check's cell" ...
+        """The exercises that are blank since nothing runs the answer where it stands.
 
-        The other such place is "a cell of text": one keystroke makes one of an answer.
+        That is "the check's cell", or "a cell of text", which one keystroke makes of
+        the answer's.
         """
-        answers, cells = self.answers(), list(zip(self.labels, self.cells))
-        found = {}
+        found, answers = {}, self.answers()
         for name, exercise in self.chapter.exercises.items():
+            if name in answers:
+                continue
             answer, check = (make_label(k, name) for k in ("answer", "check"))
             asked = bound_names(exercise.stub)
             asked -= bound_names(self.chapter.cells[check]["source"])
-            if name in answers:
-                continue
-            if any(n == answer and c["cell_type"] != "code" for n, c in cells):
-                found[name] = "a cell of text"
-            elif any(n == check and bound_names(c["source"]) & asked for n, c in cells):
-                found[name] = "the check's cell"
+            for label, cell in zip(self.labels, self.cells):
+                if label == answer and cell["cell_type"] != "code":
+                    found[name] = "a cell of text"
+                elif label == check and bound_names(cell["source"]) & asked:
+                    found.setdefault(name, "the check's cell")
         return found
 
     def _known(self, i: int) -> str | None:
