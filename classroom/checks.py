@@ -62,11 +62,14 @@ def expect(
 
     `what` says what was computed ("mul(2, 3), slope of b"); `numeric` is what finite
     differences give for it; `why` is a sentence that helps when it is wrong. Of arrays
-    and Tensors the shapes are compared, and the first element that is wrong is named.
+    and Tensors the shapes are compared, and the first element that is wrong is named,
+    and whether all numbers are there in another order, or times one factor.
     """
     if _same(got, expected):
         return
+    pattern = ""
     if isinstance(expected, (Tensor, np.ndarray)):
+        pattern = _pattern(got, _array(expected))
         what, got, expected, numeric = _where(what, got, expected, numeric)
     lines = [
         what,
@@ -75,7 +78,7 @@ def expect(
     ]
     if numeric is not None:
         lines.append(f"    finite differences give {_show(numeric)}")
-    raise WrongAnswer("\n".join([*lines, *([why] if why else [])]))
+    raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]))
 
 
 def how_many(found: Any) -> int:
@@ -133,6 +136,24 @@ def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
         numeric = np.broadcast_to(_array(numeric), expected.shape)[place].item()
     at = f"{what}, element [{', '.join(map(str, place))}]" if place else what
     return at, got[place].item(), expected[place].item(), numeric
+
+
+def _pattern(got: Any, expected: np.ndarray) -> str:
+    """Return what is wrong with all numbers of an array alike, if one thing is."""
+    found = _array(got) if isinstance(got, ARRAYS) else np.empty(0)
+    if found.shape != expected.shape or {found.dtype.kind, expected.dtype.kind} - {
+        *"fi"
+    }:
+        return ""
+    if found.size > 1 and _agree(np.sort(found, None), np.sort(expected, None)).all():
+        return "The numbers are right, but not all in their places."
+    found, other = found[expected != 0], found[expected == 0]
+    if found.size < 2 or other.any() or not np.isfinite(found).all():
+        return ""
+    factor = found / expected[expected != 0]
+    alike = factor[0] and _agree(factor, np.full_like(factor, factor[0])).all()
+    times = _show(factor[0].item())
+    return f"All of yours are {times} times what is expected." if alike else ""
 
 
 def _array(value: Any) -> np.ndarray:

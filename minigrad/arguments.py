@@ -104,7 +104,14 @@ def sizes(args: tuple, named: Any = None) -> tuple[int, ...]:
             raise TypeError(f"got sizes twice: {args}, and {named} by name")
         args = (named,)
     one = len(args) == 1 and isinstance(args[0], list | tuple)
-    return tuple(map(operator.index, args[0] if one else args))
+    given = args[0] if one else args
+    try:
+        return tuple(map(operator.index, given))
+    except TypeError:
+        raise TypeError(
+            f"expected sizes or axes, whole numbers, but got {given}; n // 2 is whole, "
+            "n / 2 is not"
+        ) from None
 
 
 def bools(name: str, mask: Any) -> None:

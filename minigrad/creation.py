@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.arguments import sizes
 from minigrad.dtypes import as_array, as_dtype, check_holds, default, int64
+from minigrad.operands import check_tensors
 from minigrad.tensor import Tensor
 
 _generators: list = []  # one, as soon as somebody asks
@@ -298,6 +299,7 @@ def like(make):
         requires_grad: bool = False,
         device: str | None = None,
     ) -> Tensor:
+        check_tensors(function.__name__, input)
         dtype = as_dtype(dtype or input.dtype)
         if numpys is None:
             return make(
@@ -323,5 +325,6 @@ def full_like(
     device: str | None = None,
 ) -> Tensor:
     """Return one number in the shape of `input`."""
+    check_tensors("full_like", input)
     dtype = as_dtype(dtype or input.dtype)
     return full(input.shape, fill_value, dtype, requires_grad, device)

@@ -41,7 +41,12 @@ def as_dtype(dtype: Any) -> np.dtype:
 
     As in PyTorch, `float` has Python's 64 bits, and None is the default, float32.
     """
-    found = default if dtype is None else np.dtype(int64 if dtype is int else dtype)
+    try:
+        found = default if dtype is None else np.dtype(int64 if dtype is int else dtype)
+    except TypeError:
+        raise TypeError(
+            f"{dtype!r} is no dtype: there are minigrad.float32, float64, int64, bool"
+        ) from None
     rank(found)
     return found
 

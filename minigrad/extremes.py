@@ -9,7 +9,7 @@ from minigrad.dtypes import int64
 from minigrad.indexing import grid, taken
 from minigrad.op import Op, called, cast
 from minigrad.operands import check_tensors
-from minigrad.tensor import Tensor, kind
+from minigrad.tensor import Tensor
 
 
 def to_equals(g, a, y):
@@ -50,8 +50,7 @@ def min(input, dim=None, keepdim=False, *, other=None):
 def extreme(name, input, dim, keepdim, *functions):
     """Return what max and min have in common."""
     of_all, of_two, place_of = functions
-    if not isinstance(input, Tensor):
-        raise TypeError(f"{name.lower()}(): input must be a Tensor, not {kind(input)}")
+    check_tensors(name.lower(), input)
     if dim is None and keepdim:
         raise TypeError(f"{name.lower()}: keepdim wants a dim")
     if dim is None and not input.numel():

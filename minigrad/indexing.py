@@ -165,6 +165,7 @@ def along(input, dim, index):
 
 def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
     """Return the tensor in parts along an axis: of one size, or of the sizes given."""
+    check_tensors("split", tensor)
     sizes = split_size_or_sections if split_size is None else split_size
     dim = axis_of(dim, tensor.ndim)
     length = tensor.shape[dim]
@@ -184,6 +185,7 @@ def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
 
 def chunk(input, chunks, dim=0):
     """Return the tensor in at most so many parts of one size; the last is smaller."""
+    check_tensors("chunk", input)
     if chunks < 1:
         raise RuntimeError(
             f"chunk expects `chunks` to be greater than 0, got: {chunks}"
@@ -194,6 +196,7 @@ def chunk(input, chunks, dim=0):
 
 def unbind(input, dim=0):
     """Return the parts along an axis, without that axis."""
+    check_tensors("unbind", input)
     indices = range(input.shape[axis_of(dim, input.ndim)])
     return tuple(taken["Unbind"](input, along(input, dim, i)) for i in indices)
 

@@ -30,8 +30,8 @@ from minigrad.dtypes import (
     zeros,
 )
 from minigrad.engine import Node, recording, run_backward
-from minigrad.operands import both_tensors, on_arrays
-from minigrad.tensor import Tensor, kind
+from minigrad.operands import both_tensors, not_a_tensor, on_arrays
+from minigrad.tensor import Tensor
 from minigrad.views import note
 
 # Arguments that a formula may want though they are no tensor's: an index array, say
@@ -222,7 +222,7 @@ def general(op: Op) -> Callable:
                 arrays.append(value)
                 targets.append(None)
         if bare and not has_array(arrays) and not isinstance(args[0], np.generic):
-            raise TypeError(f"{op.name}: argument must be Tensor, not {kind(args[0])}")
+            raise not_a_tensor(op.name, args[0])
         if listed:
             arrays = [arrays, *args[1:]]
         try:

@@ -25,10 +25,19 @@ def both_tensors(op: Any, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     raise TypeError(f"{op.name}: one argument must be a Tensor, not {kind(a)}")
 
 
-def check_tensors(name: str, a: Any, b: Any) -> None:
-    """Raise TypeError unless two operands are tensors, and no numbers or arrays."""
-    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
-        raise TypeError(f"{name}: both must be Tensors, not {kind(a)} and {kind(b)}")
+def check_tensors(name: str, *values: Any) -> None:
+    """Raise TypeError unless these are tensors, and no numbers, lists or arrays."""
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise not_a_tensor(name, value)
+
+
+def not_a_tensor(name: str, value: Any) -> TypeError:
+    """Return the error for what stands where a tensor should."""
+    return TypeError(
+        f"{name}: argument must be Tensor, not {kind(value)}; "
+        "make it one with minigrad.tensor(...)"
+    )
 
 
 def as_numbers(*values: Any) -> tuple:
@@ -76,8 +85,5 @@ def on_arrays(op: Any, *arguments: Any) -> Any:
     """Return the bare result for bare arrays, as formulas want it."""
     for value in arguments:
         if not isinstance(value, Array | np.generic):
-            raise TypeError(
-                f"{op.name}: argument must be Tensor, not {kind(value)}; "
-                "make it one with minigrad.tensor(...)"
-            )
+            raise not_a_tensor(op.name, value)
     return op.forward(*arguments)

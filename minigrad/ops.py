@@ -12,7 +12,7 @@ import numpy as np
 from minigrad.arguments import bools
 from minigrad.dtypes import check_holds, default
 from minigrad.op import Op, alike, called, to_dtype
-from minigrad.operands import as_numbers, exactly
+from minigrad.operands import as_numbers, check_tensors, exactly
 from minigrad.special import erf_of
 from minigrad.tensor import Tensor
 
@@ -206,6 +206,7 @@ def where(condition, input=None, other=None):
 
 def clamp(input, min=None, max=None):
     """Limit to the range from `min` to `max`; either may be None, or a tensor."""
+    check_tensors("clamp", input)
     min, max = as_numbers(min, max)
     bounds = [bound for bound in (min, max) if bound is not None]
     tensors = {isinstance(bound, Tensor) for bound in bounds}
@@ -220,6 +221,5 @@ def clamp(input, min=None, max=None):
         return called("ClampBackward1", clamp_to(input, min, max))
     for bound in bounds:
         input, _ = alike(input, bound)
-    return clamp_to(
-        input, *(b if b is None else to_dtype(b, input.dtype) for b in (min, max))
-    )
+    ends = [b if b is None else to_dtype(b, input.dtype) for b in (min, max)]
+    return clamp_to(input, *ends)

@@ -10,7 +10,7 @@ from minigrad.op import Op, called
 from minigrad.operands import check_tensors
 from minigrad.shapes import of_one_dtype, reshaped
 from minigrad.sums import LONG
-from minigrad.tensor import Tensor
+from minigrad.tensor import Tensor, kind
 
 dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
 mv = Op("Mv", np.matmul, a=lambda g, b: g[:, None] * b, b=lambda g, a: a.T @ g)
@@ -98,6 +98,7 @@ class strict:
 
 def outer(input, vec2):
     """Multiply all numbers of one vector with all of another: (n,), (m,) to (n, m)."""
+    check_tensors("outer", input, vec2)
     check_axes("outer", input, vec2, 1, 1)
     return input.unsqueeze(1) * vec2
 
@@ -145,6 +146,8 @@ def einsum(equation, *operands):
     An index that is twice in one operand takes its diagonal; ... stands for all other
     axes; without -> the result has, in order, the letters that occur once.
     """
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum: wants 'ij,jk->ik', say, first, not {kind(equation)}")
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = operands[0]
     operands = [x if isinstance(x, Tensor) else Tensor(x) for x in operands]

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from minigrad.arguments import axis_of, bools, sizes
-from minigrad.dtypes import Array, check_holds, promoted
+from minigrad.dtypes import check_holds, promoted
 from minigrad.op import Op, called, to_dtype
+from minigrad.operands import check_tensors
 from minigrad.ops import clone
 from minigrad.sums import added_up
 from minigrad.tensor import Tensor, kind
@@ -30,9 +31,7 @@ reshaped = Op(
     "UnsafeView", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
 )
 in_one_piece = Op(
-    "View",
-    lambda a, size: a.copy().reshape(size),
-    a=lambda g, shape: g.reshape(shape),
+    "View", lambda a, size: a.copy().reshape(size), a=lambda g, shape: g.reshape(shape)
 )
 swapped = Op(
     "Transpose",
@@ -69,6 +68,7 @@ def ones_among(a, dim):
 
 def reshape(input, *args, shape=None):
     """Return the numbers in another shape, on the same memory where that can be."""
+    check_tensors("reshape", input)
     op = viewed if input.array.flags.c_contiguous else reshaped
     return op(input, lengths(args, shape))
 
@@ -100,6 +100,7 @@ def view(input, *args, size=None):
 
 def flatten(input, start_dim=0, end_dim=-1):
     """Return the axes from start_dim to end_dim as a single one."""
+    check_tensors("flatten", input)
     shape = input.shape or (1,)
     first, last = (axis_of(dim, input.ndim) for dim in (start_dim, end_dim))
     if first > last:
@@ -110,6 +111,7 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 def transpose(input, dim0, dim1):
     """Return the tensor with two axes swapped."""
+    check_tensors("transpose", input)
     if not input.ndim and {dim0, dim1} <= {0, -1}:
         return permuted(input, ())
     return swapped(input, dim0, dim1)
@@ -127,6 +129,7 @@ def permute(input, *args, dims=None):
 
 def t(input):
     """Return the transpose of a matrix; fewer axes stay as they are."""
+    check_tensors("t", input)
     if input.ndim > 2:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
@@ -160,6 +163,7 @@ def expand(input, *args, size=None):
 
 def broadcast_to(input, *args, size=None):
     """Return the tensor stretched to a shape, without copying."""
+    check_tensors("broadcast_to", input)
     return expand(input, *args, size=size)
 
 
@@ -219,10 +223,10 @@ def of_one_dtype(tensors):
 
 def listed(name, tensors):
     """Return tensors as a list; raise TypeError if they are one tensor, or others."""
-    found = [None] if isinstance(tensors, Tensor) else list(tensors)
-    if not all(isinstance(x, Tensor | Array) for x in found):
-        raise TypeError(f"{name}: expected a list or tuple of Tensors, not {tensors}")
-    return found
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}: expected a list or tuple of Tensors, not a Tensor")
+    check_tensors(name, *tensors)
+    return list(tensors)
 
 
 def cat(tensors, dim=0):
@@ -276,9 +280,7 @@ def pile(g, shape, times):
 # Others
 
 flipped = Op(
-    "Flip",
-    lambda a, dims: np.flip(a, dims).copy(),
-    a=lambda g, dims: np.flip(g, dims),
+    "Flip", lambda a, dims: np.flip(a, dims).copy(), a=lambda g, dims: np.flip(g, dims)
 )
 
 
@@ -286,6 +288,7 @@ def flip(input, *args, dims=None):
     """Return the tensor with the order of some axes reversed, as a copy."""
     if not args and dims is None:
         raise TypeError("flip: missing dims, the axes to reverse")
+    check_tensors("flip", input)
     dims = sizes(args, dims)
     return flipped(input, dims if input.ndim or dims not in ((0,), (-1,)) else ())
 
@@ -331,6 +334,7 @@ filled = Op(
 
 def masked_fill(input, mask, value):
     """Return the tensor with `value`, a number or a 0-d tensor, where mask is True."""
+    check_tensors("masked_fill", input)
     bools("masked_fill", mask)
     if not isinstance(value, Tensor | float | int | np.generic):
         raise TypeError(f"masked_fill: value has to be a number, not {kind(value)}")

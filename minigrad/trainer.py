@@ -122,7 +122,12 @@ class Mean:
 
     @property
     def mean(self) -> float:
-        return self.sum / self.count if self.count else float("nan")
+        if not self.count:
+            raise ValueError(
+                "there is no batch, so there is no loss: the data is empty, or "
+                "drop_last leaves out all of it"
+            )
+        return self.sum / self.count
 
 
 def progress_bar(data: Iterable, label: str) -> Any:
@@ -134,6 +139,21 @@ def progress_bar(data: Iterable, label: str) -> Any:
     return tqdm(data, desc=label, leave=False, disable=not shown, file=sys.stdout)
 
 
+def check_batches(name: str, data: Any) -> None:
+    """Raise TypeError for numbers without batches, and for what lasts one epoch."""
+    first = data[0] if isinstance(data, tuple | list) and data else data
+    if isinstance(first, Tensor | np.ndarray):
+        raise TypeError(
+            f"{name} has to be batches (x, y), not a {kind(data)} of numbers: give "
+            "DataLoader(TensorDataset(X, y), batch_size=32), say"
+        )
+    if isinstance(data, Iterator):
+        raise TypeError(
+            f"{name} is a {kind(data)}, which is used up after one epoch: "
+            "give a DataLoader, or a list of batches"
+        )
+
+
 class Run:
     """What has to be saved after an epoch to go on from there."""
 
@@ -142,12 +162,13 @@ class Run:
             raise ValueError(
                 "patience waits for a better validation loss: give validation"
             )
+        if not isinstance(model, Module) or not isinstance(optimizer, Optimizer):
+            raise TypeError(
+                "fit(model, loss, optimizer, ...) wants a Module and an Optimizer, but "
+                f"got a {kind(model)} and a {kind(optimizer)}"
+            )
         for name, batches in ("data", data), ("validation", validation):
-            if isinstance(batches, Iterator):
-                raise TypeError(
-                    f"{name} is a {kind(batches)}, which is used up after one epoch: "
-                    "give a DataLoader, or a list of batches"
-                )
+            check_batches(name, batches)
         self.model, self.optimizer, self.patience = model, optimizer, patience
         self.loader = getattr(data, "_generator", None)
         self.history, self.best_weights = History(), None

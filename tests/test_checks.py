@@ -145,6 +145,38 @@ def test_a_wrong_array_is_told_where(got, says):
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        ([[1.0, 3.0], [2.0, 0.0]], "right, but not all in their places"),
+        ([[-1.0, -2.0], [-3.0, 0.0]], "All of yours are -1 times what is expected"),
+        ([[1 / 3, 2 / 3], [1.0, 0.0]], "are 0.333333 times what is expected"),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.array, tensor])
+def test_what_is_wrong_with_all_numbers_alike_is_told(got, says, kind):
+    with pytest.raises(WrongAnswer) as caught:
+        expect("it", kind(got), np.array([[1.0, 2.0], [3.0, 0.0]]), why="Look again.")
+    assert says in str(caught.value) and str(caught.value).endswith("Look again.")
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        [[2.0, 4.0], [6.0, 1.0]],  # twice, but for the 0
+        [[0.0, 0.0], [0.0, 0.0]],
+        [[1.0, 2.0], [math.nan, 0.0]],
+        [[1.0, 2.0, 3.0]],
+        [[True, False], [True, False]],
+    ],
+)
+def test_no_pattern_is_told_where_there_is_none(got):
+    with pytest.raises(WrongAnswer) as caught:
+        expect("it", np.array(got), np.array([[1.0, 2.0], [3.0, 0.0]]))
+    assert "yours are" not in str(caught.value)
+    assert "in their places" not in str(caught.value)
+
+
 def test_finite_differences_are_told_of_the_element_that_is_wrong():
     with pytest.raises(WrongAnswer, match="finite differences give 8"):
         expect("it", np.ones((1, 2)), np.array([[1.0, 2.0]]), numeric=[[7.0, 8.0]])

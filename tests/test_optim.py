@@ -210,6 +210,12 @@ W = minigrad.ones(2, requires_grad=True)
             ValueError,
             r"different number.*\[2\], the optimizer's have \[1\]",
         ),
+        (
+            lambda: optim.SGD([W]).load_state_dict(nn.Linear(1, 1).state_dict()),
+            ValueError,
+            "state_dict.. of an optimizer",
+        ),
+        (lambda: optim.Adam([W], lr=None), TypeError, "lr has to be a number.*None"),
         (lambda: optim.StepLR(W, 3), TypeError, "Tensor is not an Optimizer"),
         (lambda: optim.StepLR(optim.SGD([W]), 0), ValueError, "step_size value: 0"),
         (

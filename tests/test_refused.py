@@ -103,6 +103,9 @@ F.max_pool2d(torch.ones(1, 1, 5, 5), 7) | too small
 F.max_pool2d(torch.ones(5), 2) | (5,)
 F.linear(torch.ones(2, 3, dtype=torch.float64), torch.ones(4, 3)) | dtype
 F.linear([1.0], torch.ones(4, 1)) | list
+F.linear(torch.ones(2), torch.ones(2, 2), [1.0, 2.0]) | list
+F.layer_norm(torch.ones(2), (2,), [1.0, 2.0]) | list
+torch.einsum(torch.ones(2, 2), "ij->ji") | Tensor
 F.conv2d(torch.ones(1, 1, 5, 5), torch.ones(1, 1, 3, 3), None, 2, "same") | same
 torch.tensor([1.0, float("nan")], dtype=torch.int64) | nan
 torch.tensor(1e30, dtype=torch.int64) | 1e+30
@@ -121,6 +124,12 @@ F.pad(torch.ones(2, 3), (-2, -2)) | cut
 torch.full((2,), 1e40) | 1e+40
 torch.ones(2).div(2, rounding_mode="up") | 'floor'
 torch.einsum("i,i->", torch.ones(2), torch.ones(2).double()) | float64
+torch.nn.Linear(3.0, 2) | 3.0
+torch.ones(4).reshape(4 / 2, 2) | //
+torch.tensor([1.0], dtype=3) | float32
+torch.nn.Linear(1, 1).to("gpu") | 'gpu'
+torch.nn.Sequential(F.relu) | nn.ReLU()
+torch.optim.SGD([torch.ones(1)], lr="0.1") | '0.1'
 torch.ones(4).__setitem__(slice(2), [1.0, 2.0]) | list
 torch.tensor([True, False]).argmax() | bools
 F.binary_cross_entropy(*[torch.ones(2, requires_grad=True)] * 3) | detach()
@@ -141,3 +150,57 @@ def test_pytorch_refuses_it_too(expression, word):
     torch = pytest.importorskip("torch")
     with pytest.raises(KINDS):
         eval(expression, {"torch": torch, "F": torch.nn.functional, "np": np})
+
+
+WANTS_TENSORS = """
+torch.zeros_like(x)
+torch.randn_like(x)
+torch.full_like(x, 1.0)
+torch.reshape(x, (2,))
+torch.flatten(x)
+torch.transpose(x, 0, 1)
+torch.t(x)
+torch.broadcast_to(x, (2, 2))
+torch.flip(x, (0,))
+torch.masked_fill(x, torch.tensor(True), 0.0)
+torch.cat([ones, x])
+torch.stack([x])
+torch.split(x, 1)
+torch.chunk(x, 2)
+torch.unbind(x)
+torch.clamp(x, 0, 1)
+torch.max(x)
+torch.maximum(ones, x)
+torch.matmul(ones, x)
+torch.outer(x, ones)
+torch.outer(ones, x)
+F.linear(x, ones)
+F.conv2d(x, torch.ones(1, 1, 1, 1))
+F.conv2d(torch.ones(1, 1, 2, 2), x)
+F.max_pool2d(x, 2)
+F.avg_pool2d(x, 2)
+F.adaptive_avg_pool2d(x, 1)
+F.pad(x, (1, 1))
+F.softmax(x, 0)
+F.log_softmax(x, 0)
+F.layer_norm(x, (2,))
+F.batch_norm(x, None, None, training=True)
+F.one_hot(x)
+F.embedding(x, torch.ones(2, 2))
+F.mse_loss(ones, x)
+F.cross_entropy(ones, x)
+torch.nn.Linear(2, 2)(x)
+torch.nn.Flatten()(x)
+torch.nn.BatchNorm1d(2)(x)
+torch.nn.LayerNorm(2)(x)
+torch.nn.Conv2d(1, 1, 1)(x)
+"""
+OTHERS = {"list": [1.0, 2.0], "ndarray": np.ones((1, 2), np.float32), "NoneType": None}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("expression", WANTS_TENSORS.strip().splitlines())
+def test_a_list_or_an_array_is_no_tensor_and_it_says_what_is(expression, kind):
+    names = {"torch": minigrad, "F": minigrad.nn.functional, "ones": minigrad.ones(2)}
+    with pytest.raises(TypeError, match=rf"not {kind}; .*minigrad\.tensor\(\.\.\.\)"):
+        eval(expression, names | {"x": OTHERS[kind]})

@@ -174,6 +174,30 @@ def test_batches_that_are_used_up_are_refused(name):
         fit(model, loss, optimizer, epochs=2, **given)
 
 
+@pytest.mark.parametrize("name", ["data", "validation"])
+@pytest.mark.parametrize("pair", [True, False])
+def test_numbers_in_place_of_batches_are_refused(name, pair):
+    model, optimizer, data, validation = everything()
+    X, y = next(iter(data))
+    given = {"data": data, "validation": validation, name: (X, y) if pair else X}
+    with pytest.raises(TypeError, match=f"{name} has to be batches.*DataLoader"):
+        fit(model, loss, optimizer, epochs=3, **given)
+
+
+def test_model_loss_and_optimizer_in_another_order_are_refused():
+    model, optimizer, data, _ = everything()
+    with pytest.raises(TypeError, match="got a Linear and a function"):
+        fit(model, optimizer, loss, data, 3)
+
+
+def test_no_batch_is_refused_not_a_loss_of_nan():
+    model, optimizer, data, _ = everything()
+    with pytest.raises(ValueError, match="no batch.*empty"):
+        fit(model, loss, optimizer, [], 3)
+    with pytest.raises(ValueError, match="no batch.*empty"):
+        fit(model, loss, optimizer, data, 3, validation=[])
+
+
 def test_the_checkpoint_of_another_model_is_refused(tmp_path):
     model, optimizer, data, _ = everything()
     path = tmp_path / "run.safetensors"

@@ -14,6 +14,7 @@ from minigrad.dtypes import zeros
 from minigrad.joint import join, unused
 from minigrad.nn.padding import pad
 from minigrad.op import Op, called
+from minigrad.operands import check_tensors
 from minigrad.shapes import cat
 from minigrad.sums import product_in_pieces
 
@@ -89,7 +90,7 @@ def convolve(a, weight, bias, stride, padding, dilation):
 
 
 def convolve_back(a, weight, size, stride, padding, dilation):
-    """Return the gradient of an input of `size` (H, W); `a` is the output's."""
+    """Return the gradient of an input of `size` (H, W); `a` is that of the output."""
     (o, c), kernel, spans = weight.shape[:2], weight.shape[2:], a.shape[2:]
     rows = batch_last(a).reshape(o, -1)
     columns = weight.reshape(o, -1).T @ rows
@@ -102,7 +103,7 @@ def convolve_back(a, weight, size, stride, padding, dilation):
 
 
 def kernel_gradient(a, input, kernel, stride, padding, dilation):
-    """Return the gradient of the weight; `a` is the output's."""
+    """Return the gradient of the weight; `a` is that of the output."""
     rows = batch_last(a).reshape(a.shape[1], -1)
     columns = patches(input, kernel, a.shape[2:], stride, padding, dilation)
     return product_in_pieces(rows, columns).reshape(a.shape[1], input.shape[1], *kernel)
@@ -150,6 +151,7 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
     Every output is (length + 2 padding - dilation (kernel - 1) - 1) // stride + 1 long.
     """
+    check_tensors("conv2d", input, weight)
     if input.ndim == 3 and weight.ndim == 4:
         one = conv2d(
             input.unsqueeze(0), weight, bias, stride, padding, dilation, groups
@@ -209,9 +211,10 @@ def check_kernels(weight, bias, groups):
         raise RuntimeError(
             f"conv2d: {len(weight)} output channels cannot be shared by {groups} groups"
         )
-    if bias is not None and (
-        bias.shape != weight.shape[:1] or bias.dtype != weight.dtype
-    ):
+    if bias is None:
+        return
+    check_tensors("conv2d", bias)
+    if bias.shape != weight.shape[:1] or bias.dtype != weight.dtype:
         raise RuntimeError(
             f"conv2d: the weight is {weight.shape}, of {weight.dtype}; the bias has to "
             f"be {weight.shape[:1]}, but is {bias.shape}, of {bias.dtype}"

@@ -100,7 +100,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def check_linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise TypeError or RuntimeError unless these fit together."""
-    check_tensors("linear", input, weight)
+    check_tensors("linear", input, weight, weight if bias is None else bias)
     x, w = input.array, weight.array
     if x.dtype != w.dtype or x.dtype is bool_:
         raise RuntimeError(
@@ -251,11 +251,13 @@ def gelu(input, approximate="none"):
 
 def softmax(input, dim=None, *, dtype=None):
     """Return exp(x) as shares of its sum along dim."""
+    check_tensors("softmax", input)
     return softmax_op(*with_dim(input, dim, dtype))
 
 
 def log_softmax(input, dim=None, *, dtype=None):
     """Return the logarithm of softmax, without overflow."""
+    check_tensors("log_softmax", input)
     return log_softmax_op(*with_dim(input, dim, dtype))
 
 
@@ -281,6 +283,7 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 def one_hot(tensor, num_classes=-1):
     """Return a row for each integer: 1 in its place, 0 elsewhere."""
+    check_tensors("one_hot", tensor)
     if tensor.dtype.kind != "i" or (tensor.array < 0).any():
         raise RuntimeError("one_hot: the classes have to be int64, from 0 on")
     largest = int(tensor.array.max(initial=-1))

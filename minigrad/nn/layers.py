@@ -7,6 +7,8 @@ from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.conv import check_padding, pair
 from minigrad.nn.module import Module, Parameter
+from minigrad.operands import check_tensors
+from minigrad.shapes import flatten
 
 
 class Linear(Module):
@@ -146,6 +148,7 @@ class BatchNorm1d(Module):
         scale_nothing(self)
 
     def forward(self, input):
+        check_tensors("batch_norm", input)
         if input.ndim not in self.dims:
             wanted = " or ".join(f"{n}D" for n in self.dims)
             raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
@@ -279,7 +282,7 @@ class Flatten(Module):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input):
-        return input.flatten(self.start_dim, self.end_dim)
+        return flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

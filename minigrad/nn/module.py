@@ -1,6 +1,7 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from minigrad import cuda
@@ -135,6 +136,8 @@ class Module:
         if value is not None and not isinstance(value, wanted):
             hint = f": write {value.__name__}()" if isinstance(value, type) else ""
             hint = ": unpack it with *" if isinstance(value, list) else hint
+            if isinstance(value, FunctionType):
+                hint = ": a function has a layer of its own, such as nn.ReLU()"
             raise TypeError(
                 f"{getattr(value, '__name__', kind(value))} is not a "
                 f"{wanted.__name__}{hint}"

@@ -5,6 +5,7 @@ import numpy as np
 from minigrad.inplace import write
 from minigrad.joint import join, unused
 from minigrad.op import Op
+from minigrad.operands import check_tensors
 from minigrad.reductions import floats
 from minigrad.sums import means
 
@@ -114,6 +115,7 @@ def channels(values, ndim):
 
 def check_channels(input, weight, bias, running_mean, running_var, training, eps):
     """Raise unless there is a number for each channel, and enough to learn from."""
+    check_tensors("batch_norm", input)
     floats("batch_norm", input)
     names = "weight", "bias", "running_mean", "running_var"
     for name, values in zip(names, (weight, bias, running_mean, running_var)):
@@ -137,7 +139,10 @@ def check_channels(input, weight, bias, running_mean, running_var, training, eps
 
 def check_like(name, values, shape, dtype):
     """Raise RuntimeError unless what a norm goes by has this shape and dtype."""
-    if values is not None and (values.shape != shape or values.dtype != dtype):
+    if values is None:
+        return
+    check_tensors(name, values)
+    if values.shape != shape or values.dtype != dtype:
         raise RuntimeError(
             f"{name} should be of shape {shape} and {dtype}, as the input; got "
             f"{values.shape} and {values.dtype}"
@@ -149,6 +154,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
     Source: J. L. Ba et al., "Layer Normalization", 2016.
     """
+    check_tensors("layer_norm", input)
     shape = tuple(normalized_shape)
     if input.shape[-len(shape) :] != shape:
         raise RuntimeError(

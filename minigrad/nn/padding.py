@@ -8,6 +8,7 @@ from minigrad.dtypes import check_holds
 from minigrad.indexing import index_select
 from minigrad.joint import same
 from minigrad.op import Op, called
+from minigrad.operands import check_tensors
 from minigrad.tensor import Tensor
 
 
@@ -17,6 +18,7 @@ def pad(input, pad, mode="constant", value=None):
     `pad` holds pairs: before and after for the last axis, then the one before it. The
     mode is "constant" (the numbers are `value`), "reflect", "replicate" or "circular".
     """
+    check_tensors("pad", input)
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise RuntimeError(f"pad: {tuple(pad)} are no pairs for {input.ndim} axes")
     pairs = [(0, 0)] * (input.ndim - len(pad) // 2)

@@ -13,6 +13,7 @@ from minigrad.joint import join, same
 from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
 from minigrad.nn.padding import pad
 from minigrad.op import Op, called
+from minigrad.operands import check_tensors
 from minigrad.shapes import cat
 from minigrad.tensor import Tensor
 
@@ -216,6 +217,7 @@ def max_pool2d(
     With ceil_mode a window may reach over the end. With return_indices, also where it
     is in its image, whose pixels are counted row by row.
     """
+    check_tensors("max_pool2d", input)
     whole = input.dtype.kind == "i"
     lowest = np.iinfo(input.dtype).min if whole else -math.inf
     options = kernel_size, stride, padding, ceil_mode, lowest, dilation
@@ -253,6 +255,7 @@ def avg_pool2d(
     The frame of zeros counts, unless count_include_pad says no; what a window sees
     beyond that, with ceil_mode, does not. divisor_override is what to divide by.
     """
+    check_tensors("avg_pool2d", input)
     if divisor_override == 0:
         raise RuntimeError("avg_pool2d: divisor_override must not be zero")
 
@@ -279,6 +282,7 @@ def seen(length, size, kernel, stride, padding, count_include_pad):
 
 def adaptive_avg_pool2d(input, output_size):
     """Return means over windows that give (N, C, *output_size)."""
+    check_tensors("adaptive_avg_pool2d", input)
     if input.ndim not in (3, 4):
         raise RuntimeError(f"expected images (N, C, H, W), but got {input.shape}")
     wanted = (output_size,) * 2 if isinstance(output_size, int) else output_size

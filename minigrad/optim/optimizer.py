@@ -104,6 +104,11 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Take over what state_dict() returned for parameters of the same order."""
+        if not isinstance(state_dict, dict) or "param_groups" not in state_dict:
+            raise ValueError(
+                "expected what state_dict() of an optimizer returned, with 'state' and "
+                f"'param_groups', but got a {kind(state_dict)} without those"
+            )
         groups = state_dict["param_groups"]
         given = [len(group["params"]) for group in groups]
         own = [len(group["params"]) for group in self.param_groups]
@@ -129,9 +134,13 @@ class Optimizer:
 
 
 def checked(**options: float) -> dict[str, Any]:
-    """Return options, of which none may be negative."""
+    """Return options, numbers of which none may be negative."""
     for name, value in options.items():
-        if min(value) < 0 if isinstance(value, tuple) else value < 0:
+        try:
+            negative = min(value) < 0 if isinstance(value, tuple) else value < 0
+        except TypeError:
+            raise TypeError(f"{name} has to be a number, not {value!r}") from None
+        if negative:
             raise ValueError(f"Invalid {name} value: {value}; negative is not allowed")
     return options
 
