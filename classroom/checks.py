@@ -141,9 +141,8 @@ def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
 def _pattern(got: Any, expected: np.ndarray) -> str:
     """Return what is wrong with all numbers of an array alike, if one thing is."""
     found = _array(got) if isinstance(got, ARRAYS) else np.empty(0)
-    if found.shape != expected.shape or {found.dtype.kind, expected.dtype.kind} - {
-        *"fi"
-    }:
+    kinds = {found.dtype.kind, expected.dtype.kind}
+    if found.shape != expected.shape or not kinds <= {"f", "i"}:
         return ""
     if found.size > 1 and _agree(np.sort(found, None), np.sort(expected, None)).all():
         return "The numbers are right, but not all in their places."
