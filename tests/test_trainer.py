@@ -186,7 +186,7 @@ def test_numbers_in_place_of_batches_are_refused(name, pair):
 
 def test_model_loss_and_optimizer_in_another_order_are_refused():
     model, optimizer, data, _ = everything()
-    with pytest.raises(TypeError, match="got a Linear and a function"):
+    with pytest.raises(TypeError, match="got a Sequential and a CrossEntropyLoss"):
         fit(model, optimizer, loss, data, 3)
 
 
