@@ -156,7 +156,7 @@ def plot_gradients(
     if numeric is not None:
         label = "finite differences"
         ax.bar(places + shift, numeric, width, label=label, color=ORANGE)
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.axhline(0, color="#666666", linewidth=0.8)
     ax.set_xticks(places, names)
     ax.grid(visible=False, axis="x")
