@@ -9,7 +9,7 @@ from minigrad.dtypes import default, float64, int64
 from minigrad.op import Op, cast
 from minigrad.operands import check_tensors
 from minigrad.shapes import cat
-from minigrad.sums import added_up, sums
+from minigrad.sums import added_up, sums, tops
 from minigrad.tensor import Tensor, kind
 
 
@@ -156,7 +156,7 @@ cumsum = Op(
 
 def log_of_sum(a, dim, keepdim):
     """Return log(sum(exp(a))) without overflow."""
-    top = a.max(axis=dim, keepdims=True, initial=-np.inf)
+    top = tops(a, dim)
     top = np.where(np.isfinite(top), top, 0)
     total = np.log(np.exp(a - top).sum(axis=dim, keepdims=True)) + top
     return total if keepdim else total.squeeze(dim)
@@ -274,8 +274,7 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 def softmax_of(a, dim):
     """Return exp(a) as shares of its sum along dim, without overflow."""
     floats("softmax", a)
-    top = np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
-    power = np.exp(a - top)
+    power = np.exp(a - tops(a, dim))
     power /= sums(power, dim)
     return power
 
@@ -290,7 +289,7 @@ softmax = Op(
 def log_of_shares(a, dim):
     """Return the logarithm of softmax; of large numbers only differences count."""
     floats("log_softmax", a)
-    below = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    below = a - tops(a, dim)
     return below - np.log(sums(np.exp(below), dim))
 
 

@@ -1,4 +1,4 @@
-"""Sums along an axis as products with ones: BLAS is faster at those than NumPy."""
+"""Sums along an axis as products with ones, and maxima: faster than NumPy's own."""
 
 import math
 from functools import lru_cache
@@ -64,6 +64,18 @@ def means(a, axes):
         return a.mean(axis=axes, keepdims=True)
     total = sums(a, axes)
     return total / (a.size // max(total.size, 1))
+
+
+def tops(a, dim):
+    """Return the largest numbers along an axis, which stays, with length 1.
+
+    In many short rows NumPy finds the place of the largest sooner than the number.
+    """
+    if suits(a) and a.size and dim in (-1, a.ndim - 1):
+        rows = a.reshape(-1, a.shape[-1])
+        largest = rows[np.arange(len(rows)), rows.argmax(axis=1)]
+        return largest.reshape(*a.shape[:-1], 1)
+    return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
 
 
 def row_sums(a):

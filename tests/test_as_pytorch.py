@@ -578,6 +578,17 @@ y = x.norm(0)
 y.backward()
 found = y
 """,
+    "softmax of nan, of what is infinite, of rows without numbers": """
+F, nan, inf = torch.nn.functional, math.nan, math.inf
+rows = [1.0, nan, 3.0], [-inf] * 3, [inf, 1.0, 2.0], [-inf, 0.0, -inf], [5.0] * 3
+x = torch.tensor(rows)
+found = [F.softmax(x, 1), F.softmax(x, 0), F.softmax(x.t(), 1)]
+found.append(F.log_softmax(x[:, ::2], -1))
+found += [F.softmax(x[0], 0), F.softmax(torch.tensor(2.0), 0), x.logsumexp(1)]
+found += [F.softmax(torch.zeros(2, 0), 1), F.softmax(torch.zeros(0, 3), 1)]
+found += [torch.zeros(2, 0).logsumexp(1), x.logsumexp((0, 1))]
+found.append(F.cross_entropy(x, torch.tensor([0, 1, 2, 0, 1]), reduction="none"))
+""",
     "nan in extremes": """
 a = torch.tensor([1.0, math.nan, 3.0, math.nan], requires_grad=True)
 b = torch.tensor([math.nan, 2.0, 3.0, math.nan], requires_grad=True)

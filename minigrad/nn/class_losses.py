@@ -26,10 +26,11 @@ UNSIGNED = np.dtype("uint64")
 
 def cross_entropy_of(input, target, reduction):
     """Return the cross-entropy of scores (N, C) and classes (N,), and its parts."""
-    below = input - input.max(axis=1, keepdims=True)
+    rows = np.arange(len(target))
+    below = input - input[rows, input.argmax(axis=1)][:, None]  # max() takes longer
     power = np.exp(below)
     total = row_sums(power)
-    right = np.arange(len(target)), target
+    right = rows, target
     losses = np.log(total) - below[right]
     extras = {"power": power, "total": total, "right": right}
     return reduced(losses, reduction), extras
