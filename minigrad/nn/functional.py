@@ -296,7 +296,7 @@ def one_hot(tensor, num_classes=-1):
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None
 ):
-    """Return softmax(query @ key.T * scale + mask) @ value, for (..., length, width).
+    """Return softmax(query @ key.mT * scale + mask) @ value, for (..., length, width).
 
     A boolean mask says where to look; is_causal lets no query look at later keys.
     """
