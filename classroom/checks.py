@@ -150,8 +150,8 @@ def _pattern(got: Any, expected: np.ndarray) -> str:
     if found.size < 2 or other.any() or not np.isfinite(found).all():
         return ""
     factor = found / expected[expected != 0]
-    alike = factor[0] and _agree(factor, np.full_like(factor, factor[0])).all()
-    times = _show(factor[0].item())
+    alike = factor[0] and np.allclose(factor, factor[0], rtol=1e-4, atol=0)
+    times = f"{factor[0]:.4g}"  # both may have been rounded
     return f"All of yours are {times} times what is expected." if alike else ""
 
 

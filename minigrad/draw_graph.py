@@ -25,7 +25,7 @@ class Node:
 
     value: str  # 6, or of a tensor [1, 2] or its shape, (5, 3)
     grad: float | str | None  # what a tensor has got, in the same form
-    op: str  # what made it; "constant" for a constant, "" for a leaf
+    op: str  # what made it; "constant", "placeholder", or "" for a leaf
     edges: list[tuple[Any, float | None]]  # a (parent, local slope) pair for each use
     label: str = ""
     place: int = 0  # in the list of the graph's nodes
@@ -37,8 +37,9 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Whether it is a leaf, a constant or a result."""
-        return {"": "leaf", "constant": "constant"}.get(self.op, "result")
+        """Whether it is a leaf, a constant (or fed, which looks alike) or a result."""
+        kinds = {"": "leaf", "constant": "constant", "placeholder": "constant"}
+        return kinds.get(self.op, "result")
 
     @property
     def is_named(self) -> bool:
@@ -57,7 +58,7 @@ class Node:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
         first, *rest = self.rows(self.grad)
         if self.kind == "constant":
-            rest = ["constant"] * self.is_named
+            rest = [self.op] * self.is_named
             rest += [f"cut off from {parent.label}" for parent, _ in self.edges]
         elif self.kind == "result":
             made = f"{self.op}({', '.join(parent.label for parent, _ in self.edges)})"

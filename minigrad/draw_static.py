@@ -26,8 +26,7 @@ def _(step: Step) -> Node:
         return Node(
             shown(step.value) if array else str(step.value), None, "constant", []
         )
-    looks = {"placeholder": "constant", "variable": ""}
-    op = looks.get(step.call, step.call.removeprefix("ndarray."))
+    op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
     shape = "" if step.shape is None else str(step.shape)
     edges = [(argument, None) for argument in step.arguments]
     return Node(shape, None, op, edges, step.name)

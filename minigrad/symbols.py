@@ -174,7 +174,7 @@ class Symbol(NDArrayOperatorsMixin):
         if self.asked is None:
             raise TypeError(
                 f"Python asks for the numbers of {self.step}, which are not known "
-                "before the graph runs. Choose with where(), or decide when feeding."
+                "before the graph runs. Choose with where(), or before you feed it."
             )
         line = line_outside()
         self.asked.append(f"{line}: {self.step.name or self.step.call}")

@@ -150,7 +150,7 @@ def test_a_wrong_array_is_told_where(got, says):
     [
         ([[1.0, 3.0], [2.0, 0.0]], "right, but not all in their places"),
         ([[-1.0, -2.0], [-3.0, 0.0]], "All of yours are -1 times what is expected"),
-        ([[1 / 3, 2 / 3], [1.0, 0.0]], "are 0.333333 times what is expected"),
+        ([[1 / 3, 2 / 3], [1.0, 0.0]], "are 0.3333 times what is expected"),
     ],
 )
 @pytest.mark.parametrize("kind", [np.array, tensor])
