@@ -94,6 +94,19 @@ class ArrayLike:
         """Return how many numbers there are."""
         return self.array.size
 
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Return how many numbers lie from one place to the next, along each axis."""
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if dim is None else strides[axis_of(dim, len(strides))]
+
+    def is_contiguous(self) -> bool:
+        """Return whether the numbers lie in one piece of memory, in order."""
+        return self.array.flags.c_contiguous
+
+    def data_ptr(self) -> int:
+        """Return the address of the first number."""
+        return self.array.ctypes.data
+
     def is_floating_point(self) -> bool:
         """Return whether these are floats."""
         return self.array.dtype.kind == "f"

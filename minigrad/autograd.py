@@ -14,6 +14,7 @@ from minigrad.grad_mode import (
     enable_grad,
     is_grad_enabled,
     no_grad,
+    set_detect_anomaly,
     set_grad_enabled,
 )
 from minigrad.numeric import GradcheckError, central_difference
@@ -36,6 +37,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
     "vjp",
 ]

@@ -109,6 +109,19 @@ class detect_anomaly(Switch):
         anomaly.on = self._before.pop()
 
 
+class set_detect_anomaly(detect_anomaly):
+    """Look for nan or do not: from now on, or until the end of a `with`."""
+
+    def __new__(cls, mode: bool):
+        return super().__new__(cls)
+
+    def __init__(self, mode: bool):
+        self._before, anomaly.on = [anomaly.on], mode
+
+    def __enter__(self):
+        """Leave it as it has been set."""
+
+
 def is_grad_enabled() -> bool:
     """Return whether operations are being recorded, in this thread or task."""
     return recording.get()

@@ -149,7 +149,16 @@ Tensor.__rtruediv__ = lambda self, other: ops.reciprocal(self) * other
 Tensor.expand_as = lambda self, other: shapes.expand(self, *other.shape)
 Tensor.view_as = lambda self, other: shapes.view(self, *other.shape)
 Tensor.T = property(lambda self: shapes.permuted(self, tuple(range(self.ndim))[::-1]))
-Tensor.mT = property(lambda self: shapes.swapped(self, -2, -1))
+
+
+def transposed(self):
+    """Return the tensor with its last two axes swapped."""
+    if self.ndim == 1:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D "
+            "tensor: x[:, None] makes a column of it"
+        )
+    return shapes.swapped(self, -2, -1) if self.ndim else self
 
 
 def to(self, *args, device=None, dtype=None, copy=False):
@@ -193,7 +202,7 @@ def as_type(dtype):
     return convert
 
 
-Tensor.to = to
+Tensor.mT, Tensor.to = property(transposed), to
 Tensor.float, Tensor.double = as_type(float32), as_type(float64)
 Tensor.long, Tensor.bool = as_type(int64), as_type(bool_)
 Tensor.type_as = lambda self, other: to_dtype(self, other.dtype)

@@ -440,6 +440,28 @@ def test_anomaly_mode_names_the_line_that_a_nan_comes_from():
     assert math.isnan(x.grad.item())
 
 
+def test_anomaly_mode_is_switched_from_now_on_or_for_the_length_of_a_with():
+    x = minigrad.tensor([0.0], requires_grad=True)
+
+    def backward_is_quiet():
+        try:
+            (x.sqrt() * 0).sum().backward()
+        except RuntimeError:
+            return False
+        return True
+
+    with minigrad.autograd.set_detect_anomaly(True):
+        assert not backward_is_quiet()
+        with minigrad.autograd.set_detect_anomaly(False):
+            assert backward_is_quiet()
+        assert not backward_is_quiet()
+    assert backward_is_quiet()
+    minigrad.autograd.set_detect_anomaly(True)
+    assert not backward_is_quiet()
+    minigrad.autograd.set_detect_anomaly(False)
+    assert backward_is_quiet()
+
+
 def test_a_constant_matrix_may_stand_in_what_is_differentiated_twice():
     a, x = minigrad.rand(3, 2), minigrad.ones(2)
     found = minigrad.autograd.hessian(lambda x: ((a @ x) ** 2).sum(), x)

@@ -15,6 +15,7 @@ OPERATIONS = """
     expand broadcast_to repeat cat stack split chunk unbind flip roll tril triu
     index_select gather masked_fill softmax log_softmax clone detach requires_grad_
     retain_grad backward register_hook item numpy tolist shape ndim size numel dtype
+    stride is_contiguous data_ptr
     is_leaf grad_fn grad requires_grad add_ mul_ zero_ copy_ sub_ div_ fill_ tensor
     zeros ones full arange linspace eye rand randn randint zeros_like ones_like
     full_like rand_like randn_like manual_seed from_numpy no_grad enable_grad
@@ -37,7 +38,8 @@ PLACES = {
     "nn.utils": "clip_grad_norm_ clip_grad_value_",
     "optim": "SGD Adam AdamW Optimizer",
     "optim.lr_scheduler": "LRScheduler StepLR CosineAnnealingLR LinearLR LambdaLR",
-    "autograd": "grad backward Function gradcheck gradgradcheck detect_anomaly",
+    "autograd": """grad backward Function gradcheck gradgradcheck detect_anomaly
+        set_detect_anomaly""",
     "linalg": "vector_norm",
     "utils.data": "Dataset TensorDataset DataLoader",
 }

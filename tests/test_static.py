@@ -508,7 +508,7 @@ def test_a_static_graph_can_be_drawn():
     loss = (w * x + minigrad.tensor([1.0, 2.0])).sum()
     assert str(draw(loss)).splitlines() == [
         "w (2,)",
-        "x (2,), constant",
+        "x (2,), placeholder",
         "#1 (2,) = multiply(w, x)",
         "#2 (2,) = add(#1, [1, 2])",
         "loss () = add.reduce(#2)",

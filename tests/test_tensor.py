@@ -63,7 +63,7 @@ def test_random_numbers_are_distributed_as_they_say():
     assert minigrad.randint(2, 5, (1000,)).numpy().tolist().count(4) > 250
 
 
-@pytest.mark.parametrize("pair", itertools.product(range(8), repeat=2))
+@pytest.mark.parametrize("pair", list(itertools.product(range(8), repeat=2)))
 def test_dtypes_promote_as_in_pytorch(pair):
     torch = pytest.importorskip("torch")
 
@@ -165,6 +165,29 @@ def test_a_view_shares_memory_and_a_copy_does_not():
     assert all(np.shares_memory(v.numpy(), x.numpy()) for v in views)
     copies = [x.clone(), x + 0, x[[0, 1]], x[x > 1], x.T.reshape(6)]
     assert not any(np.shares_memory(c.numpy(), x.numpy()) for c in copies)
+
+
+@pytest.mark.parametrize(
+    "view",
+    ["x", "x.t()", "x[1:]", "x[:, ::2]", "x[0]", "x.expand(2, 3, 4)", "x[0, 0]"],
+)
+def test_a_tensor_says_how_it_lies_in_memory(view):
+    torch = pytest.importorskip("torch")
+    mine, theirs = (eval(view, {"x": lib.ones(3, 4)}) for lib in (minigrad, torch))
+    assert mine.stride() == theirs.stride()
+    assert mine.is_contiguous() is theirs.is_contiguous()
+
+
+def test_a_view_begins_where_its_base_does():
+    x = minigrad.ones(3, 4)
+    assert x.t().data_ptr() == x.data_ptr() == x[1:].data_ptr() - 4 * x.stride(0)
+    assert x.clone().data_ptr() != x.data_ptr()
+
+
+def test_only_matrices_have_a_matrix_transpose():
+    with pytest.raises(RuntimeError, match="only supported on matrices"):
+        _ = minigrad.ones(3).mT
+    assert minigrad.tensor(1.0).mT.shape == ()
 
 
 def test_writing_through_an_index():
