@@ -34,6 +34,7 @@ except ModuleNotFoundError:
     ) from None"""
 PRISTINE = Path("classroom") / "pristine"
 BUILT = ("notebooks", "solutions", PRISTINE)
+PHOTOGRAPH = 10_000  # a picture of more colors than these keeps them all
 CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 
@@ -226,8 +227,10 @@ def _shrink_png(output: NotebookNode) -> None:
         image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
         small = io.BytesIO()
         coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
-        palette = image.convert("RGB").quantize(128, coverage, dither=Image.Dither.NONE)
-        palette.save(small, "PNG", optimize=True)
+        image = image.convert("RGB")
+        if image.getcolors(PHOTOGRAPH):
+            image = image.quantize(128, coverage, dither=Image.Dither.NONE)
+        image.save(small, "PNG", optimize=True)
         data["image/png"] = base64.b64encode(small.getvalue()).decode() + "\n"
 
 
