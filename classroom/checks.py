@@ -120,8 +120,15 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     if judged:
         place = judged[-1]
         line = linecache.getline(place.filename, place.lineno).strip()
-        text += f"\n    in line {place.lineno} of a cell: {line}"
+        where = "the check" if place.filename == cells[0].filename else _cell(place)
+        text += f"\n    in line {place.lineno} of {where}: {line}"
     return text
+
+
+def _cell(place: traceback.FrameSummary) -> str:
+    """Return what to call the cell of a line: by what it begins with."""
+    lines = filter(None, map(str.strip, linecache.getlines(place.filename)))
+    return f"the cell `{next(lines, '...')}`"
 
 
 def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:

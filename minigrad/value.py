@@ -13,7 +13,7 @@ class Value:
     """A number that knows which operation made it, from what, and with which slopes.
 
     A leaf has no parents. A result has one or two, each with its local slope: how far
-    the result moves when that parent moves by one. `root.backward()` fills in `grad`.
+    the result moves per tiny nudge of that parent. `root.backward()` fills in `grad`.
     """
 
     __slots__ = ["data", "grad", "op", "seen"]
