@@ -94,7 +94,7 @@ class Custom:
         shape = getattr(outputs[0], "shape", None) if len(outputs) == 1 else None
         node = Node(self, self, targets, saved, shape)
         self.node = weakref.ref(node)
-        made = tuple(apart(x, args) for x in outputs)
+        made = tuple(own_memory(x, args) for x in outputs)
         for i, out in enumerate(made):
             if isinstance(out, Tensor) and out.is_floating_point():
                 out.edge = output_of(node, i, out.shape)
@@ -147,7 +147,7 @@ class Custom:
         return node.formulas, node.saved
 
 
-def apart(x: Any, args: tuple) -> Any:
+def own_memory(x: Any, args: tuple) -> Any:
     """Return an output as a new Tensor, with memory apart from the arguments'."""
     if not isinstance(x, Tensor):
         return x
