@@ -1,11 +1,16 @@
 """Building: the same bytes every time, ids that stay, nothing of a learner's lost."""
 
+import base64
+import io
 import re
 import shutil
 
 import nbformat
+import numpy as np
 import pytest
 from nbconvert import SlidesExporter
+from nbformat import NotebookNode
+from PIL import Image
 from rich.console import Console
 
 from classroom import build
@@ -251,3 +256,20 @@ def test_a_lesson_has_slides():
     slides = re.findall(r"<section", html)
     assert len(slides) > len(texts) > 10
     assert "This Python does not know the course" not in html
+
+
+def shrunk(pixels):
+    image, file = Image.fromarray(pixels), io.BytesIO()
+    image.save(file, "PNG")
+    output = NotebookNode(data={"image/png": base64.b64encode(file.getvalue()).decode()})
+    build._shrink_png(output)
+    return Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
+
+
+def test_a_plot_gets_a_palette_and_a_photograph_keeps_its_colors():
+    plot = np.zeros((200, 200, 3), np.uint8)
+    plot[:, 50:60] = 200, 10, 10
+    assert shrunk(plot).mode == "P"
+    assert (np.asarray(shrunk(plot).convert("RGB")) == plot).all()
+    photograph = np.random.default_rng(0).integers(0, 256, (200, 200, 3), np.uint8)
+    assert (np.asarray(shrunk(photograph)) == photograph).all()
