@@ -261,7 +261,8 @@ def test_a_lesson_has_slides():
 def shrunk(pixels):
     image, file = Image.fromarray(pixels), io.BytesIO()
     image.save(file, "PNG")
-    output = NotebookNode(data={"image/png": base64.b64encode(file.getvalue()).decode()})
+    png = base64.b64encode(file.getvalue()).decode()
+    output = NotebookNode(data={"image/png": png})
     build._shrink_png(output)
     return Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
 
