@@ -159,7 +159,8 @@ def _pattern(got: Any, expected: np.ndarray) -> str:
     factor = found / expected[expected != 0]
     alike = factor[0] and np.allclose(factor, factor[0], rtol=1e-4, atol=0)
     times = f"{factor[0]:.4g}"  # both may have been rounded
-    return f"All of yours are {times} times what is expected." if alike else ""
+    told = alike and times != "1"
+    return f"All of yours are {times} times what is expected." if told else ""
 
 
 def _array(value: Any) -> np.ndarray:
