@@ -105,7 +105,7 @@ def run_backward(roots: Mapping, inputs=(), retain_graph=False, lift=None) -> di
             if node.frees and not retain_graph:
                 node.saved = None
     for leaf, g, _ in waiting.values():
-        ends[leaf] = g
+        ends[leaf] = hooked(leaf, g) if leaf.hooks else g
     return ends
 
 
