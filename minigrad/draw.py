@@ -8,10 +8,10 @@
 
 A blue box is a leaf, a dashed gray one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope; after `backward`,
-dashed orange arrows run back, each with `local · upstream = product`. Arrows between
+dashed orange arrows run back, each with `local · upstream = share`. Arrows between
 Tensors carry nothing, since their slopes are matrices. Scissors stand between a
-constant and the variable that `detach()` cut it off from. Of a network, gray is what no
-gradient comes to, and frozen parameters.
+constant and the variable that `detach()` cut it off from. Of a network, dashed is what
+no gradient comes to, and what is frozen.
 """
 
 import sys

@@ -12,8 +12,9 @@ def unary(op, f, slope):
 class Value:
     """A number that knows which operation made it, from what, and with which slopes.
 
-    A leaf has no parents. A result has one or two, each with its local slope: how far
-    the result moves per tiny nudge of that parent. `root.backward()` fills in `grad`.
+    A leaf has no parents. A result has one or two, each with its local slope: how many
+    times as far as a tiny nudge of that parent the result moves. `root.backward()`
+    fills in `grad`.
     """
 
     __slots__ = ["data", "grad", "op", "seen"]
