@@ -166,11 +166,19 @@ def _requirements(chapter: Chapter) -> str:
     names = " ".join(chapter.front["requires"])
     if not names:
         return ""
+    pinned = [pinned_version(name) for name in names.split()]
     return (
         f"\n\n**This chapter needs {names}**, which the rest of the course does not. "
-        f"If it is missing, run `%pip install {names}` in a cell here, and restart the "
-        "kernel."
+        f"If it is missing, run `%pip install {' '.join(pinned)}` in a cell here, and "
+        "restart the kernel."
     )
+
+
+def pinned_version(name: str) -> str:
+    """Return what to install for a package: the version that the course goes by."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(rf'"({re.escape(name)}==[^"]+)"', project)
+    return found[1] if found else name
 
 
 def _lesson_foot(chapter: Chapter) -> str:
@@ -244,7 +252,7 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     if chapter.missing and problems([chapter], root):
         raise ChapterError(
             f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
-            f"installed. Run: {sys.executable} -m pip install {chapter.missing}"
+            f"installed. Run: {sys.executable} -m pip install {pinned_version(chapter.missing)}"
         )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")

@@ -127,7 +127,7 @@ class _Reader:
         found = list(self.at(path, (path.name,)))
         handed_in = path.suffix.lower() == ".zip" or path.is_dir()
         if not found and handed_in and not _ignored(path.name):
-            found = [Found((path.name,), problem="there is no notebook in it")]
+            found = [Found((path.name,), problem=EMPTY)]
         yield from found
 
     def at(self, path: Path, parts: tuple[str, ...]) -> Iterator[Found]:
@@ -196,9 +196,11 @@ class _Reader:
         path = PurePosixPath(_name(member).replace("\\", "/"))
         inner = (*parts, *(part for part in path.parts if part not in ("/", "..")))
         suffix = path.suffix.lower()
-        if member.is_dir() or any(map(_ignored, path.parts)):
+        if any(map(_ignored, path.parts)):
             return
-        if suffix not in (".ipynb", ".zip"):
+        if member.is_dir():
+            yield Found((*inner, ""), problem=EMPTY)
+        elif suffix not in (".ipynb", ".zip"):
             yield Found(inner, problem=NO_NOTEBOOK)
         elif ".." in path.parts or path.is_absolute():
             problem = f"the name of an entry leads outside: {member.filename}"
@@ -246,6 +248,8 @@ class _Reader:
 
 LINK = "it is a symbolic link, which is not followed"
 NO_NOTEBOOK = "it is no notebook"
+EMPTY = "there is no notebook in it"
+NOTHING = {NO_NOTEBOOK, EMPTY}
 _UNREADABLE = (
     *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError),
     *(OSError, EOFError, zlib.error),
@@ -261,7 +265,7 @@ def _below_one_folder(found: list[Found]) -> list[Found]:
 
     But not if these are the course's: then it is one student's course.
     """
-    notebooks = [each.parts for each in found if each.problem != NO_NOTEBOOK]
+    notebooks = [each.parts for each in found if each.problem not in NOTHING]
     firsts = {parts[:1] for parts in notebooks}
     seconds = {part for parts in notebooks for part in parts[1:2]}
     one = len(firsts) == 1 and not seconds & OF_COURSE
@@ -269,19 +273,19 @@ def _below_one_folder(found: list[Found]) -> list[Found]:
         return [
             replace(each, parts=each.parts[1:])
             for each in found
-            if each.parts[:1] in firsts
+            if each.parts[:1] in firsts and each.parts[1:] != ("",)
         ]
     return found
 
 
 def _where_it_tells(found: list[Found]) -> list[Found]:
     """Leave out what is no notebook, unless a student has handed in nothing else."""
-    others = [each for each in found if each.problem != NO_NOTEBOOK]
+    others = [each for each in found if each.problem not in NOTHING]
     known, left = {owner(each.parts)[:2] for each in others}, Counter()
     for each in found:
         student = owner(each.parts)[:2]
-        in_a_folder = len(each.parts) > 1 or student[1]
-        if each.problem == NO_NOTEBOOK and in_a_folder and student not in known:
+        in_a_folder = len(each.parts) > 1 or student[1] or each.problem == EMPTY
+        if each.problem in NOTHING and in_a_folder and student not in known:
             left[student] += 1
             if left[student] <= 3:
                 others.append(each)

@@ -7,6 +7,7 @@ These come from the teacher's seed. Each set of answers is a task of its own, so
 what one submission does costs nobody else anything.
 """
 
+import csv
 import hashlib
 import json
 import os
@@ -48,7 +49,7 @@ from classroom.notebooks import (
     parse_notebook,
     write_whole,
 )
-from classroom.report import HandIn, Student, write_report
+from classroom.report import HandIn, Student, harmless, write_report
 from classroom.sandbox import NoSandbox
 
 REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
@@ -441,7 +442,9 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
             f"There is no student's folder, zip or notebook in {order.path}."
         )
     make_room(order)
-    keep_sheet(order.out, {slug for s in students for slug in s.hand_ins})
+    begun = {slug for student in students for slug in student.hand_ins}
+    chapters = [chapter for chapter in chapters if chapter.slug in begun]
+    keep_sheet(order.out, students, chapters)
     seed = order.seed or kept_seed(order.out / "seed.txt")
     settings = seed, order.timeout, not order.unsafe
     with workers(order.scheduler, dict(order.tls)) as client:
@@ -507,17 +510,22 @@ def make_room(order: Order) -> None:
         )
 
 
-def keep_sheet(out: Path, begun: set[str]) -> None:
-    """Raise Unreadable if a report there has chapters that the new one would lack."""
+def keep_sheet(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
+    """Raise Unreadable if a report there has grades that the new one would lack."""
     try:
-        sheet = (out / "grades.csv").read_text("utf-8-sig")
+        with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+            header, *rows = csv.reader(file)
     except (OSError, ValueError):
         return
-    told = re.findall(r"\d+(?=\.\d)", sheet.partition("\n")[0])
-    there, here = set(map(int, told)), {int(slug.split("_")[0]) for slug in begun}
-    if lost := ", ".join(map(str, sorted(there - here))):
+    told = {int(n.split(".")[0]) for n in header if re.fullmatch(r"\d+\.\d+", n)}
+    gone = sorted(told - {chapter.number for chapter in chapters})
+    lost = [f"chapter {number}" for number in gone]
+    here = {(harmless(student.name), harmless(student.id)) for student in students}
+    lost += [row[0] for row in rows if tuple(row[:2]) not in here]
+    if lost:
+        some = ", ".join(lost[:5]) + (" and others" if len(lost) > 5 else "")
         raise Unreadable(
-            f"--out {out} holds the grades of chapter {lost}, which nobody has handed "
+            f"--out {out} holds the grades of {some}, of which nothing has been handed "
             "in here; they would be lost. Give another folder."
         )
 

@@ -7,10 +7,14 @@ of the whole folder exercises/ is put aside.
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +45,11 @@ LEFT_ALONE = {
     "kept",
 }
 NOBODY = ["-c", "user.name=minigrad", "-c", "user.email=minigrad@localhost"]
+OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not reach
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    if os.name == "nt"
+    else {"start_new_session": True}
+)
 PLAIN_MERGE = ["-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}"]
 
 
@@ -136,9 +145,10 @@ def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
     write_files(kept / "course", others)
     exercises = {f"exercises/{one.name}": one.content for one in saved}
     try:
-        merge(root, newer, replaced) if by_git else copy_course(root, newer)
-        told = put_back(root, saved, old, kept)
-    except BaseException as error:  # Ctrl-C, too
+        with uninterrupted():
+            merge(root, newer, replaced) if by_git else copy_course(root, newer)
+            told = put_back(root, saved, old, kept)
+    except BaseException as error:
         write_files(root, contents | exercises)
         if not isinstance(error, Problem | OSError):
             raise
@@ -147,6 +157,20 @@ def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
     if others:
         told.append(f"{len(others)} more files were different; yours are kept too.")
     return told
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait, which would leave half of one course and half of another."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals do not come here
+        return
+    wait = lambda *_: print("One moment: the update is nearly done.", flush=True)  # noqa: E731
+    before = signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def write_files(folder: Path, contents: dict[str, bytes]) -> None:
@@ -228,7 +252,8 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
         told.append(f"  Your cells of exercises that are gone: kept in removed-{name}.")
     if carried.edited:
         told.append(
-            f"  Cells of the course that you had changed: {carried.edited} (kept)."
+            f"  Cells of the course that you had changed: {carried.edited}. As you had "
+            f"them they are in {kept.name}/, the newer ones in their place."
         )
     return told
 
@@ -289,7 +314,7 @@ def copy_course(root: Path, newer: Path) -> None:
 
 
 def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run git in the course, never asking for a password."""
+    """Run git in the course, never asking for a password; Ctrl-C does not reach it."""
     return subprocess.run(
         ["git", *NOBODY, *PLAIN_MERGE, *words],
         cwd=root,
@@ -298,6 +323,7 @@ def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         encoding="utf-8",
         errors="surrogateescape",
+        **OF_ITS_OWN,
     )
 
 
@@ -325,7 +351,8 @@ def fetch(root: Path) -> str | None:
     remote = next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
     done = git(root, "fetch", "--quiet", remote)
     if done.returncode:
-        why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        said = done.stderr.strip().splitlines() or ["no reason given"]
+        why = next((line for line in said if line.startswith("fatal:")), said[-1])
         raise Problem(f"git could not fetch the newer course: {why}")
     for branch in ("HEAD", "main", "master"):
         commit = git(

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 
 from classroom import live
-from classroom.checks import NotFilledIn, WrongAnswer, check, expect, how_many
+from classroom.checks import (
+    NotFilledIn,
+    WrongAnswer,
+    check,
+    expect,
+    how_many,
+    worked_out,
+)
 from minigrad import tensor
+from minigrad.numeric import central_difference
 from minigrad.value import Value
 
 
@@ -205,3 +213,43 @@ def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
     with pytest.raises(WrongAnswer) as caught:
         cell("with check('1.1', answer):\n    answer(1) + 1", "check", space)
     assert told in str(caught.value)
+
+
+def nudged_by_a_helper(a):
+    return helper_that_nudges(a)
+
+
+def helper_that_nudges(a):
+    return [central_difference(lambda t: t * t, a) for _ in range(1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "used"),
+    [
+        (lambda a: central_difference(lambda t: t * t, a), "central_difference"),
+        (lambda a: Value(a).grad, "Value"),
+        (lambda a: [tensor(x) for x in (a, a)], "tensor"),
+        (nudged_by_a_helper, "central_difference"),
+    ],
+)
+def test_an_answer_has_to_be_worked_out(answer, used):
+    with pytest.raises(WrongAnswer, match=f"Yours uses {used}"):
+        worked_out(answer)
+
+
+def test_what_is_worked_out_may_use_helpers_and_numpy():
+    def factorial(n):
+        return n * factorial(n - 1) if n else np.prod([1.0])
+
+    worked_out(factorial)
+    worked_out(lambda a: math.sin(a) + refused.__code__.co_argcount)
+
+
+def test_who_asks_for_input_is_told_that_nobody_types():
+    class StdinNotImplementedError(RuntimeError):
+        pass
+
+    def body():
+        raise StdinNotImplementedError("raw_input was called")
+
+    assert "calls input(), and nobody is there to type" in refused(body)

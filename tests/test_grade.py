@@ -180,7 +180,7 @@ def test_grades_of_other_chapters_are_not_written_over(small_class, report):
     out, _ = report
     sheet = (out / "grades.csv").read_bytes()
     code, said = grade(small_class, "--out", out, "--chapters", "3")
-    assert code == 2 and "holds the grades of chapter 4, which nobody" in said
+    assert code == 2 and "holds the grades of chapter 4, of which nothing" in said
     assert (out / "grades.csv").read_bytes() == sheet
 
 
@@ -567,3 +567,25 @@ def test_the_sandbox_holds():
     assert [what for what, possible in sandbox.probe().items() if possible] == [
         "run at all"
     ]
+
+
+@pytest.mark.parametrize("around", ["", "class/"])
+def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
+    with zipfile.ZipFile(tmp_path / "hand-ins.zip", "w") as file:
+        for name in ([around] if around else []) + [f"{around}ada/", f"{around}bo/"]:
+            file.writestr(name, "")
+        file.writestr(f"{around}ada/{hostile.FILE}", json.dumps(hostile.honest()))
+        file.writestr(f"{around}cy/{hostile.FILE}", json.dumps(hostile.honest()))
+    found = {s.student: s for s in collect.submissions(tmp_path / "hand-ins.zip")}
+    assert list(found) == ["ada", "bo", "cy"]
+    assert found["bo"].problems == ["bo/: there is no notebook in it"]
+    assert found["ada"].problems == []
+
+
+def test_grades_of_other_students_are_not_written_over(small_class, report, tmp_path):
+    out, _ = report
+    sheet = (out / "grades.csv").read_bytes()
+    hostile.written(tmp_path / "class" / "flo", hostile.honest())
+    code, said = grade(tmp_path / "class", "--out", out, "--chapters", "4")
+    assert code == 2 and "holds the grades of ada, bo, cy, di, ed" in said
+    assert (out / "grades.csv").read_bytes() == sheet

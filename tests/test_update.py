@@ -1,6 +1,7 @@
 """A newer course comes under filled-in exercises, and not a line is lost."""
 
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -18,6 +19,7 @@ from sample import (
     sources,
 )
 
+from classroom import update
 from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
 from classroom.update import update_command
 
@@ -346,3 +348,22 @@ def test_git_that_fails_leaves_everything_as_it_was(upstream, root, capsys):
     assert "had changed, are as they were" in capsys.readouterr().out.replace("\n", " ")
     shutil.rmtree(root / "exercises" / "kept")
     assert everything(root) == before
+
+
+def test_ctrl_c_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    newer = newer_course(tmp_path / "newer")
+    copy_course = update.copy_course
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        copy_course(*arguments)
+
+    monkeypatch.setattr("classroom.update.copy_course", interrupted)
+    assert update_command(str(newer), root) == 0
+    said = capsys.readouterr().out
+    assert "One moment" in said and "The course is up to date" in said
+    assert RIGHT["90.1"] in sources(learner(root))
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)

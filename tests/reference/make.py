@@ -5,6 +5,8 @@ python tests/reference/make.py        (needs PyTorch)
 
 import json
 import math
+import re
+import sys
 
 import torch
 from compute import HERE, cases, compute
@@ -22,7 +24,19 @@ def rounded(value):
     return number
 
 
+def require_the_version_of_the_course():
+    """Stop with another PyTorch, which may agree on other things at a corner."""
+    project = (HERE.parent.parent / "pyproject.toml").read_text(encoding="utf-8")
+    wanted, have = re.search(r"torch==([\d.]+)", project)[1], torch.__version__
+    if have.partition("+")[0] != wanted:
+        sys.exit(
+            f"The course goes by PyTorch {wanted}, and this is {have}. "
+            'Run: .venv/bin/python -m pip install -e ".[compare]"'
+        )
+
+
 def main():
+    require_the_version_of_the_course()
     torch.set_num_threads(1)
     table = {}
     for case in cases():
