@@ -250,9 +250,10 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     written = []
     name = f"{chapter.slug}.ipynb"
     if chapter.missing and problems([chapter], root):
+        wanted = pinned_version(chapter.missing)
         raise ChapterError(
             f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
-            f"installed. Run: {sys.executable} -m pip install {pinned_version(chapter.missing)}"
+            f"installed. Run: {sys.executable} -m pip install {wanted}"
         )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
