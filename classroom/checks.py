@@ -88,9 +88,11 @@ def expect(
 
 def worked_out(answer: Callable) -> None:
     """Raise WrongAnswer if an answer lets the package work out what it is to say."""
-    to_read, read = [answer], set()
+    to_read, read = [_bare(answer)], set()
     while to_read:
         function = to_read.pop()
+        if not hasattr(function, "__code__") or function in read:
+            continue
         read.add(function)
         names = _names(function.__code__)
         if used := sorted(names & MACHINES):
@@ -98,9 +100,14 @@ def worked_out(answer: Callable) -> None:
                 "Work it out, with plain numbers: no Value, no tensor, no nudging. "
                 f"Yours uses {', '.join(used)}."
             )
-        known = [function.__globals__.get(name) for name in names]
-        here = [f for f in known if getattr(f, "__globals__", 0) is answer.__globals__]
-        to_read += [f for f in here if f not in read]
+        known = [_bare(function.__globals__.get(name)) for name in names]
+        space = function.__globals__
+        to_read += [f for f in known if getattr(f, "__globals__", 0) is space]
+
+
+def _bare(function: Any) -> Any:
+    """Return the function within a decorated or a partial one."""
+    return inspect.unwrap(getattr(function, "func", function))
 
 
 def _names(code: CodeType) -> set[str]:

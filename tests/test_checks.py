@@ -1,5 +1,6 @@
 """Check cells say what is wrong, and how."""
 
+import functools
 import linecache
 import math
 
@@ -230,6 +231,8 @@ def helper_that_nudges(a):
         (lambda a: Value(a).grad, "Value"),
         (lambda a: [tensor(x) for x in (a, a)], "tensor"),
         (nudged_by_a_helper, "central_difference"),
+        (functools.partial(nudged_by_a_helper, 2.0), "central_difference"),
+        (functools.cache(nudged_by_a_helper), "central_difference"),
     ],
 )
 def test_an_answer_has_to_be_worked_out(answer, used):
@@ -243,6 +246,8 @@ def test_what_is_worked_out_may_use_helpers_and_numpy():
 
     worked_out(factorial)
     worked_out(lambda a: math.sin(a) + refused.__code__.co_argcount)
+    worked_out(functools.cache(factorial))
+    worked_out(math.sin)
 
 
 def test_who_asks_for_input_is_told_that_nobody_types():
