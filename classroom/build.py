@@ -6,6 +6,7 @@ import io
 import os
 import re
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from copy import deepcopy
 from pathlib import Path
@@ -176,9 +177,9 @@ def _requirements(chapter: Chapter) -> str:
 
 def pinned_version(name: str) -> str:
     """Return what to install for a package: the version that the course goes by."""
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    found = re.search(rf'"({re.escape(name)}==[^"]+)"', project)
-    return found[1] if found else name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = sum(project["project"]["optional-dependencies"].values(), [])
+    return next((one for one in extras if one.startswith(f"{name}==")), name)
 
 
 def _lesson_foot(chapter: Chapter) -> str:

@@ -165,7 +165,10 @@ def uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals do not come here
         return
-    wait = lambda *_: print("One moment: the update is nearly done.", flush=True)  # noqa: E731
+
+    def wait(*_):
+        print("One moment: the update is nearly done.", flush=True)
+
     before = signal.signal(signal.SIGINT, wait)
     try:
         yield

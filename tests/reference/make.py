@@ -5,11 +5,12 @@ python tests/reference/make.py        (needs PyTorch)
 
 import json
 import math
-import re
 import sys
 
 import torch
 from compute import HERE, cases, compute
+
+from classroom.build import pinned_version
 
 
 def rounded(value):
@@ -26,8 +27,7 @@ def rounded(value):
 
 def require_the_version_of_the_course():
     """Stop with another PyTorch, which may agree on other things at a corner."""
-    project = (HERE.parent.parent / "pyproject.toml").read_text(encoding="utf-8")
-    wanted, have = re.search(r"torch==([\d.]+)", project)[1], torch.__version__
+    wanted, have = pinned_version("torch").partition("==")[2], torch.__version__
     if have.partition("+")[0] != wanted:
         sys.exit(
             f"The course goes by PyTorch {wanted}, and this is {have}. "
