@@ -14,7 +14,7 @@ from micrograd.engine import Value as MicrogradValue
 from micrograd.nn import MLP
 from sklearn.datasets import make_moons
 
-from minigrad.value import Value
+from minigrad.scalar.value import Value
 
 ROUNDS, STEPS = 6, 4
 # What minigrad's step may cost at most, as a part of what theirs costs.

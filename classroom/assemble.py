@@ -293,7 +293,7 @@ def save_plot(mine: dict, reference: dict, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("agg")
-    from minigrad.plot import axes, plot_loss
+    from minigrad.drawing.plots import axes, plot_loss
 
     size = (3.5 * len(mine), 2.5)
     figure, made = axes("step", "loss", ncols=len(mine), figsize=size, squeeze=False)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from classroom import live
-from minigrad.tensor import Tensor
+from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"
 RETURNS = "\nDoes your function return something?"

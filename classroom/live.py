@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from IPython import get_ipython
 
-from minigrad.op import Op
+from minigrad.rules.op import Op
 
 PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
 NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
@@ -34,6 +34,22 @@ class Replaced(NamedTuple):
     newer: Any
 
 
+# Where pages are that older notebooks name otherwise: one place, or several to look in
+MOVED = {
+    "autograd": "autograd/functional autograd/gradients autograd/checkpointing",
+    "grad_mode": "graph/recording",
+    "neuron": "scalar/neuron",
+    "numeric": "scalar/finite_differences array/finite_differences",
+    "ops": "rules/pointwise",
+    "products": "rules/matrix_products rules/einsum",
+    "program": "static/program",
+    "reductions": "rules/reductions rules/softmax",
+    "shapes": "rules/shape rules/joining",
+    "tensor": "graph/tensor",
+    "trainer": "training/fit",
+    "value": "scalar/value",
+    "versions": "graph/saved_values",
+}
 MISSING = object()
 ADOPTED = "(all of it)"  # an Op stays the same object, and takes over what another is
 _on_trial: list[Replaced] = []  # since the last check that passed
@@ -48,13 +64,18 @@ def page_of(source: str) -> str | None:
     match = PAGE.match(source)
     if not match:
         return None
-    module = match.group(1).replace("/", ".")
-    if not find_spec(module):
+    place = match[1].removeprefix("minigrad/")
+    places = MOVED.get(place, place).split()
+    modules = [f"minigrad.{place}".replace("/", ".") for place in places]
+    if not find_spec(modules[0]):
         raise LookupError(
-            f"there is no {match.group(1)}.py in the package, so this cell stays in "
+            f"there is no {match[1]}.py in the package, so this cell stays in "
             "the notebook; the first line of the blank names the right file"
         )
-    return module
+    defined = set(re.findall(r"^(?:def|class) (\w+)|^(\w+) = ", source, re.MULTILINE))
+    names = {name for pair in defined for name in pair if name}
+    of_these = [m for m in modules if names & vars(importlib.import_module(m)).keys()]
+    return (of_these or modules)[0]
 
 
 def lend(source: str, namespace: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ def moons() -> tuple:
 
 def neurons() -> list[float]:
     """Train a network of single numbers, 2-8-1, on 40 points of the moons."""
-    from minigrad.neuron import MLP, SGD, hinge_loss
+    from minigrad.scalar.neuron import MLP, SGD, hinge_loss
 
     X, signs = moons()
     net = MLP([2, 8, 1], random.Random(0))
@@ -39,7 +39,7 @@ def neurons() -> list[float]:
 def arrays() -> list[float]:
     """Train a network of arrays, 2-16-1, whose gradient is part of its loss."""
     import minigrad
-    from minigrad.autograd import grad
+    from minigrad.autograd.gradients import grad
 
     X, signs = moons()
     minigrad.manual_seed(0)
@@ -66,7 +66,7 @@ def arrays() -> list[float]:
 def digits() -> list[float]:
     """Train a network of modules, 64-32-10, on handwritten digits, by Adam."""
     import minigrad
-    from minigrad.data import DataLoader, load_digits
+    from minigrad.training.data import DataLoader, load_digits
 
     minigrad.manual_seed(0)
     nn = minigrad.nn
@@ -79,8 +79,8 @@ def digits() -> list[float]:
 def head() -> list[float]:
     """Train a new head on a frozen network that knows other digits, by momentum."""
     import minigrad
-    from minigrad.data import load_digits
     from minigrad.models import DIGITS, resnet_digits
+    from minigrad.training.data import load_digits
 
     minigrad.manual_seed(0)
     model = resnet_digits(DIGITS).requires_grad_(False)
@@ -96,8 +96,8 @@ def head() -> list[float]:
 def attention() -> list[float]:
     """Train a small GPT, of width 16, to add two numbers."""
     import minigrad
-    from minigrad.data import load_additions
     from minigrad.models import GPT
+    from minigrad.training.data import load_additions
 
     minigrad.manual_seed(0)
     model = GPT(tokens=12, length=8, width=16, layers=1, heads=2)

@@ -1,61 +1,29 @@
 """minigrad: torch.autograd, small enough to read in a weekend.
 
-Read it in this order:
-
-    value, numeric, neuron     one number at a time, and how to check a gradient
-    engine, versions           the graph of nodes, and the walk back through it
-    tensor, arraylike          Tensor: an array that knows where it came from
-    op, arguments, operands    Op: an operation with a formula for each argument
-    ops, options, special, products, reductions, sums, norms, extremes, shapes,
-    indexing, joint            the rules
-    methods, creation, dtypes, linalg, printing     the rest of a Tensor's surface
-    inplace, views             writing over it, and who sees that
-    grad_mode, hooks, anomaly, function, autograd   the rest of autograd
-    nn/, models/, optim/, data, utils, trainer, serialization   learning machines
-    symbols, program, static   graphs without numbers: define, then run
-    draw*, render, plot                               pictures
-    memory, cuda               who holds an array, and where
+Folders, each of which knows only those before it: scalar/ array/ graph/ rules/ tensors/
+autograd/ nn/ optim/ training/ models/ static/ drawing/. What `minigrad.exp` and all
+other names mean stands in names.py; nothing of it is loaded before it is asked for.
 """
 
-from math import inf, nan, pi
+import importlib
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
-from minigrad import autograd, cuda, data, hooks, linalg, methods, nn, optim, utils
-from minigrad.autograd import (
-    enable_grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from minigrad.creation import (
-    arange,
-    as_tensor,
-    empty,
-    empty_like,
-    eye,
-    from_numpy,
-    full,
-    full_like,
-    linspace,
-    manual_seed,
-    ones,
-    ones_like,
-    rand,
-    rand_like,
-    randint,
-    randn,
-    randn_like,
-    randperm,
-    tensor,
-    zeros,
-    zeros_like,
-)
-from minigrad.cuda import device
-from minigrad.dtypes import bool_ as bool
-from minigrad.dtypes import float32, float64, int64
-from minigrad.memory import keep_freed_memory
-from minigrad.serialization import load, save
-from minigrad.tensor import Tensor
+if TYPE_CHECKING:
+    from minigrad.names import *  # noqa: F403
 
-float, double, long = float32, float64, int64
-globals().update(methods.named(methods.BOTH) | methods.named(methods.FUNCTIONS))
-keep_freed_memory()
+
+def __getattr__(name: str) -> Any:
+    """Return what `minigrad.name` means: a folder, a file, or a name of names.py."""
+    if not name.startswith("_") and find_spec(f"minigrad.{name}"):
+        return importlib.import_module(f"minigrad.{name}")
+    names = importlib.import_module("minigrad.names")
+    if name.startswith("_") or not hasattr(names, name):
+        raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
+    return getattr(names, name)
+
+
+def __dir__() -> list[str]:
+    """Return all names, for an editor to complete."""
+    names = importlib.import_module("minigrad.names")
+    return sorted({*globals(), *vars(names)})

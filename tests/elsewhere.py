@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from minigrad.dtypes import Array
+from minigrad.array.dtypes import Array
 
 ATTRIBUTES = ("shape", "ndim", "size", "dtype", "strides", "itemsize", "flags")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.static import trace
+from minigrad.static.tracing import trace
 from tests.elsewhere import Elsewhere
 from tests.reference.compute import cases, evaluated, tensors_of
 

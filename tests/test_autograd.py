@@ -11,8 +11,10 @@ import pytest
 
 import minigrad
 from minigrad import Tensor
-from minigrad.autograd import Function, detect_anomaly, grad
-from minigrad.op import Op
+from minigrad.autograd.function import Function
+from minigrad.autograd.gradients import grad
+from minigrad.graph.recording import detect_anomaly
+from minigrad.rules.op import Op
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from rich.console import Console
 
 from classroom import build
 from classroom.chapters import ROOT, STUB, Chapter, ChapterError
-from minigrad.draw import draw
-from minigrad.value import Value
+from minigrad.drawing.pictures import draw
+from minigrad.scalar.value import Value
 
 LESSON = """\
 ---

@@ -17,8 +17,8 @@ from classroom.checks import (
     worked_out,
 )
 from minigrad import tensor
-from minigrad.numeric import central_difference
-from minigrad.value import Value
+from minigrad.scalar.finite_differences import central_difference
+from minigrad.scalar.value import Value
 
 
 def refused(body, *pieces):

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad
 from minigrad import nn
-from minigrad.data import (
+from minigrad.training.data import (
     DataLoader,
     Dataset,
     Subset,

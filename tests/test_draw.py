@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from minigrad import draw as module
-from minigrad import render
-from minigrad.draw import draw, draw_backward
-from minigrad.value import Value
+from minigrad.drawing import pictures as module
+from minigrad.drawing import rendering
+from minigrad.drawing.pictures import draw, draw_backward
+from minigrad.scalar.value import Value
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def shown(drawing):
     """Return the HTML of a drawing, and all words in its picture."""
     html = drawing._repr_mimebundle_()["text/html"]
-    svg = ElementTree.fromstring(render.to_svg(drawing.source))
+    svg = ElementTree.fromstring(rendering.to_svg(drawing.source))
     return html, [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
 
 
@@ -55,7 +55,7 @@ def test_after_backward_orange_arrows_carry_products():
     words = shown(draw(c))[1]
     products = sorted(w for w in words if "·" in w)
     assert products == ["1 · 1 = 1"] * 2 + ["2 · 1 = 2"] + ["3 · 1 = 3"] * 3
-    orange_heads = render.to_svg(draw(c).source).count('<polygon fill="#b84a00"')
+    orange_heads = rendering.to_svg(draw(c).source).count('<polygon fill="#b84a00"')
     assert orange_heads == 6 + 3  # and from each result to its operation
 
 
@@ -123,7 +123,7 @@ def test_the_same_bytes_each_time():
 
 def test_a_picture_makes_no_request_and_names_no_machine():
     a, b, c = two_products()
-    svg = render.to_svg(draw(c).source)
+    svg = rendering.to_svg(draw(c).source)
     outside = set(re.findall(r"\w+://[^\"' ]*", svg))
     assert outside == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "generated" not in svg.lower() and 'fill="white"' in svg
@@ -182,7 +182,7 @@ def test_frames_are_in_register():
     a, b, c = two_products()
     film = draw_backward(c)
     frames = [module.dot(film._nodes, moment, film._film) for moment in film._film]
-    sizes = {render.to_svg(frame).split(">")[0] for frame in frames}
+    sizes = {rendering.to_svg(frame).split(">")[0] for frame in frames}
     assert len(frames) == 4 and len(sizes) == 1
 
 
@@ -200,7 +200,7 @@ def test_a_slider_costs_about_10_kb_a_frame():
 
 
 def test_without_graphviz_the_text_still_shows(monkeypatch):
-    monkeypatch.setattr(render, "graphviz_in_process", lambda: None)
+    monkeypatch.setattr(rendering, "graphviz_in_process", lambda: None)
     monkeypatch.setenv("PATH", "")
     a, b, c = two_products()
     bundle = draw(c)._repr_mimebundle_()

@@ -7,11 +7,11 @@ import warnings
 import pytest
 
 import minigrad
-from minigrad.draw import draw, draw_nodes
-from minigrad.draw_graph import identity
+from minigrad.drawing.description import identity
+from minigrad.drawing.pictures import draw, draw_nodes
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-import minigrad.draw_pytorch  # noqa: E402
+import minigrad.drawing.pytorch  # noqa: E402
 
 
 def lines(drawing):
@@ -229,4 +229,4 @@ def test_other_variables_do_no_harm(strange):
 def test_without_the_adapter_the_error_names_it():
     code = "import torch; from minigrad.draw import draw; draw(torch.ones(2))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "got torch.Tensor; `import minigrad.draw_pytorch` first" in run.stderr
+    assert "got torch.Tensor; `import minigrad.drawing.pytorch` first" in run.stderr

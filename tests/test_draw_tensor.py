@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import nn, render
-from minigrad.draw import draw, draw_backward, draw_nodes
-from minigrad.draw_graph import Node, describe, identity
-from minigrad.draw_looks import SCISSORS, width
+from minigrad import nn
+from minigrad.drawing import rendering
+from minigrad.drawing.description import Node, describe, identity
+from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
+from minigrad.drawing.style import SCISSORS, width
 
 ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,13 +28,13 @@ def lines(drawing):
 
 def words(drawing):
     """Return all words in the picture."""
-    svg = ElementTree.fromstring(render.to_svg(drawing.source))
+    svg = ElementTree.fromstring(rendering.to_svg(drawing.source))
     return [text.text for text in svg.iter(f"{SVG}text")]
 
 
 def arrows(drawing, color):
     """Return how many arrow heads of a color are in the picture."""
-    return render.to_svg(drawing.source).count(f'<polygon fill="{color}"')
+    return rendering.to_svg(drawing.source).count(f'<polygon fill="{color}"')
 
 
 INK, ORANGE, GRAY = "#333333", "#b84a00", "#6b6b6b"

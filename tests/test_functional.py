@@ -7,9 +7,10 @@ import pytest
 
 import minigrad
 from minigrad import autograd
-from minigrad.autograd import Function, gradcheck, gradgradcheck
+from minigrad.autograd.function import Function
+from minigrad.autograd.gradient_checks import gradcheck, gradgradcheck
 from minigrad.nn import functional as F
-from minigrad.numeric import GradcheckError
+from minigrad.scalar.finite_differences import GradcheckError
 
 
 def double(*values, requires_grad=True):

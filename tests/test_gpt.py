@@ -5,8 +5,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, optim
-from minigrad.data import SIGNS, load_additions
 from minigrad.models import GPT
+from minigrad.training.data import SIGNS, load_additions
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ import pytest
 
 import minigrad
 from classroom import live
-from minigrad import Tensor, ops, reductions, value
-from minigrad.value import Value
+from minigrad import Tensor
+from minigrad.rules import pointwise, reductions
+from minigrad.scalar import value
+from minigrad.scalar.value import Value
 
 
 @pytest.fixture(autouse=True)
@@ -119,14 +121,14 @@ def slopes(f):
 
 
 def test_a_rule_is_used_by_operators_methods_and_functions_at_once():
-    before, method = ops.mul, Tensor.__mul__
+    before, method = pointwise.mul, Tensor.__mul__
     namespace = run_page(RULE)
-    assert ops.mul is before and namespace["mul"] is before
-    assert Tensor.__mul__ is method and live.is_live(ops.mul)
-    for f in (lambda x, y: x * y, Tensor.mul, minigrad.mul, ops.mul):
+    assert pointwise.mul is before and namespace["mul"] is before
+    assert Tensor.__mul__ is method and live.is_live(pointwise.mul)
+    for f in (lambda x, y: x * y, Tensor.mul, minigrad.mul, pointwise.mul):
         assert slopes(f) == (30.0, 2.0)
     live.restore()
-    assert slopes(lambda x, y: x * y) == (3.0, 2.0) and not live.is_live(ops.mul)
+    assert slopes(lambda x, y: x * y) == (3.0, 2.0) and not live.is_live(pointwise.mul)
 
 
 def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
@@ -146,7 +148,7 @@ def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
 
 @pytest.mark.parametrize("name", ["mul", "tanh", "sum", "relu"])
 def test_all_kinds_of_rules_can_take_each_others_place(name):
-    assert getattr(ops, name, reductions.sum).method.__code__.co_freevars == ("op",)
+    assert getattr(pointwise, name, reductions.sum).method.__code__.co_freevars == ("op",)
 
 
 def test_a_rule_with_a_parameter_more_takes_the_place_of_an_operators():

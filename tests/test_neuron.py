@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from minigrad.neuron import MLP, SGD, Layer, Neuron, hinge_loss
-from minigrad.numeric import numerical_gradient
-from minigrad.value import Value
+from minigrad.scalar.finite_differences import numerical_gradient
+from minigrad.scalar.neuron import MLP, SGD, Layer, Neuron, hinge_loss
+from minigrad.scalar.value import Value
 
 POINTS = [[0.5, -1.0], [1.5, 0.25], [-0.75, 0.5]]
 SIGNS = [1, -1, 1]

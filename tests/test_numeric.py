@@ -6,16 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from minigrad.numeric import (
+from minigrad.array.finite_differences import array_gradients
+from minigrad.scalar.finite_differences import (
     GradcheckError,
-    array_gradients,
     central_difference,
     check_gradient,
     forward_difference,
     gradcheck,
     numerical_gradient,
 )
-from minigrad.value import Value
+from minigrad.scalar.value import Value
 
 
 def product(x, y):

@@ -7,7 +7,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, optim
-from minigrad.data import DataLoader, make_moons
+from minigrad.training.data import DataLoader, make_moons
 
 
 @pytest.fixture

@@ -9,9 +9,13 @@ import pytest
 from classroom.chapters import ROOT, chapters
 from classroom.live import page_of
 
-QUOTED_WHOLE = ["value.py", "numeric.py", "neuron.py"]
-QUOTED_WHOLE += ["engine.py", "tensor.py", "function.py", "autograd.py"]
-QUOTED_WHOLE += ["ops.py", "nn/functional.py"]  # by the last chapter at the latest
+QUOTED_WHOLE = ["scalar/value.py", "scalar/neuron.py"]
+QUOTED_WHOLE += ["scalar/finite_differences.py", "array/finite_differences.py"]
+QUOTED_WHOLE += ["graph/node.py", "graph/walk.py", "graph/tensor.py"]
+QUOTED_WHOLE += ["autograd/function.py", "autograd/gradients.py"]
+QUOTED_WHOLE += ["autograd/functional.py", "autograd/checkpointing.py"]
+QUOTED_WHOLE += ["autograd/gradient_checks.py", "rules/pointwise.py"]
+QUOTED_WHOLE += ["nn/functional.py"]  # by the last chapter at the latest
 LONGEST_CELL = 20
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.data import load_digits
 from minigrad.models import DIGITS, ResNet, resnet18, resnet50, resnet_digits
 from minigrad.models.pretrain import first_digits
 from minigrad.models.resnet import BasicBlock, Bottleneck
+from minigrad.training.data import load_digits
 
 
 def test_names_and_sizes_are_torchvisions():

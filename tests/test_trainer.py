@@ -8,8 +8,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, optim
-from minigrad.data import DataLoader, TensorDataset, make_moons
-from minigrad.trainer import History, evaluate, fit
+from minigrad.training.data import DataLoader, TensorDataset, make_moons
+from minigrad.training.fit import History, evaluate, fit
 
 loss = nn.CrossEntropyLoss()
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minigrad.numeric import gradcheck
-from minigrad.value import Value, topological_order
+from minigrad.scalar.finite_differences import gradcheck
+from minigrad.scalar.value import Value, topological_order
 
 OPERATIONS = {
     "Add": lambda a, b: a + b,

@@ -4,8 +4,9 @@ Source: A. Radford et al., "Language Models are Unsupervised Multitask Learners"
 which norms before each part; A. Vaswani et al., "Attention Is All You Need", 2017.
 """
 
-from minigrad import creation
-from minigrad.grad_mode import no_grad
+from minigrad.graph import creation
+from minigrad.graph.recording import no_grad
+from minigrad.graph.tensor import Tensor
 from minigrad.nn import (
     GELU,
     Embedding,
@@ -17,8 +18,7 @@ from minigrad.nn import (
     init,
 )
 from minigrad.nn import functional as F
-from minigrad.shapes import cat
-from minigrad.tensor import Tensor
+from minigrad.rules.joining import cat
 
 
 class CausalSelfAttention(Module):

@@ -5,15 +5,21 @@ python -m minigrad.models.pretrain
 
 import numpy as np
 
-from minigrad import creation
-from minigrad.data import DataLoader, Subset, TensorDataset, load_digits, random_split
-from minigrad.grad_mode import no_grad
+from minigrad.graph import creation
+from minigrad.graph.recording import no_grad
+from minigrad.graph.tensor import Tensor
 from minigrad.models.resnet import DIGITS, resnet_digits
 from minigrad.nn.functional import cross_entropy
 from minigrad.optim import SGD, CosineAnnealingLR
-from minigrad.serialization import save
-from minigrad.tensor import Tensor
-from minigrad.trainer import train
+from minigrad.training.data import (
+    DataLoader,
+    Subset,
+    TensorDataset,
+    load_digits,
+    random_split,
+)
+from minigrad.training.fit import train
+from minigrad.training.saving import save
 
 EPOCHS = 20
 

@@ -22,7 +22,7 @@ from minigrad.nn import (
     Sequential,
     init,
 )
-from minigrad.serialization import load
+from minigrad.training.saving import load
 
 
 def conv3x3(inputs: int, outputs: int, stride: int = 1) -> Conv2d:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from minigrad.arguments import MISSING, parameters_of
+from minigrad.array.arguments import MISSING, parameters_of
+from minigrad.graph.tensor import Tensor, kind
 from minigrad.nn import functional as F
 from minigrad.nn.losses import chosen
 from minigrad.nn.module import Module
-from minigrad.tensor import Tensor, kind
 
 
 class Applies(Module):

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from threading import get_ident
 from typing import Any
 
-from minigrad.function import Context, Function
-from minigrad.hooks import ForwardHook, Removable, replaced
+from minigrad.autograd.function import Context, Function
+from minigrad.graph.hooks import ForwardHook, Removable, replaced
+from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module
-from minigrad.tensor import Tensor
 
 
 class Passage(Function):

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from minigrad import ops, reductions
-from minigrad.creation import ones_like
-from minigrad.dtypes import int64
-from minigrad.indexing import grid, taken
-from minigrad.joint import same
+from minigrad.array.dtypes import int64
+from minigrad.array.fast_sums import row_sums
+from minigrad.graph.creation import ones_like
+from minigrad.graph.tensor import Tensor
 from minigrad.nn.losses import (
     check_constant,
     chosen,
@@ -16,10 +15,11 @@ from minigrad.nn.losses import (
     reduced,
     same_shape,
 )
-from minigrad.op import Op, called
-from minigrad.operands import check_tensors
-from minigrad.sums import row_sums
-from minigrad.tensor import Tensor
+from minigrad.rules import pointwise, reductions, softmax
+from minigrad.rules.indexing import grid, taken
+from minigrad.rules.joint import same
+from minigrad.rules.op import Op, called
+from minigrad.rules.operands import check_tensors
 
 UNSIGNED = np.dtype("uint64")
 
@@ -38,7 +38,7 @@ def cross_entropy_of(input, target, reduction):
 
 def plain_cross_entropy(input, target, reduction):
     """Compose the same of plain operations."""
-    logs = reductions.log_softmax(input, 1)
+    logs = softmax.log_softmax(input, 1)
     return reduced(-logs[np.arange(len(target)), target], reduction)
 
 
@@ -85,7 +85,7 @@ def cross_entropy(
     if input.array.ndim == 2 and weight is None and not (label_smoothing or ignored):
         return FUSED.method(input, target.array, reduction)
     dim = class_axis(input)
-    logs = reductions.log_softmax(input, dim)
+    logs = softmax.log_softmax(input, dim)
     options = {"ignore_index": ignore_index, "reduction": reduction}
     loss = nll_loss(logs, target, weight, **options)
     if not label_smoothing:
@@ -109,7 +109,7 @@ def of_probabilities(input, target, weight, reduction, label_smoothing):
     check_probabilities(input, target)
     dim = class_axis(input)
     target = target * (1 - label_smoothing) + share_of_each(label_smoothing, input)
-    logs = reductions.log_softmax(input, dim) * target
+    logs = softmax.log_softmax(input, dim) * target
     if weight is not None:
         logs = logs * along_classes(weight, input)
     losses = -logs.sum(dim)
@@ -123,7 +123,7 @@ def of_all_classes(logs, target, weight, ignore_index, reduction):
     """Return what label smoothing adds: minus the sum of all classes' logarithms."""
     weights = ones_like(logs) if weight is None else along_classes(weight, logs)
     counts = target != ignore_index
-    losses = ops.where(counts, -(logs * weights).sum(class_axis(logs)), 0)
+    losses = pointwise.where(counts, -(logs * weights).sum(class_axis(logs)), 0)
     if reduction == "mean":
         return losses.sum() / total_weight(logs, target, weight, ignore_index)
     return reduced(losses, reduction)
@@ -219,7 +219,7 @@ def nll_loss(
     dim = class_axis(input)
     index = grid(np.expand_dims(safe, dim), dim)
     losses = taken["Gather"](same(input), index).squeeze(dim) * -weights
-    losses = ops.where(target != ignore_index, losses, 0)
+    losses = pointwise.where(target != ignore_index, losses, 0)
     name = "NllLoss2D" if input.ndim > 2 else "NllLoss"
     if reduction == "mean":
         return called(name, losses.sum() / Tensor(weights.sum()))

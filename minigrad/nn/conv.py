@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 
-from minigrad.dtypes import zeros
-from minigrad.joint import join, unused
+from minigrad.array.dtypes import zeros
+from minigrad.array.fast_sums import product_in_pieces
 from minigrad.nn.padding import pad
-from minigrad.op import Op, called
-from minigrad.operands import check_tensors
-from minigrad.shapes import cat
-from minigrad.sums import product_in_pieces
+from minigrad.rules.joining import cat
+from minigrad.rules.joint import join, unused
+from minigrad.rules.op import Op, called
+from minigrad.rules.operands import check_tensors
 
 
 def pair(value):

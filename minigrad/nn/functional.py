@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from minigrad import creation, ops
-from minigrad.dtypes import bool_, check_holds
-from minigrad.indexing import check_places, taken
-from minigrad.inplace import overwrite
-from minigrad.joint import join
+from minigrad.array.dtypes import bool_, check_holds
+from minigrad.array.fast_sums import VERY_LONG, column_sums, product_in_pieces
+from minigrad.graph import creation
+from minigrad.graph.tensor import Tensor
 from minigrad.nn.class_losses import cross_entropy, nll_loss  # noqa: F401
 from minigrad.nn.conv import conv2d  # noqa: F401
 from minigrad.nn.losses import (  # noqa: F401
@@ -24,21 +23,23 @@ from minigrad.nn.pool import (  # noqa: F401
     avg_pool2d,
     max_pool2d,
 )
-from minigrad.op import Op, called
-from minigrad.operands import check_tensors
-from minigrad.products import matmul
-from minigrad.reductions import floats
-from minigrad.reductions import log_softmax as log_softmax_op
-from minigrad.reductions import softmax as softmax_op
-from minigrad.sums import VERY_LONG, column_sums, product_in_pieces
-from minigrad.tensor import Tensor
+from minigrad.rules import pointwise
+from minigrad.rules.in_place import overwrite
+from minigrad.rules.indexing import check_places, taken
+from minigrad.rules.joint import join
+from minigrad.rules.matrix_products import matmul
+from minigrad.rules.op import Op, called
+from minigrad.rules.operands import check_tensors
+from minigrad.rules.reductions import floats
+from minigrad.rules.softmax import log_softmax as log_softmax_op
+from minigrad.rules.softmax import softmax as softmax_op
 
-sigmoid, tanh = ops.sigmoid, ops.tanh
+sigmoid, tanh = pointwise.sigmoid, pointwise.tanh
 
 
 def relu(input, inplace=False):
     """Return max(x, 0), in the tensor's own memory if asked to."""
-    return input.relu_() if inplace else ops.relu.method(input)
+    return input.relu_() if inplace else pointwise.relu.method(input)
 
 
 # Linear
@@ -131,7 +132,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> 
     if not -len(weight) <= padding_idx < len(weight):
         raise IndexError(f"padding_idx {padding_idx}: there are {len(weight)} rows")
     learns = Tensor((index != padding_idx % len(weight))[..., None])
-    return called("Embedding", ops.where(learns, out, out.detach()))
+    return called("Embedding", pointwise.where(learns, out, out.detach()))
 
 
 # Activations
@@ -152,7 +153,7 @@ elu_op = Op(
 silu_op = Op(
     "Silu",
     lambda a: a / (1 + np.exp(-a)),
-    a=lambda g, a: g * slope_of_silu(a, ops.sigmoid(a)),
+    a=lambda g, a: g * slope_of_silu(a, pointwise.sigmoid(a)),
 )
 SOFTPLUS = Op(
     "Softplus",
@@ -162,7 +163,7 @@ SOFTPLUS = Op(
         np.log1p(np.exp(a * beta)) / beta,
     ),
     a=lambda g, a, beta, threshold: np.where(
-        a * beta > threshold, g, g * ops.sigmoid(a * beta)
+        a * beta > threshold, g, g * pointwise.sigmoid(a * beta)
     ),
 )
 
@@ -206,7 +207,7 @@ HALF_ROOT, BELL = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 
 def share_below(a):
     """Return the share of a normal distribution below a."""
-    return (ops.erf(a * HALF_ROOT) + 1) * 0.5
+    return (pointwise.erf(a * HALF_ROOT) + 1) * 0.5
 
 
 def exact_gelu(a):
@@ -278,7 +279,7 @@ def dropout(input, p=0.5, training=True, inplace=False):
         return input
     kept = creation.generator().random(input.shape, np.float32) >= p
     mask = Tensor(kept * input.dtype.type(0 if p == 1 else 1 / (1 - p)))
-    return placed(ops.mul, inplace, input, mask)
+    return placed(pointwise.mul, inplace, input, mask)
 
 
 def one_hot(tensor, num_classes=-1):
@@ -306,7 +307,7 @@ def scaled_dot_product_attention(
     if is_causal:
         attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
     if attn_mask is not None and attn_mask.dtype == bool:
-        attn_mask = ops.where(attn_mask, 0.0, -math.inf)
+        attn_mask = pointwise.where(attn_mask, 0.0, -math.inf)
     if attn_mask is not None:
         scores = scores + attn_mask
     out = dropout(safe_softmax(scores, attn_mask), dropout_p) @ value

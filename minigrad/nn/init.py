@@ -2,9 +2,9 @@
 
 import math
 
-from minigrad import creation
-from minigrad.grad_mode import no_grad
-from minigrad.tensor import Tensor
+from minigrad.graph import creation
+from minigrad.graph.recording import no_grad
+from minigrad.graph.tensor import Tensor
 
 GAINS = {
     "linear": 1.0,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from minigrad.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor, kind
 
 LATER = "num_batches_tracked"  # state_dicts from before PyTorch 0.4.1 do not have it
 

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 
-from minigrad import ops, reductions
-from minigrad.op import Op, alike, called, to_dtype
-from minigrad.operands import check_tensors
-from minigrad.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor, kind
+from minigrad.rules import pointwise, reductions
+from minigrad.rules.op import Op, alike, called, to_dtype
+from minigrad.rules.operands import check_tensors
 
 
 def check_reduction(reduction):
@@ -100,10 +100,10 @@ CROSS = loss_op(
 LOGITS = loss_op(
     "BinaryCrossEntropyWithLogits",
     lambda a, b: (1 - b) * a + soft(a),
-    lambda a, b: ops.sigmoid(a) - b,
+    lambda a, b: pointwise.sigmoid(a) - b,
     lambda a, b: -a,
 )
-SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * ops.sigmoid(-a))
+SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * pointwise.sigmoid(-a))
 
 
 def paired(name, input, target):
@@ -144,7 +144,7 @@ def l1_loss(
     """
     reduction = chosen(size_average, reduce, reduction)
     input, target = paired("l1_loss", input, target)
-    losses = ops.abs(input - target)
+    losses = pointwise.abs(input - target)
     if weight is None:
         return reduced(losses, reduction)
     return weighted(losses, weight, reduction)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from minigrad import cuda
-from minigrad.dtypes import as_dtype, float32, float64
-from minigrad.grad_mode import no_grad
-from minigrad.hooks import ForwardHook
+from minigrad.array import device
+from minigrad.array.dtypes import as_dtype, float32, float64
+from minigrad.graph.hooks import ForwardHook
+from minigrad.graph.recording import no_grad
+from minigrad.graph.tensor import Tensor, kind
 from minigrad.nn.loading import LOADING, Names, compared, misfits, misnamed
 from minigrad.nn.utils import forget_gradients
-from minigrad.tensor import Tensor, kind
 
 
 class Parameter(Tensor):
@@ -245,7 +245,7 @@ class Module:
         return self.to("cpu")
 
     def _to(self, target: Any) -> None:
-        moves = cuda.is_device(target)
+        moves = device.is_device(target)
         if not moves and as_dtype(target).kind != "f":
             raise TypeError(
                 f"Module.to only accepts floating point dtypes, but got {target}"

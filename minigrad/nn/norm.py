@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from minigrad.inplace import write
-from minigrad.joint import join, unused
-from minigrad.op import Op
-from minigrad.operands import check_tensors
-from minigrad.reductions import floats
-from minigrad.sums import means
+from minigrad.array.fast_sums import means
+from minigrad.rules.in_place import write
+from minigrad.rules.joint import join, unused
+from minigrad.rules.op import Op
+from minigrad.rules.operands import check_tensors
+from minigrad.rules.reductions import floats
 
 
 def unit_of(x, axes, eps):

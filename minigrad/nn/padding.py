@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from minigrad.dtypes import check_holds
-from minigrad.indexing import index_select
-from minigrad.joint import same
-from minigrad.op import Op, called
-from minigrad.operands import check_tensors
-from minigrad.tensor import Tensor
+from minigrad.array.dtypes import check_holds
+from minigrad.graph.tensor import Tensor
+from minigrad.rules.indexing import index_select
+from minigrad.rules.joint import same
+from minigrad.rules.op import Op, called
+from minigrad.rules.operands import check_tensors
 
 
 def pad(input, pad, mode="constant", value=None):

@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 
-from minigrad.dtypes import float32, int64, zeros
-from minigrad.joint import join, same
+from minigrad.array.dtypes import float32, int64, zeros
+from minigrad.graph.tensor import Tensor
 from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
 from minigrad.nn.padding import pad
-from minigrad.op import Op, called
-from minigrad.operands import check_tensors
-from minigrad.shapes import cat
-from minigrad.tensor import Tensor
+from minigrad.rules.joining import cat
+from minigrad.rules.joint import join, same
+from minigrad.rules.op import Op, called
+from minigrad.rules.operands import check_tensors
 
 
 def windows(kernel, size, stride, dilation=(1, 1)):

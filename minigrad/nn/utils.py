@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from minigrad import versions
-from minigrad.shapes import cat
-from minigrad.tensor import Tensor, kind
+from minigrad.graph import saved_values
+from minigrad.graph.tensor import Tensor, kind
+from minigrad.rules.joining import cat
 
 
 def forget_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
@@ -44,7 +44,7 @@ def clip_grad_norm_(
     factor = max_norm / (total + 1e-6)
     if not factor >= 1:  # nan, too, goes to all
         for g in gradients:
-            versions.wrote(g)
+            saved_values.wrote(g)
             g *= factor
     dtype = np.result_type(*gradients) if gradients else np.float32
     return Tensor(np.asarray(total, dtype))

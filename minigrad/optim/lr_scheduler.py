@@ -3,8 +3,8 @@
 import math
 from collections.abc import Callable
 
+from minigrad.graph.tensor import kind
 from minigrad.optim.optimizer import Optimizer
-from minigrad.tensor import kind
 
 
 def above_zero(**options: float) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import versions
-from minigrad.grad_mode import enable_grad
+from minigrad.graph import saved_values
+from minigrad.graph.recording import enable_grad
+from minigrad.graph.tensor import Tensor, kind
 from minigrad.nn.utils import forget_gradients
-from minigrad.tensor import Tensor, kind
 
 
 class Optimizer:
@@ -81,7 +81,7 @@ class Optimizer:
             options = dict(group)
             for p in options.pop("params"):
                 if p._grad is not None:
-                    versions.wrote(p.array)
+                    saved_values.wrote(p.array)
                     self.update(p.array, p._grad.array, self.state[p], **options)
         return loss
 

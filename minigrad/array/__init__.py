@@ -1,0 +1,1 @@
+"""What NumPy lacks; nothing here knows of gradients."""

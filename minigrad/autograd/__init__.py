@@ -1,0 +1,16 @@
+"""minigrad.autograd: gradients as values, and what can be computed with them."""
+
+from minigrad.autograd.checkpointing import Checkpoint, checkpoint
+from minigrad.autograd.function import Function
+from minigrad.autograd.functional import hessian, hvp, jacobian, jvp, vjp
+from minigrad.autograd.gradient_checks import gradcheck, gradgradcheck
+from minigrad.autograd.gradients import backward, grad
+from minigrad.graph.recording import (
+    detect_anomaly,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+)
+from minigrad.scalar.finite_differences import GradcheckError

@@ -1,0 +1,191 @@
+"""Plots of learning: losses, decision boundaries, gradients.
+
+All share `axes`, which lessons use for plots of their own as well. The colors are
+those of Okabe and Ito ("Color Universal Design", 2008), for color-blind people too.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREEN, PINK, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+STYLE = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#666666",
+    "axes.grid": True,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 9,
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    "figure.figsize": (3.5, 2.5),
+    "font.size": 8,
+    "grid.color": "#E5E5E5",
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4,
+}
+
+
+def axes(
+    x: str = "", y: str = "", title: str = "", **options: Any
+) -> tuple["Figure", Any]:
+    """Return (figure, axes): 3.5 x 2.5 in, with these labels, in the course's style.
+
+    `options` go to `pyplot.subplots`: `ncols=2` gives two axes, labelled alike.
+    """
+    from matplotlib import pyplot
+
+    # Not in an `rc_context`: that would undo what the first figure of a notebook sets,
+    # and no figure would be shown any more.
+    cycle = pyplot.cycler(color=[BLUE, ORANGE, GREEN, PINK, SKY])
+    pyplot.rcParams.update(STYLE | {"axes.prop_cycle": cycle})
+    figure, made = pyplot.subplots(layout="constrained", **options)
+    for each in np.ravel(made):
+        each.set(xlabel=x, ylabel=y, title=title)
+    return figure, made
+
+
+def plot_loss(
+    losses: Sequence[float], label: str | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Plot the loss of every step; a second curve goes into the `ax` of the first."""
+    ax = ax or axes("step", "loss")[1]
+    ax.plot(losses, label=label)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    if label:
+        ax.legend(frameon=False)
+    return ax
+
+
+class LossCurve:
+    """A plot of the loss that grows while a notebook trains; elsewhere just a list.
+
+        curve = LossCurve()
+        for step in range(100):
+            ...
+            curve.append(loss.data)
+
+    It is drawn at most twice a second, and once more when the cell is done.
+    """
+
+    def __init__(self):
+        self.losses: list[float] = []
+        self._shell = shell_of_notebook()
+        self._display, self._waiting, self._drawn_at = None, False, 0.0
+
+    def append(self, loss: float) -> None:
+        """Add the loss of one more step."""
+        self.losses.append(loss)
+        if self._shell and not self._waiting:
+            self._waiting = True
+            self._shell.events.register("post_execute", self._finish)
+        if self._shell and time.monotonic() - self._drawn_at > 0.5:
+            self._draw()
+
+    def _draw(self) -> None:
+        from IPython.display import display
+        from matplotlib import pyplot
+
+        figure = plot_loss(self.losses).figure
+        pyplot.close(figure)  # or the notebook would show it once more
+        if self._display:
+            self._display.update(figure)
+        else:
+            self._display = display(figure, display_id=True)
+        self._drawn_at = time.monotonic()
+
+    def _finish(self) -> None:
+        self._shell.events.unregister("post_execute", self._finish)
+        self._waiting = False
+        self._draw()
+
+
+def shell_of_notebook() -> Any:
+    """Return the IPython that runs in this notebook, or None outside of one."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    return shell if hasattr(shell, "kernel") else None
+
+
+def plot_decision_boundary(
+    predict: Callable[[np.ndarray], Sequence[float]],
+    X: np.ndarray,
+    y: np.ndarray,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Color the plane by the sign of `predict`, with the data points on it.
+
+    `predict` is given 2,500 points at once, as an array of shape (2500, 2), and returns
+    a number for each. Points with y > 0 are orange squares, the others blue circles.
+    """
+    ax = ax or axes("$x_1$", "$x_2$")[1]
+    X, y = np.asarray(X), np.asarray(y)
+    (left, bottom), (right, top) = X.min(axis=0) - 0.4, X.max(axis=0) + 0.4
+    grid = np.meshgrid(np.linspace(left, right, 50), np.linspace(bottom, top, 50))
+    points = np.stack(grid, axis=-1).reshape(-1, 2)
+    scores = np.asarray(predict(points), dtype=float).reshape(50, 50)
+    sides = [-np.inf, 0.0, np.inf]
+    ax.contourf(*grid, scores, levels=sides, colors=[BLUE, ORANGE], alpha=0.2)
+    ax.contour(*grid, scores, levels=[0.0], colors="#333333", linewidths=1)
+    for side, color, marker in (y <= 0, BLUE, "o"), (y > 0, ORANGE, "s"):
+        look = {"marker": marker, "edgecolors": "white", "linewidths": 0.5}
+        ax.scatter(*X[side].T, 16, color, **look)
+    ax.grid(visible=False)
+    return ax
+
+
+def plot_gradients(
+    names: Sequence[str],
+    grads: Sequence[float],
+    numeric: Sequence[float] | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Plot the gradient of each name as a bar, with finite differences beside it."""
+    ax = ax or axes("", "gradient")[1]
+    places, width = np.arange(len(names)), 0.6 if numeric is None else 0.38
+    shift = 0.0 if numeric is None else width / 2
+    ax.bar(places - shift, grads, width, label="backward", color=BLUE)
+    if numeric is not None:
+        label = "finite differences"
+        ax.bar(places + shift, numeric, width, label=label, color=ORANGE)
+        ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    ax.axhline(0, color="#666666", linewidth=0.8)
+    ax.set_xticks(places, names)
+    ax.grid(visible=False, axis="x")
+    return ax
+
+
+def heatmap(
+    numbers: Any, title: str = "", ax: "Axes | None" = None, row: int | None = None
+) -> "Axes":
+    """Color a matrix by its numbers: blue above 0, orange below, white at 0.
+
+    A vector is one row; a small matrix has its numbers written in; `row` frames one.
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    ax = ax or axes()[1]
+    matrix = np.atleast_2d(np.asarray(numbers, dtype=float))
+    top = np.nanmax(np.abs(matrix), initial=0) or 1
+    colors = LinearSegmentedColormap.from_list("", [ORANGE, "white", BLUE])
+    ax.imshow(matrix, cmap=colors, vmin=-top, vmax=top)
+    if matrix.size <= 60:
+        for (i, j), number in np.ndenumerate(matrix):
+            color = "white" if abs(number) > 0.7 * top else "black"
+            ax.text(j, i, f"{number:.3g}", color=color, ha="center", va="center")
+    if row is not None:
+        look = {"fill": False, "lw": 2.5, "clip_on": False, "zorder": 3}
+        ax.add_patch(Rectangle((-0.5, row - 0.5), matrix.shape[1], 1, **look))
+    ax.set(title=title, xticks=[], yticks=[])
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    return ax

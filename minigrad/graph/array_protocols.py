@@ -1,0 +1,215 @@
+"""ArrayLike: what Python and NumPy ask of a tensor."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.array.arguments import NUMPYS, axis_of
+from minigrad.array.device import device
+from minigrad.array.dtypes import as_array
+from minigrad.array.printing import printed
+from minigrad.graph.recording import recording
+
+ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
+functions: dict[Callable, Callable] = {}
+
+
+def as_bare(value: Any) -> Any:
+    """Return the array of a tensor, and the same for those in lists and tuples.
+
+    Raises RuntimeError for one that requires grad: its gradient would be lost.
+    """
+    if isinstance(value, list | tuple):
+        return (
+            [*map(as_bare, value)] if type(value) is list else (*map(as_bare, value),)
+        )
+    return value.numpy() if isinstance(value, ArrayLike) else value
+
+
+def on_bare(function: Callable, args: tuple, kwargs: dict) -> Any:
+    """Return what a function of NumPy's makes of the arrays; nothing flows through."""
+    bare = {name: as_bare(value) for name, value in kwargs.items()}
+    return function(*as_bare(args), **bare)
+
+
+def only(tensor: "ArrayLike") -> float | int | bool:
+    """Return the only number; raise ValueError, as Matplotlib expects, for others."""
+    if tensor.array.size != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars; this one "
+            f"has {tensor.array.size}"
+        )
+    return tensor.array.item()
+
+
+def held(data: Any, edge: Any) -> ndarray:
+    """Return what a Tensor is to hold as an array; numbers are for tensor()."""
+    if type(data) in (list, tuple, bool, int, float) or isinstance(edge, int):
+        raise TypeError(
+            "Tensor(...) takes an array, no numbers and no sizes: write "
+            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
+        )
+    return as_array(data)
+
+
+class ArrayLike:
+    """The part of Tensor that has nothing to do with gradients."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.array.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return self.array.ndim
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What kind of numbers these are, as NumPy's dtype."""
+        return self.array.dtype
+
+    @property
+    def device(self) -> device:
+        """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
+        on_gpu = type(self.array).__module__.startswith("cupy")
+        return device("cuda" if on_gpu else "cpu")
+
+    def dim(self) -> int:
+        """Return how many axes there are."""
+        return self.array.ndim
+
+    def size(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Return the shape, or the length of one axis."""
+        shape = self.array.shape
+        return shape if dim is None else shape[axis_of(dim, len(shape))]
+
+    def numel(self) -> int:
+        """Return how many numbers there are."""
+        return self.array.size
+
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Return how many numbers lie from one place to the next, along each axis."""
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if dim is None else strides[axis_of(dim, len(strides))]
+
+    def is_contiguous(self) -> bool:
+        """Return whether the numbers lie in one piece of memory, in order."""
+        return self.array.flags.c_contiguous
+
+    def data_ptr(self) -> int:
+        """Return the address of the first number."""
+        return self.array.ctypes.data
+
+    def is_floating_point(self) -> bool:
+        """Return whether these are floats."""
+        return self.array.dtype.kind == "f"
+
+    def item(self) -> float | int | bool:
+        """Return the only number as one of Python's."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to "
+                "Scalar"
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """Return the numbers in nested lists."""
+        return self.array.tolist()
+
+    def numpy(self, *, force: bool = False) -> ndarray:
+        """Return the array, on the same memory; with `force` even if it has a graph."""
+        if self.edge is not None and not force and recording.get():
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def __array__(self, dtype=None, copy=None) -> ndarray:
+        array = self.numpy()
+        if dtype is None or array.dtype == dtype:
+            return array.copy() if copy else array
+        return array.astype(dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method == "__call__" and not kwargs and ufunc in ufuncs:
+            return ufuncs[ufunc](*inputs)
+        written = inputs[:1] if method == "at" else kwargs.get("out", ())
+        if any(isinstance(each, ArrayLike) for each in written):
+            return NotImplemented  # a write that no version would tell of
+        return on_bare(getattr(ufunc, method), inputs, kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        if function in functions and kwargs.keys() <= NUMPYS.keys():
+            return functions[function](*args, **kwargs)
+        return on_bare(function, args, kwargs)
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self):
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with other than one value is ambiguous; "
+                f"this one has {self.array.size}. Ask for any() or all()."
+            )
+        return bool(self.array.item())
+
+    def __float__(self) -> float:
+        return float(only(self))
+
+    def __int__(self) -> int:
+        return int(only(self))
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind == "f":
+            raise TypeError("only integer tensors of a single element can be an index")
+        return int(self.item())
+
+    def __contains__(self, value) -> bool:
+        return bool((self.array == getattr(value, "array", value)).any())
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return printed(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self) if self.ndim else self.item(), spec)
+
+    def __deepcopy__(self, memo: dict) -> "ArrayLike":
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support "
+                "the deepcopy protocol; clone() or detach() this one."
+            )
+        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
+        memo[id(self)] = twin
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self):
+        return rebuilt, (type(self), self.array, self.requires_grad)
+
+
+def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
+    """Return what was copied or unpickled as a leaf."""
+    twin = cls.__new__(cls)
+    twin.array, twin.edge, twin._grad = array, None, None
+    twin.requires_grad = requires_grad
+    return twin

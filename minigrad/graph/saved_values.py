@@ -1,0 +1,61 @@
+"""Which storage was written to, and when: so that backward can tell what is stale.
+
+All that happens gets a number from one counter: every node of the graph, and every
+write that an in-place operation makes. A node that saved an array is out of date when
+a write to the array's storage has a larger number than the node. Views share their
+storage, so they share its writes.
+"""
+
+import itertools
+import weakref
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from minigrad.array.dtypes import ARRAYS, Array
+
+numbers = itertools.count(1)
+one_at_a_time = RLock()
+latest = 0  # number of the newest write: nodes made after it need no check
+_writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
+
+
+def storage(array: np.ndarray) -> np.ndarray:
+    """Return the array whose memory `array` is a view of; itself if it is no view."""
+    while array.base is not None and isinstance(array.base, ARRAYS):
+        array = array.base
+    return array
+
+
+def now() -> int:
+    """Return the number of a write that happens now: the newest one."""
+    global latest
+    with one_at_a_time:  # another thread's older number must not come last
+        latest = next(numbers)
+        return latest
+
+
+def wrote(array: np.ndarray) -> None:
+    """Note that the storage of `array` is being written to, now."""
+    owner = array if array.base is None else storage(array)
+    entry = _writes.get(key := id(owner))
+    if entry is None:
+        forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
+        entry = _writes[key] = [forget, 0, 0]
+    entry[1] += 1
+    entry[2] = now()
+
+
+def version(array: np.ndarray) -> int:
+    """Return how often the storage of `array` was written to."""
+    return _writes.get(id(storage(array)), (None, 0, 0))[1]
+
+
+def written_after(number: int, saved: Any) -> bool:
+    """Tell whether an array in `saved`, a nest of tuples, was written to since."""
+    if isinstance(saved, tuple | list):
+        return any(written_after(number, each) for each in saved)
+    if not isinstance(saved, Array):
+        return False
+    return _writes.get(id(storage(saved)), (None, 0, 0))[2] > number

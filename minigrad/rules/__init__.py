@@ -1,0 +1,1 @@
+"""Operations: a forward function, and a formula for the gradient of each argument."""

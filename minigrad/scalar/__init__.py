@@ -1,0 +1,1 @@
+"""Single numbers that record where they came from; no NumPy is loaded here."""

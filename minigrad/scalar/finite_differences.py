@@ -1,0 +1,69 @@
+"""Derivatives by nudging: slow and not quite exact, but a check on all the others."""
+
+from collections.abc import Callable, Sequence
+
+
+class GradcheckError(AssertionError):
+    """An analytic gradient and the central difference disagree."""
+
+
+def forward_difference(f: Callable, x: float, h: float = 1e-8) -> float:
+    """Estimate f'(x) from one nudge forward; the error shrinks like h.
+
+    Source of the default: Press et al., Numerical Recipes, section 5.7.
+    """
+    return (f(x + h) - f(x)) / h
+
+
+def central_difference(f: Callable, x: float, h: float = 1e-6) -> float:
+    """Estimate f'(x) from a nudge to either side; the error shrinks like h squared.
+
+    The default is near the cube root of float64's rounding error (2.2e-16). Source:
+    Press et al., Numerical Recipes, section 5.7.
+    """
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+def numerical_gradient(
+    f: Callable, xs: Sequence[float], h: float = 1e-6
+) -> list[float]:
+    """Estimate every partial derivative of f(*xs), nudging one argument at a time."""
+
+    def partial(i: int) -> float:
+        return central_difference(lambda x: f(*xs[:i], x, *xs[i + 1 :]), xs[i], h)
+
+    return [partial(i) for i in range(len(xs))]
+
+
+def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool:
+    """Compare gradient(*xs), one number per argument, with nudging f(*xs).
+
+    True if all agree within 1e-5 and a thousandth, the tolerances that
+    torch.autograd.gradcheck has by default; else raises GradcheckError.
+    """
+    analytic, numerical = gradient(*xs), numerical_gradient(f, xs)
+    if len(analytic) != len(xs):
+        raise GradcheckError(f"{len(analytic)} derivatives for {len(xs)} inputs")
+    for i, (a, n) in enumerate(zip(analytic, numerical, strict=True)):
+        if not abs(a - n) <= 1e-5 + 1e-3 * abs(n):  # this way round catches nan
+            raise GradcheckError(f"input {i}: analytic {a:.6g}, numerical {n:.6g}")
+    return True
+
+
+def gradcheck(f: Callable, inputs: Sequence) -> bool:
+    """Compare the gradients that f(*inputs).backward() gives with nudging the inputs.
+
+    The inputs are Values, and their own grads stay as they are. True if all agree,
+    else raises GradcheckError, with the tolerances of `check_gradient`.
+    """
+    make = type(inputs[0])
+
+    def value(*xs):
+        return f(*map(make, xs)).data
+
+    def gradient(*xs):
+        leaves = [make(x) for x in xs]
+        f(*leaves).backward()
+        return [leaf.grad for leaf in leaves]
+
+    return check_gradient(value, gradient, [x.data for x in inputs])

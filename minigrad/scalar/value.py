@@ -1,0 +1,100 @@
+"""Value: one number that remembers where it came from and shares out the blame."""
+
+import math
+from numbers import Real
+
+
+def unary(op, f, slope):
+    """Make the method that computes f(a) and records d f(a) / da = slope(a, f(a))."""
+    return lambda self: Value(y := f(self.data), op, self, slope(self.data, y))
+
+
+class Value:
+    """A number that knows which operation made it, from what, and with which slopes.
+
+    A leaf has no parents. A result has one or two, each with its local slope: how many
+    times as far as a tiny nudge of that parent the result moves. `root.backward()`
+    fills in `grad`.
+    """
+
+    __slots__ = ["data", "grad", "op", "seen"]
+    __slots__ += ["left", "left_slope", "right", "right_slope"]
+
+    def __init__(self, data, op="", left=None, left_slope=0, right=None, right_slope=0):
+        if type(data) is not float and not isinstance(data, Real):
+            raise TypeError(f"a Value holds one number, got {type(data).__name__}")
+        self.data, self.grad = float(data), 0.0
+        self.op, self.seen = op, None
+        self.left, self.left_slope = left, left_slope
+        self.right, self.right_slope = right, right_slope
+
+    def __repr__(self):
+        return f"Value({self.data:.6g}, grad={self.grad:.6g})"
+
+    @property
+    def edges(self) -> list[tuple["Value", float]]:
+        """The (parent, local slope) pairs, the left one first."""
+        pairs = (self.left, self.left_slope), (self.right, self.right_slope)
+        return [(parent, slope) for parent, slope in pairs if parent is not None]
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other, "constant")
+        return Value(self.data + other.data, "Add", self, 1.0, other, 1.0)
+
+    def __sub__(self, other):
+        other = other if isinstance(other, Value) else Value(other, "constant")
+        return Value(self.data - other.data, "Sub", self, 1.0, other, -1.0)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other, "constant")
+        return Value(self.data * other.data, "Mul", self, other.data, other, self.data)
+
+    def __truediv__(self, other):
+        other = other if isinstance(other, Value) else Value(other, "constant")
+        y = self.data / other.data
+        return Value(y, "Div", self, 1 / other.data, other, -y / other.data)
+
+    def __pow__(self, n: float):
+        return Value(self.data**n, "Pow", self, n * self.data ** (n - 1) if n else 0.0)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other):
+        return Value(other, "constant") - self
+
+    def __rtruediv__(self, other):
+        return Value(other, "constant") / self
+
+    __neg__ = unary("Neg", lambda a: -a, lambda a, y: -1.0)
+    exp = unary("Exp", math.exp, lambda a, y: y)
+    log = unary("Log", math.log, lambda a, y: 1 / a)
+    sin = unary("Sin", math.sin, lambda a, y: math.cos(a))
+    tanh = unary("Tanh", math.tanh, lambda a, y: 1 - y * y)
+    relu = unary("Relu", lambda a: max(a, 0.0), lambda a, y: float(a > 0))
+
+    def backward(self) -> None:
+        """Add d(self)/d(leaf) to the grad of every leaf; visit each node once."""
+        order = topological_order(self)
+        for node in order:
+            node.grad = 0.0
+        self.grad += 1.0
+        for node in order:
+            node.left.grad += node.left_slope * node.grad
+            if node.right is not None:
+                node.right.grad += node.right_slope * node.grad
+
+
+def topological_order(root: Value) -> list[Value]:
+    """List the results root depends on, root first, each before its parents."""
+    order, to_visit, entered, placed = [], [root], object(), object()  # fresh marks
+    while to_visit:
+        node = to_visit.pop()
+        if node is None or node.left is None or node.seen is placed:
+            continue
+        if node.seen is entered:  # for the second time here: its parents are placed
+            node.seen = placed
+            order.append(node)
+        else:
+            node.seen = entered
+            to_visit += node, node.left, node.right
+    return order[::-1]

@@ -1,0 +1,18 @@
+"""Define, then run: a graph that is built once, without numbers, and then run often.
+
+As TensorFlow 1 had it:
+
+    x = placeholder((32, 2))
+    w = variable(np.zeros((2, 1), "float32"))
+    loss = ((x @ w) ** 2).mean()
+    (g,) = minigrad.autograd.grad(loss, [w])
+    train = assign(w, w - 0.1 * g)
+    Session().run([loss, train], {x: batch})
+
+trace() notes what a function does with examples instead, and runs that again.
+"""
+
+from minigrad.static.program import Program, load
+from minigrad.static.session import Session, as_step, assign, placeholder, variable
+from minigrad.static.symbols import Step, Symbol
+from minigrad.static.tracing import Traced, trace

@@ -1,0 +1,239 @@
+"""Steps that are ready to run: the calls of a static graph, in order, and as a file.
+
+A Program needs no code of the model that it came from: it is a list of calls, which can
+be shortened before it runs (folded, frozen), and saved as JSON.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.graph.tensor import kind
+from minigrad.static.symbols import CALLS, GIVEN, Step
+
+# Running
+
+
+def in_order(fetches: Sequence[Step]) -> list[Step]:
+    """List the steps that the fetches need, and no others, arguments before results."""
+    order, seen, to_visit = [], set(), [(step, False) for step in reversed(fetches)]
+    while to_visit:
+        step, complete = to_visit.pop()
+        if complete:
+            order.append(step)
+        elif step not in seen:
+            seen.add(step)
+            to_visit.append((step, True))
+            to_visit += [(argument, False) for argument in reversed(step.arguments)]
+    return order
+
+
+class Program:
+    """Steps that are ready to run, in order: each is one call of NumPy, no more.
+
+    `inputs` are placeholders, in the order in which a call gives their numbers;
+    without it, those that `fetches` need.
+    """
+
+    def __init__(self, fetches: Sequence[Step], inputs: Sequence[Step] = ()):
+        self.fetches, self.steps = list(fetches), in_order([*inputs, *fetches])
+        self.inputs = [step for step in self.steps if step.call == "placeholder"]
+        self.variables = [step for step in self.steps if step.call == "variable"]
+        self.values = [step.value for step in self.steps]
+        self.place = {step: i for i, step in enumerate(self.steps)}
+        last = {a: step for step in self.steps for a in step.arguments}
+        calls = [step for step in self.steps if step.call not in GIVEN]
+        self.plan = [self.instruction(step, last) for step in calls]
+
+    def instruction(self, step: Step, last: Mapping[Step, Step]) -> tuple:
+        """Return a step's place, what it calls, with what, and what is free then."""
+        call = CALLS[step.call]
+        call = partial(call, **step.options) if step.options else call
+        done = [a for a in step.arguments if last[a] is step and a not in self.fetches]
+        places = [[self.place[a] for a in some] for some in (step.arguments, done)]
+        return self.place[step], call, *places
+
+    def __len__(self) -> int:
+        """Return how many calls a run makes."""
+        return len(self.plan)
+
+    def run(self, given: Mapping[Step, ndarray]) -> list[ndarray]:
+        """Return the results, from the numbers of all inputs and variables."""
+        values, i = self.values.copy(), 0
+        for step in self.inputs + self.variables:
+            values[self.place[step]] = given[step]
+        try:
+            for i, call, arguments, done in self.plan:
+                values[i] = call(*[values[k] for k in arguments])
+                for k in done:
+                    values[k] = None
+        except Exception as error:
+            raise RuntimeError(f"{self.steps[i]} failed: {error}") from error
+        return [np.array(values[self.place[step]]) for step in self.fetches]
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Run with an array for each input; return one array, or a list of them.
+
+        Variables have the values that they start with.
+        """
+        given = matched(self.inputs, arrays)
+        results = self.run(given | {step: step.value for step in self.variables})
+        return results[0] if len(results) == 1 else results
+
+    def first_nan(self, given: Mapping[Step, ndarray]) -> Step | None:
+        """Return the first step that makes a nan of what is given, if any does."""
+        floats = [x for x in self.steps if x.dtype is not None and x.dtype.kind == "f"]
+        for step, result in zip(floats, Program(floats).run(given)):
+            if np.isnan(result).any():
+                return step
+        return None
+
+    def folded(self) -> "Program":
+        """Return a program that has computed all that depends on constants alone."""
+        return self.rebuilt({})
+
+    def frozen(self, values: Mapping[Step, ndarray] | None = None) -> "Program":
+        """Return a folded program whose variables are constants, with these values."""
+        new = {}
+        for step in self.variables:
+            value = (values or {}).get(step, step.value).copy()
+            new[step] = replace(step, call="constant", value=value)
+        return self.rebuilt(new)
+
+    def rebuilt(self, new: dict[Step, Step]) -> "Program":
+        """Return a folded program in which `new` steps take the place of old ones."""
+        for step in self.steps:
+            if step not in new:
+                new[step] = fold(step, [new[argument] for argument in step.arguments])
+        fetches = [new[step] for step in self.fetches]
+        return Program(fetches, [new[step] for step in self.inputs])
+
+    def save(self, path: str | PathLike) -> None:
+        """Write a JSON file, a step a line, with the values that variables start with.
+
+        Its arguments are the numbers of other lines, counted from 0.
+        """
+        lines = ",\n".join(json.dumps(to_line(x, self.place)) for x in self.steps)
+        fetches = [self.place[step] for step in self.fetches]
+        text = f'{{"steps": [\n{lines}\n],\n"fetches": {fetches}}}\n'
+        Path(path).write_text(text, encoding="utf-8")
+
+
+def fold(step: Step, arguments: list[Step]) -> Step:
+    """Return a step with other arguments: if these are constants, what it makes."""
+    if step.call in GIVEN:
+        return step
+    if any(argument.call != "constant" for argument in arguments):
+        return replace(step, arguments=arguments)
+    values = [argument.value for argument in arguments]
+    value = CALLS[step.call](*values, **step.options)
+    return replace(step, call="constant", arguments=[], options={}, value=value)
+
+
+def matched(inputs: list[Step], arrays: Sequence) -> dict[Step, ndarray]:
+    """Return arrays by the inputs that they are for; raise unless they fit."""
+    if len(arrays) != len(inputs):
+        raise TypeError(f"there are {len(inputs)} inputs; got {len(arrays)}")
+    return checked(inputs, dict(zip(inputs, arrays)))
+
+
+def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]:
+    """Return what is fed as arrays; raise ValueError unless it fits the inputs."""
+    for step in feed:
+        if step.call != "placeholder":
+            raise ValueError(f"only placeholders can be fed, and {step} is none")
+    given = {}
+    for step in inputs:
+        if step not in feed:
+            raise ValueError(f"{step} needs a value: feed_dict={{{step.name}: ...}}")
+        array = np.asarray(getattr(feed[step], "array", feed[step]))
+        if array.shape != step.shape:
+            raise ValueError(
+                f"{step.name} is a placeholder of shape {step.shape}; got {array.shape}"
+            )
+        if not np.can_cast(array, step.dtype, "same_kind"):
+            raise ValueError(
+                f"{step.name} is a placeholder for {step.dtype}; got {array.dtype}"
+            )
+        given[step] = array.astype(step.dtype, copy=False)
+    return given
+
+
+# Files
+
+
+KEPT = "shape", "dtype", "value", "name", "line"
+
+
+def to_line(step: Step, place: Mapping[Step, int]) -> dict[str, Any]:
+    """Return what a file says of a step, in the terms of JSON."""
+    said: dict[str, Any] = {"call": step.call}
+    said["arguments"] = [place[argument] for argument in step.arguments]
+    said["options"] = {k: to_json(v) for k, v in step.options.items()}
+    said |= {k: to_json(getattr(step, k)) for k in KEPT}
+    return {k: v for k, v in said.items() if v not in (None, "", {})}
+
+
+def from_line(said: dict[str, Any], steps: list[Step]) -> Step:
+    """Return the step of which to_line said this, after `steps`."""
+    if said["call"] not in {*CALLS, *GIVEN}:
+        raise ValueError(f"it calls {said['call']!r}, which no step may")
+    arguments = [steps[i] for i in said["arguments"]]
+    options = {k: from_json(v) for k, v in said.get("options", {}).items()}
+    kept = {k: from_json(said[k]) for k in KEPT if k in said}
+    return Step(said["call"], arguments, options, **kept)
+
+
+def to_json(value: Any) -> Any:
+    """Return a value that a step knows in the terms of JSON."""
+    if isinstance(value, ndarray | np.generic):
+        return {"array": [value.tolist(), value.dtype.name]}
+    if isinstance(value, np.dtype | type):
+        return {"dtype": np.dtype(value).name}
+    if isinstance(value, tuple | list):
+        return {kind(value): list(map(to_json, value))}
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]}
+    return {"ellipsis": None} if value is ... else value
+
+
+MAKERS = {
+    "array": lambda parts: np.array(*parts),
+    "dtype": np.dtype,
+    "tuple": lambda parts: tuple(map(from_json, parts)),
+    "list": lambda parts: list(map(from_json, parts)),
+    "slice": lambda parts: slice(*parts),
+    "ellipsis": lambda _: ...,
+}
+
+
+def from_json(value: Any) -> Any:
+    """Return what to_json was given."""
+    if not isinstance(value, dict):
+        return value
+    ((what, parts),) = value.items()
+    return MAKERS[what](parts)
+
+
+def load(path: str | PathLike) -> Program:
+    """Return a program from a file that save() wrote; it needs no code of the model.
+
+    Raises ValueError for other files. A step calls one of NumPy's functions of arrays
+    and nothing else, whatever the file says.
+    """
+    steps: list[Step] = []
+    try:
+        saved = json.loads(Path(path).read_text(encoding="utf-8"))
+        for line in saved["steps"]:
+            steps.append(from_line(line, steps))
+        inputs = [step for step in steps if step.call == "placeholder"]
+        return Program([steps[i] for i in saved["fetches"]], inputs)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path} is no program that save() wrote: {error}") from error

@@ -1,0 +1,98 @@
+"""trace() notes what a function does with examples, and runs that again."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from numpy import ndarray
+
+from minigrad.graph import saved_values
+from minigrad.graph.tensor import Tensor, kind
+from minigrad.static.program import Program, matched
+from minigrad.static.symbols import Step, Symbol, step_of
+
+
+class Traced:
+    """What a function did with its examples, to be done again with other numbers.
+
+    `asked` lists where Python has looked at numbers, such as those of an `if`: what it
+    decided then is decided for good. So are random numbers, other tensors than the
+    variables, and what an optimizer keeps. `program` is what runs.
+    """
+
+    def __init__(self, inputs, outputs, variables, new, asked):
+        self.variables, self.asked = variables, asked
+        self.single = not isinstance(outputs, tuple | list)
+        outputs = list(map(step_of_output, [outputs] if self.single else outputs))
+        self.count = len(outputs)
+        self.changed = [step for step in variables if new[step] is not step]
+        fetches = [*outputs, *map(new.get, self.changed)]
+        self.program = Program(fetches, inputs).folded()
+
+    def __call__(self, *tensors: Tensor) -> Any:
+        """Return what the same steps make of other tensors, without a history."""
+        given = self.given(tensors)
+        results = self.program.run(given)
+        outputs = [Tensor(result) for result in results[: self.count]]
+        for step, array in zip(self.changed, results[self.count :]):
+            saved_values.wrote(given[step])
+            given[step][...] = array
+        return outputs[0] if self.single else tuple(outputs)
+
+    def given(self, tensors: Sequence[Tensor]) -> dict[Step, ndarray]:
+        """Return the numbers that a run starts from."""
+        now = {step: tensor.array for step, tensor in self.variables.items()}
+        return matched(self.program.inputs, tensors) | now
+
+    def first_nan(self, *tensors: Tensor) -> Step | None:
+        """Return the first step that makes a nan of these tensors, if any does."""
+        return self.program.first_nan(self.given(tensors))
+
+    def frozen(self) -> Program:
+        """Return the program, with the variables' numbers of now as constants."""
+        return self.program.frozen({k: x.array for k, x in self.variables.items()})
+
+
+def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Traced:
+    """Call function(*examples), note what it computes, and return what runs it again.
+
+    `variables` are tensors, such as model.parameters(), whose numbers are looked up at
+    each run, and which `function` may change in place. All else stays as it is now.
+    """
+    inputs = [
+        Step("placeholder", [], {}, x.shape, x.dtype, None, f"input {i}")
+        for i, x in enumerate(examples)
+    ]
+    asked: list[str] = []
+    symbols = [Symbol(step, x.array, asked) for step, x in zip(inputs, examples)]
+    with held_by_symbols(variables, asked) as holders:
+        outputs = function(*map(Tensor, symbols))
+        new = {step: tensor.array.step for step, tensor in holders.items()}
+    return Traced(inputs, outputs, holders, new, asked)
+
+
+@contextmanager
+def held_by_symbols(
+    tensors: Iterable[Tensor], asked: list[str]
+) -> Iterator[dict[Step, Tensor]]:
+    """Let each tensor hold a symbol for a while; yield the tensors by their steps."""
+    before = {tensor: (tensor.array, tensor._grad) for tensor in tensors}
+    holders = {}
+    for i, (tensor, (a, _)) in enumerate(before.items()):
+        step = Step("variable", [], {}, a.shape, a.dtype, a, f"variable {i}")
+        tensor.array, holders[step] = Symbol(step, a, asked), tensor
+    try:
+        yield holders
+    finally:
+        for tensor, (array, grad) in before.items():
+            tensor.array, tensor._grad = array, grad
+
+
+def step_of_output(output: Any) -> Step:
+    """Return the step of what a traced function returns; raise TypeError if none."""
+    if not isinstance(output, Tensor):
+        raise TypeError(
+            f"a traced function returns tensors, not a {kind(output)}, which would be "
+            "the same at each run"
+        )
+    return step_of(output.array)

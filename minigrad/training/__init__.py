@@ -1,0 +1,1 @@
+"""Data in batches, fit(), and tensors in files."""

@@ -1,0 +1,3 @@
+"""minigrad.utils.checkpoint, as in PyTorch; see minigrad/autograd/checkpointing.py."""
+
+from minigrad.autograd.checkpointing import checkpoint

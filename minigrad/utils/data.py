@@ -1,0 +1,10 @@
+"""minigrad.utils.data, as in PyTorch; see minigrad/training/data.py."""
+
+from minigrad.training.data import (
+    DataLoader,
+    Dataset,
+    Subset,
+    TensorDataset,
+    default_collate,
+    random_split,
+)
