@@ -14,13 +14,13 @@ from typing import Any
 
 from minigrad.drawing.description import Node, describe, graph_of
 from minigrad.drawing.tensors import Forgotten
-from minigrad.graph import creation
 from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.recording import enable_grad
 from minigrad.graph.saved_values import numbers
 from minigrad.graph.tensor import Tensor, kind
 from minigrad.nn import Module
 from minigrad.rules.op import alias
+from minigrad.tensors import creation
 
 
 def module_graph(

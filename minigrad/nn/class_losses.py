@@ -6,7 +6,6 @@ import numpy as np
 
 from minigrad.array.dtypes import int64
 from minigrad.array.fast_sums import row_sums
-from minigrad.graph.creation import ones_like
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.losses import (
     check_constant,
@@ -20,6 +19,7 @@ from minigrad.rules.indexing import grid, taken
 from minigrad.rules.joint import same
 from minigrad.rules.op import Op, called
 from minigrad.rules.operands import check_tensors
+from minigrad.tensors.creation import ones_like
 
 UNSIGNED = np.dtype("uint64")
 

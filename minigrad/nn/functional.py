@@ -6,7 +6,6 @@ import numpy as np
 
 from minigrad.array.dtypes import bool_, check_holds
 from minigrad.array.fast_sums import VERY_LONG, column_sums, product_in_pieces
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.class_losses import cross_entropy, nll_loss  # noqa: F401
 from minigrad.nn.conv import conv2d  # noqa: F401
@@ -33,6 +32,7 @@ from minigrad.rules.operands import check_tensors
 from minigrad.rules.reductions import floats
 from minigrad.rules.softmax import log_softmax as log_softmax_op
 from minigrad.rules.softmax import softmax as softmax_op
+from minigrad.tensors import creation
 
 sigmoid, tanh = pointwise.sigmoid, pointwise.tanh
 

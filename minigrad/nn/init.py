@@ -2,9 +2,9 @@
 
 import math
 
-from minigrad.graph import creation
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
+from minigrad.tensors import creation
 
 GAINS = {
     "linear": 1.0,

@@ -2,13 +2,13 @@
 
 import math
 
-from minigrad.graph import creation
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.conv import check_padding, pair
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.operands import check_tensors
 from minigrad.rules.shape import flatten
+from minigrad.tensors import creation
 
 
 class Linear(Module):

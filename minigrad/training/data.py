@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor, kind
 from minigrad.rules.joining import stack
+from minigrad.tensors import creation
 
 
 class Dataset:

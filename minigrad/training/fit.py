@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from minigrad.drawing.plots import axes
-from minigrad.graph import creation
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor, kind
 from minigrad.nn import Module
 from minigrad.optim import Optimizer
+from minigrad.tensors import creation
 from minigrad.training import saving
 
 
