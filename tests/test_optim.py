@@ -4,10 +4,11 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
 import minigrad
 from minigrad import nn, optim
-from minigrad.training.data import DataLoader, make_moons
+from minigrad.training.data import DataLoader, TensorDataset
 
 
 @pytest.fixture
@@ -236,7 +237,8 @@ def test_a_small_network_learns_the_moons():
     model = nn.Sequential(
         nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 2)
     )
-    moons = make_moons(200, noise=0.1, seed=0)
+    points, classes = make_moons(200, noise=0.1, random_state=0)
+    moons = TensorDataset(minigrad.tensor(points).float(), minigrad.tensor(classes))
     adam, loss_of = optim.Adam(model.parameters(), lr=0.02), nn.CrossEntropyLoss()
     loader = DataLoader(moons, batch_size=50, shuffle=True, seed=0)
     for _ in range(40):

@@ -6,7 +6,8 @@ import numpy as np
 
 from minigrad.drawing.description import Node, describe, identity
 from minigrad.drawing.tensors import shown
-from minigrad.static.symbols import Step, Symbol
+from minigrad.static.steps import Step
+from minigrad.static.symbolic_arrays import Symbol
 
 
 @describe.register
