@@ -3,7 +3,7 @@
 import copy
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,29 +160,6 @@ class Tensor(ArrayLike, Methods):
         hooks = self.grad_fn.hooks if self.grad_fn else ()
         return any(hook.__name__ == "keep" for hook in hooks)
 
-    def register_hook(self, hook: Callable) -> "Handle":
-        """Call hook(gradient) once the whole gradient of this tensor is known.
-
-        What the hook returns, if not None, takes the gradient's place. The handle's
-        remove() takes the hook off again.
-        """
-        if self.edge is None:
-            raise RuntimeError(
-                "cannot register a hook on a tensor that doesn't require gradient"
-            )
-
-        def run(g):
-            result = hook(g if isinstance(g, Tensor) else Tensor(g))
-            if result is None:
-                return g
-            if result.shape != g.shape:
-                raise RuntimeError(
-                    f"hook has changed the gradient's shape {g.shape} to {result.shape}"
-                )
-            return result if isinstance(g, Tensor) else result.array
-
-        return Handle(self.edge, run)
-
     def __deepcopy__(self, memo: dict) -> "Tensor":
         if not self.is_leaf:
             raise RuntimeError(
@@ -196,26 +173,6 @@ class Tensor(ArrayLike, Methods):
 
     def __reduce__(self):
         return rebuilt, (type(self), self.array, self.requires_grad)
-
-
-class Handle:
-    """A hook on a node: it sees the gradient that the node gets; remove() ends that."""
-
-    def __init__(self, node: Node | AccumulateGrad, hook: Callable):
-        self.node, self.hook = weakref.ref(node), hook
-        # what retain_grad() keeps is what all other hooks have made of the gradient
-        node.hooks = tuple(sorted((*node.hooks, hook), key=is_last))
-
-    def remove(self) -> None:
-        """Take the hook off; a second time does nothing."""
-        node = self.node()
-        if node is not None:
-            node.hooks = tuple(hook for hook in node.hooks if hook is not self.hook)
-
-
-def is_last(hook: Callable) -> bool:
-    """Return whether a hook is retain_grad's."""
-    return hook.__name__ == "keep"
 
 
 def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> Tensor:

@@ -12,10 +12,10 @@ import numpy as np
 
 from minigrad.array.dtypes import zeros
 from minigrad.array.fast_sums import product_in_pieces
-from minigrad.graph import creation
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.op import Op
+from minigrad.tensors import creation
 
 
 def pair(value):

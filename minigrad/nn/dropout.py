@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module
+from minigrad.tensors import creation
 
 
 def dropout(input, p=0.5, training=True):

@@ -1,9 +1,9 @@
 """Embeddings: tables of vectors, looked up by integers."""
 
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.op import called
+from minigrad.tensors import creation
 
 
 def embedding(input: Tensor, weight: Tensor) -> Tensor:

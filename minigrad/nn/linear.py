@@ -3,11 +3,11 @@
 import math
 
 from minigrad.array.fast_sums import VERY_LONG, column_sums, product_in_pieces
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.op import Op, called
+from minigrad.tensors import creation
 
 
 def rows(x):

@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 
 from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float32, float64
-from minigrad.graph.hooks import ForwardHook
+from minigrad.graph.hooks import RemovableHandle
 from minigrad.graph.recording import no_grad
-from minigrad.graph.tensor import kind
-from minigrad.rules.methods import Tensor
+from minigrad.graph.tensor import Tensor, kind
 
 
 class Parameter(Tensor):
@@ -65,13 +64,11 @@ class Module:
             out = out if changed is None else changed
         return out
 
-    def register_forward_pre_hook(self, hook: Callable) -> ForwardHook:
-        """Call hook(module, args) before forward; it may return other args."""
-        return ForwardHook(self._before, hook)
-
-    def register_forward_hook(self, hook: Callable) -> ForwardHook:
+    def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(module, args, output) after forward; it may replace the output."""
-        return ForwardHook(self._after, hook)
+        key = object()
+        self._after[key] = hook
+        return RemovableHandle(lambda: self._after.pop(key, None))
 
     # Attributes
 

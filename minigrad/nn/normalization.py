@@ -3,10 +3,10 @@
 import numpy as np
 
 from minigrad.array.fast_sums import means
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.op import Op, called
+from minigrad.tensors import creation
 
 
 def unit_of(x, axes, eps):
