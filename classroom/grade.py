@@ -31,7 +31,7 @@ from rich.text import Text
 
 from classroom import chapters as sources
 from classroom import sandbox
-from classroom.check import BLANK, OTHER_INPUTS, STOPPED, Result, result, run_judge
+from classroom.check import run_judge
 from classroom.collect import Submission, submissions
 from classroom.kernels import Runner
 from classroom.notebooks import (
@@ -51,6 +51,7 @@ from classroom.notebooks import (
 )
 from classroom.report import HandIn, Student, harmless, write_report
 from classroom.sandbox import NoSandbox
+from classroom.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
 
 REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
 MESSAGE = 2_000  # characters of what is told of one exercise
@@ -260,8 +261,8 @@ def judged(
     In a run with hidden checks that is what does not come from the kernel.
     """
     found = result(name, events, timeout, said, last)
-    here = [e["ename"] for e in events if e["exercise"] in (name, None)]
-    stopped = [ename for ename in here if ename in STOPPED]
+    here = [e["failed"] for e in events if e["exercise"] in (name, None)]
+    stopped = [failed for failed in here if failed in STOPPED]
     if found.status != "passed" and stopped:
         return Result(*STOPPED[stopped[0]](timeout))
     if last == "check" or found.message == OTHER_INPUTS:
