@@ -29,6 +29,7 @@ from classroom.verdict import is_forgiven
 
 OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
+JUDGE_MEMORY = 1 << 30  # bytes that the judge of a sandbox may hold
 GRACE = 1.5  # seconds an interrupted cell has to stop
 CHECKS = "check", "hidden"
 DEFINE = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
@@ -363,6 +364,14 @@ def _as_text(outputs):
     return "".join(texts)
 
 
+def bound_memory(most: int) -> None:
+    """Limit what this process may hold; those it starts set limits of their own."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
 def main(
     notebooks: Path,
     events: Path,
@@ -378,6 +387,8 @@ def main(
     are made in `folder`. The file `events` gets one JSON object per line.
     Returns pytest's exit code.
     """
+    if sandboxed:
+        bound_memory(JUDGE_MEMORY)
     BoundedKernel.folder, BoundedKernel.sandboxed = str(folder), sandboxed
     BoundedKernel.timeout, BoundedKernel.total = timeout, total
     nbval.plugin.RunningKernel = BoundedKernel
