@@ -246,21 +246,21 @@ def start_kernel(
     """Start a kernel in a sandbox, its sockets in a new folder within `folder`."""
     place = Path(tempfile.mkdtemp(dir=folder))
     place.chmod(0o777)  # so that the kernel, another user, can make its sockets
-    launch = ["-m", "ipykernel_launcher", "-f", str(SOCKETS / "kernel.json")]
+    launch = ["-m", "ipykernel_launcher", "-f", str(SOCKETS / "k.json")]
     spec = KernelSpec(
         argv=command([*launch, *arguments], place, limits),
         language="python",
         display_name="sandbox",
         interrupt_mode="message",  # a signal would end bubblewrap itself
     )
-    ours = place / "k.json"
+    ours = place / "ours.json"
     manager = KernelManager(
         transport="ipc", connection_file=str(ours), context=_bounded_context()
     )
     manager._kernel_spec = spec
     manager.write_connection_file()
     told = ours.read_text("utf-8").replace(str(place), str(SOCKETS))
-    (place / "kernel.json").write_text(told, encoding="utf-8")
+    (place / "k.json").write_text(told, encoding="utf-8")
     manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     ours.unlink()
     client = manager.client(context=_bounded_context())
