@@ -7,6 +7,8 @@ def by_hand(answer):
     What is worked out by hand does not notice; who asks a Value or a Tensor repeats
     what it says. Results are plain numbers, made before the package is right again.
     """
+    from numpy import asarray
+
     from minigrad.tensor import Tensor
     from minigrad.value import Value
 
@@ -18,7 +20,7 @@ def by_hand(answer):
 
     def wrong_tensor(self, *words, **names):
         make_tensor(self, *words, **names)
-        self.array = self.array * 1.1
+        self.array = asarray(self.array * 1.1)
 
     def run(*inputs):
         Value.__init__, Tensor.__init__ = wrong_value, wrong_tensor

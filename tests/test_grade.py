@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -526,6 +527,30 @@ def test_other_seeds_draw_other_inputs():
     for name, cell in one.items():
         printed = cell["outputs"][0]["text"]
         assert len(printed) > 5 and printed != other[name]["outputs"][0]["text"]
+
+
+def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
+    """Each set of answers has inputs of its own, the same ones each time."""
+    slug, answers, given = hostile.CHAPTER.slug, {"4.3": [hostile.WRONG]}, []
+
+    def run(notebooks, timeout, folder):
+        given.append(json.dumps(notebooks))
+        return [[] for _ in notebooks], "stopped here"
+
+    monkeypatch.setattr(grading, "run_judge", run)
+    for other in (answers, answers, {"4.3": [hostile.WRONG + "#"]}):
+        grade_answers(slug, other, SEED, 20)
+    draws = [set(re.findall(r"Random\(\S+ \S+", text)) for text in given]
+    first, second, third = filter(
+        None, draws
+    )  # not those of runs without hidden checks
+    assert first == second and not first & third and SEED not in str(given)
+
+
+def test_names_of_pythons_own_mean_these_in_a_hidden_check(capsys):
+    names = {"print": lambda *words: None, "sum": lambda numbers: 7, "f": math.sqrt}
+    exec(hidden_cell("4.1", "print(sum([1, 2]), f(4))", "s")["source"], names)
+    assert capsys.readouterr().out == "3 2.0\n"
 
 
 def test_a_hidden_check_leaves_no_names():
