@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from minigrad.drawing import pictures as module
 from minigrad.drawing import rendering
+from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward
 from minigrad.scalar.value import Value
 
@@ -39,14 +39,28 @@ def test_text_tells_what_feeds_what():
         "c = Add(#1, #2) = 15, grad 1",
     ]
     other = a * b + a * a
-    assert "#2 = Mul(a, a) = 4, grad 0" in repr(draw(other))
+    other.backward()
+    assert "#2 = Mul(a, a) = 4, grad 1" in repr(draw(other))
+
+
+def test_a_gradient_that_nobody_has_computed_is_not_shown():
+    a, b, c = two_products()
+    assert "grad" not in repr(draw(c)) and "grad 0" not in shown(draw(c))[1]
+    a.grad = 7.0  # of another graph
+    assert repr(draw(c)).splitlines()[:2] == ["a = 2, grad 7", "b = 3"]
+    c = a * 0 + b
+    c.backward()
+    assert repr(draw(c)).splitlines()[0] == "a = 2, grad 7"
+    dead = (b - 4).relu()
+    dead.backward()
+    assert "grad 0" in shown(draw(dead))[1]
 
 
 def test_before_backward_arrows_carry_slopes():
     a, b, c = two_products()
     words = shown(draw(c))[1]
     assert sorted(w for w in words if len(w) == 1) == ["1", "1", "2", "3", "3", "3"]
-    assert "grad 0" in words and "a = 2" in words
+    assert "a = 2" in words
 
 
 def test_after_backward_orange_arrows_carry_products():
@@ -62,7 +76,7 @@ def test_after_backward_orange_arrows_carry_products():
 def test_two_uses_are_two_arrows():
     x = Value(3)
     y = x + x
-    assert draw(y).source.count("n0:v:e -> ") == 2
+    assert draw(y).source.count("\tn0 -> ") == 2
     assert "y = Add(x, x) = 6" in repr(draw(y))
 
 
@@ -107,8 +121,8 @@ def test_odd_labels_are_drawn_as_they_are():
 
 
 def test_wide_letters_get_wide_boxes():
-    assert module.width("가중치") == module.width("length")
-    assert module.width("Addmm") > module.width("Addnn")
+    assert width("가중치") == width("length")
+    assert width("Addmm") > width("Addnn")
 
 
 def test_the_same_bytes_each_time():
@@ -132,9 +146,9 @@ def test_a_picture_makes_no_request_and_names_no_machine():
 def test_numbers_have_four_digits():
     third, none = Value(1 / 3), Value(-0.0)
     assert repr(draw(third - none)).splitlines() == [
-        "third = 0.3333, grad 0",
-        "none = 0, grad 0",
-        "#1 = Sub(third, none) = 0.3333, grad 0",
+        "third = 0.3333",
+        "none = 0",
+        "#1 = Sub(third, none) = 0.3333",
     ]
     huge = Value(1e300) * Value(1e300)
     assert "= inf" in repr(draw(huge))
@@ -160,10 +174,10 @@ def test_too_large_a_graph_says_what_to_do(show):
     for _ in range(100):
         x = x + 1
     html, words = shown(show(x))
-    assert "has 201 values" in " ".join(words) and "one neuron" in html
+    assert "more than 80 values" in " ".join(words) and "one neuron" in html
     for _ in range(110_000):
         x = x + x
-    assert "100,000 or more values" in repr(show(x))
+    assert "more than 80 values" in repr(show(x))
 
 
 def test_backward_steps_are_told_and_change_no_grad():
@@ -181,14 +195,14 @@ def test_backward_steps_are_told_and_change_no_grad():
 def test_frames_are_in_register():
     a, b, c = two_products()
     film = draw_backward(c)
-    frames = [module.dot(film._nodes, moment, film._film) for moment in film._film]
+    frames = [film._write(step) for step in range(4)]
     sizes = {rendering.to_svg(frame).split(">")[0] for frame in frames}
-    assert len(frames) == 4 and len(sizes) == 1
+    assert len(set(frames)) == 4 and len(sizes) == 1
 
 
 def test_a_leaf_alone():
     x = Value(2)
-    assert repr(draw(x)) == repr(draw_backward(x)) == "x = 2, grad 0"
+    assert repr(draw(x)) == "x = 2"
     assert repr(draw(Value(2, "constant"))) == "2"
 
 

@@ -10,9 +10,9 @@ import pytest
 import minigrad
 from minigrad import nn
 from minigrad.drawing import rendering
-from minigrad.drawing.description import Node, describe, identity
+from minigrad.drawing.describe import Node, describe, identity
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
-from minigrad.drawing.style import SCISSORS, width
+from minigrad.drawing.layout import SCISSORS, width
 
 ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
@@ -90,9 +90,9 @@ def test_the_tutorials_graph_whole():
     loss.backward(retain_graph=True)
     text = lines(draw(loss))
     assert "w (5, 3), grad (5, 3)" in text
-    assert "#1 (1, 3) = Mm(view of x, w)" in text
+    assert "#1 (1, 3) = Mm((1, 5), w)" in text
     assert "loss = BinaryCrossEntropyWithLogits(z, y) = 5.007" in text
-    assert {"BinaryCross", "EntropyWithLogits"} < set(words(draw(loss)))
+    assert {"BinaryCrossEntropy", "WithLogits"} < set(words(draw(loss)))
 
 
 def test_an_intermediate_shows_what_is_still_held():
@@ -146,7 +146,10 @@ def test_constants_are_named_shown_or_forgotten():
     assert lines(draw(x + 1))[-1].endswith("Add(x, constant) = [2, 3]")
     assert "table (7, 2), constant" in lines(draw(x * table))
     assert lines(draw(x * minigrad.ones(9, 2)))[-1].endswith("Mul(x, (9, 2))")
-    assert lines(draw(x * x.detach()))[-1].endswith("Mul(x, view of x) = [1, 4]")
+    assert lines(draw(x * x.detach()))[1:] == [
+        "[1, 2], constant, cut off from x",
+        "#1 = Mul(x, [1, 2]) = [1, 4]",
+    ]
 
 
 def test_scissors_show_what_a_constant_was_cut_off_from():
@@ -268,8 +271,8 @@ def test_too_large_a_graph_says_what_to_do():
     x = leaf(1.0)
     for _ in range(100):
         x = x.exp()
-    assert "has 101 values" in repr(draw(x)) and "draw(model, x)" in repr(draw(x))
-    assert "has 101 values" in " ".join(words(draw_nodes(x)))
+    assert "more than 80 values" in repr(draw(x)) and "draw(model, x)" in repr(draw(x))
+    assert "more than 80 values" in " ".join(words(draw_nodes(x)))
 
 
 @pytest.mark.parametrize("other", [[minigrad.ones(1)], np.ones(2), nn.ReLU])

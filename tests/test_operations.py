@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.rules.methods import Methods
+from minigrad.tensors.methods import Methods
 from tests.reference.compute import HERE, cases, compute
 
 STORED = json.loads((HERE / "operations.json").read_text(encoding="utf-8"))

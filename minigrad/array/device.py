@@ -1,4 +1,9 @@
-"""minigrad.cuda: whether there is a GPU, which minigrad uses by way of CuPy."""
+"""Where arrays are: in the computer's memory, or on a GPU, by way of CuPy.
+
+Nothing here has been run on a GPU: tests use a type of array that stands in for CuPy's.
+"""
+
+from typing import Any
 
 
 class device(str):
@@ -24,3 +29,21 @@ def is_available() -> bool:
     except ImportError:
         return False
     return cupy.cuda.is_available()
+
+
+def device_of(array: Any) -> device:
+    """Return where an array is."""
+    return device("cuda" if type(array).__module__.startswith("cupy") else "cpu")
+
+
+def moved(array: Any, target: str) -> Any:
+    """Return an array on a device; RuntimeError for a GPU if there is no CuPy."""
+    if device(target).type == device_of(array):
+        return array
+    try:
+        import cupy
+    except ImportError as error:
+        raise RuntimeError(
+            "no CuPy here, so there is no device 'cuda': pip install 'minigrad[gpu]'"
+        ) from error
+    return (cupy.asarray if device(target).type == "cuda" else cupy.asnumpy)(array)

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from minigrad.array.arguments import axis_of
+from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import ARRAYS, float32, float64, int64, ones
 
 LONG = 1000  # more numbers than these are not added up at one go: errors would grow

@@ -10,7 +10,6 @@ from minigrad.graph.recording import (
     enable_grad,
     is_grad_enabled,
     no_grad,
-    set_detect_anomaly,
     set_grad_enabled,
 )
 from minigrad.scalar.finite_differences import GradcheckError

@@ -1,44 +1,42 @@
 """checkpoint: backward computes once more what the forward pass did not keep."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd.function import Function
 from minigrad.autograd.gradients import backward, many
-from minigrad.graph.creation import repeatable
-from minigrad.graph.recording import (
-    enable_grad,
-    is_grad_enabled,
-)
+from minigrad.graph.recording import enable_grad, is_grad_enabled
 from minigrad.graph.tensor import Tensor
+from minigrad.tensors.creation import repeatable
 
 
 class Checkpoint(Function):
     """Runs a function without recording; backward runs it once more, recorded."""
 
     @staticmethod
-    def forward(ctx, function, *tensors):
+    def forward(ctx, function, *args):
         ctx.function = function
-        ctx.save_for_backward(*tensors)
-        return function(*tensors)
+        ctx.others = [None if isinstance(x, Tensor) else x for x in args]
+        ctx.save_for_backward(*(x if isinstance(x, Tensor) else None for x in args))
+        return function(*args)
 
     @staticmethod
     def backward(ctx, *grad_outputs):
         if is_grad_enabled():
             raise RuntimeError("checkpoint does not support create_graph=True")
-        pairs = zip(ctx.saved_tensors, ctx.needs_input_grad[1:])
-        leaves = [x.detach().requires_grad_(needed) for x, needed in pairs]
+        args = list(ctx.others)
+        for i, x in enumerate(ctx.saved_tensors):
+            if x is not None:
+                args[i] = x.detach().requires_grad_(ctx.needs_input_grad[i + 1])
         with enable_grad():
-            outputs = many(ctx.function(*leaves))
-        pairs = zip(outputs, grad_outputs)
-        ends = [(o, g) for o, g in pairs if getattr(o, "requires_grad", False)]
-        if ends:
-            backward(*zip(*ends))
-        return None, *(leaf.grad for leaf in leaves)
+            outputs = many(ctx.function(*args))
+        pairs = [(o, g) for o, g in zip(outputs, grad_outputs) if o.requires_grad]
+        if pairs:
+            backward(*zip(*pairs))
+        return None, *(getattr(x, "grad", None) for x in args)
 
 
-def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> Any:
+def checkpoint(function: Callable, *args: Any, use_reentrant: Any = None) -> Any:
     """Return function(*args), keeping nothing for backward but the arguments.
 
     Backward computes the inside again: more time for less memory. Source: T. Chen et
@@ -46,18 +44,6 @@ def checkpoint(function: Callable, *args: Any, use_reentrant=None, **kwargs) -> 
     says, one of the arguments has to require grad; and what is used inside, such as a
     layer's weights, gets its `grad` in every walk back, in that of grad(), too.
     """
-    given, names = [*args, *kwargs.values()], list(kwargs)
-    tensors = [x for x in given if isinstance(x, Tensor)]
-    others = [(i, x) for i, x in enumerate(given) if not isinstance(x, Tensor)]
-    if is_grad_enabled() and not any(x.requires_grad for x in tensors):
-        warnings.warn("no argument requires grad: nothing inside learns", stacklevel=2)
-
-    @repeatable
-    def inside(*tensors):
-        every = list(tensors)
-        for i, other in others:
-            every.insert(i, other)
-        unnamed = len(every) - len(names)
-        return function(*every[:unnamed], **dict(zip(names, every[unnamed:])))
-
-    return Checkpoint.apply(inside, *tensors)
+    if is_grad_enabled() and not any(getattr(x, "requires_grad", 0) for x in args):
+        raise RuntimeError("checkpoint: no argument requires grad: nothing would learn")
+    return Checkpoint.apply(repeatable(function), *args)

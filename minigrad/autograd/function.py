@@ -1,20 +1,16 @@
 """Function: an operation whose backward you write yourself."""
 
 import copy
-import weakref
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from minigrad.array.arguments import no_gradient
-from minigrad.graph.hooks import wrapped
 from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
-from minigrad.graph.saved_values import storage
-from minigrad.graph.tensor import Tensor
-from minigrad.rules.op import Op, to_dtype
+from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.walk import sum_to
+from minigrad.rules.op import Op, edge, renamed, to_dtype
 
 
 class Context:
@@ -33,136 +29,115 @@ class Context:
         self.saved_tensors = tensors
 
 
-def unwritten(ctx: Context, *args: Any) -> None:
-    """Stand where a Function lacks its forward or its backward."""
-    raise NotImplementedError("You must write forward(ctx, ...) and backward(ctx, ...)")
-
-
 class Function:
     """An operation of your own, in two static methods; call it by `Name.apply(...)`.
 
     forward(ctx, *args) returns a result or a tuple; backward(ctx, *gradients) gets one
     gradient for each of these, and returns one for each of args, or None.
-    If there is a setup_context(ctx, args, result), too, forward gets no ctx.
     """
 
-    forward = backward = staticmethod(unwritten)
-    setup_context = None
+    forward: Callable
+    backward: Callable
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run forward unrecorded, and record all of it as one node."""
-        ctx = Context(tuple(getattr(x, "requires_grad", False) for x in args))
+        ctx = Context(tuple(edge(x) is not None for x in args))
         with no_grad():
-            result = cls.computed(ctx, args)
-        if not any(ctx.needs_input_grad) or not recording.get():
+            result = cls.forward(ctx, *args)
+        if not any(ctx.needs_input_grad) or not recording.on:
             return result
         outputs = result if isinstance(result, tuple) else (result,)
-        made = Custom(cls, ctx, args, outputs).record(args, outputs)
+        made = Call(cls, ctx, args, outputs).record(args, outputs)
         return made if isinstance(result, tuple) else made[0]
 
-    @classmethod
-    def computed(cls, ctx: Context, args: tuple) -> Any:
-        """Return what forward does, with a ctx or beside a setup_context."""
-        if cls.setup_context is None:
-            return cls.forward(ctx, *args)
-        result = cls.forward(*args)
-        cls.setup_context(ctx, args, result)
-        return result
 
-
-class Custom:
-    """One call of a Function: what its node has for an op, and for formulas."""
+class Call:
+    """One call of a Function: what its node has for an op."""
 
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
-        self.name, self.frees = f"{function.__name__}Backward", bool(ctx.saved_tensors)
-        self.function, self.ctx = function, ctx
+        self.name, self.function, self.ctx = (
+            f"{function.__name__}Backward",
+            function,
+            ctx,
+        )
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
-        self.outputs = [zeros_for(x) for x in outputs]
-        places, saved = {id(x): i for i, x in enumerate(outputs)}, ctx.saved_tensors
-        self.sources = [getattr(x, "edge", None) or places.get(id(x)) for x in saved]
-
-    def __len__(self) -> int:
-        return len(self.dtypes)
+        self.blanks = [(x.shape, x.dtype) for x in outputs if isinstance(x, Tensor)]
+        places = {id(x): i for i, x in enumerate(outputs)}
+        if len(places) < len(outputs):
+            raise RuntimeError(f"{self.name} returns one output twice: clone() it")
+        # where each saved tensor came from: an edge, or which output it is
+        self.sources = [edge(x) or places.get(id(x)) for x in ctx.saved_tensors]
 
     def record(self, args: tuple, outputs: tuple) -> tuple:
         """Return the outputs as results of one node, which leads to the arguments."""
-        targets = tuple(getattr(x, "edge", None) for x in args)
-        saved = tuple(getattr(x, "array", None) for x in self.ctx.saved_tensors)
+        saved = [None if x is None else x.array for x in self.ctx.saved_tensors]
         self.ctx.saved_tensors = ()  # from now on the node has them
-        saved = tuple(saved if target else () for target in targets)
-        shape = getattr(outputs[0], "shape", None) if len(outputs) == 1 else None
-        node = Node(self, self, targets, saved, shape)
-        self.node = weakref.ref(node)
+        shape = outputs[0].shape if len(outputs) == 1 else None
+        node = Node(self, list(map(edge, args)), {"saved": saved}, shape)
         made = tuple(own_memory(x, args) for x in outputs)
         for i, out in enumerate(made):
             if isinstance(out, Tensor) and out.is_floating_point():
                 out.edge = output_of(node, i, out.shape)
         return made
 
-    def __iter__(self) -> Iterator[Callable]:
-        """Yield a formula for each argument; in one walk all share one backward."""
-        shares: list[Tensor] = []
-
-        def share(g, *saved, i):
-            if not shares:
-                ctx = copy.copy(self.ctx)
-                ctx.saved_tensors = tuple(map(self.linked, saved, self.sources))
-                parts = g if isinstance(g, Parts) else {0: g}
-                given = filled(map(parts.get, range(len(self.outputs))), self.outputs)
-                shares.extend(self.checked(self.function.backward(ctx, *given)))
-            return shares[i] if recording.get() else getattr(shares[i], "array", None)
-
-        for i in range(len(self)):
-            yield partial(share, i=i)
+    def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
+        """Yield each target of the node, and its share: what backward returns."""
+        ctx = copy.copy(self.ctx)
+        pairs = zip(node.saved["saved"], self.sources)
+        ctx.saved_tensors = tuple(linked(x, source, node) for x, source in pairs)
+        parts = g if isinstance(g, Parts) else {0: g}
+        gradients = [
+            wrapped(parts[i]) if i in parts else Tensor(np.zeros(*blank))
+            for i, blank in enumerate(self.blanks)
+        ]
+        shares = self.checked(self.function.backward(ctx, *gradients))
+        for target, share in zip(node.targets, shares):
+            if target and share is not None and (wanted is None or target in wanted):
+                if share.shape != target.shape:
+                    share = sum_to(share, target.shape, self.name)
+                yield target, share if isinstance(g, Tensor) else share.array
 
     def checked(self, shares: Any) -> list[Tensor | None]:
         """Return one gradient for each argument; raise if that is not what came."""
         shares = [*shares] if isinstance(shares, tuple | list) else [shares]
-        while len(shares) > len(self) and shares[-1] is None:
-            shares.pop()
-        if len(shares) != len(self):
+        if len(shares) != len(self.dtypes):
             raise RuntimeError(
                 f"function {self.name} returned an incorrect number of gradients "
-                f"(expected {len(self)}, got {len(shares)})"
+                f"(expected {len(self.dtypes)}, got {len(shares)})"
             )
         for i, (share, dtype) in enumerate(zip(shares, self.dtypes)):
             if share is not None and not (dtype and isinstance(share, Tensor)):
-                raise no_gradient(self.name, i, share)
-            shares[i] = None if share is None else to_dtype(share, dtype)
-        return shares
+                raise TypeError(
+                    f"{self.name}: gradient {i} is a {kind(share)}; it should be a "
+                    "Tensor or None, and None for an argument that is no tensor"
+                )
+        return [s if s is None else to_dtype(s, d) for s, d in zip(shares, self.dtypes)]
 
-    def linked(self, array: Any, source: Any) -> Tensor | None:
-        """Return a saved array as its leaf, or a Tensor that leads to what made it."""
-        if array is None:
-            return None
-        if isinstance(source, int):
-            source = output_of(self.node(), source, array.shape)
-        leaf = getattr(source, "variable", None)
-        is_leaf = leaf is not None and leaf.array is array
-        return leaf if is_leaf else Tensor(array, source)
 
-    def lifted(self, node: Node, make: Callable) -> tuple:
-        """Return formulas, and saved values: linked() makes Tensors of them."""
-        return node.formulas, node.saved
+def linked(array: Any, source: Any, node: Node) -> Tensor | None:
+    """Return a saved array as its leaf, or a Tensor that leads to what made it."""
+    if array is None:
+        return None
+    if isinstance(source, int):
+        source = output_of(node, source, array.shape)
+    leaf = getattr(source, "variable", None)
+    is_leaf = leaf is not None and leaf.array is array
+    return leaf if is_leaf else Tensor(array, source)
 
 
 def own_memory(x: Any, args: tuple) -> Any:
-    """Return an output as a new Tensor, with memory apart from the arguments'."""
+    """Return an output as a new Tensor: a copy if it shares an argument's memory."""
     if not isinstance(x, Tensor):
         return x
-    owners = [id(storage(arg.array)) for arg in args if isinstance(arg, Tensor)]
-    return Tensor(x.array.copy() if id(storage(x.array)) in owners else x.array)
+    arrays = [arg.array for arg in args if isinstance(arg, Tensor)]
+    shared = any(np.may_share_memory(x.array, array) for array in arrays)
+    return Tensor(x.array.copy() if shared else x.array)
 
 
-def zeros_for(x: Any) -> Callable:
-    """Return what makes zeros like the tensor x, without holding on to it."""
-    return partial(np.zeros, x.shape, x.dtype) if isinstance(x, Tensor) else type(None)
-
-
-def filled(gradients: Iterable, zeros: list[Callable]) -> list[Tensor | None]:
-    """Return gradients as Tensors, with zeros for those of Tensors that are None."""
-    return [wrapped(new() if g is None else g) for g, new in zip(gradients, zeros)]
+def wrapped(g: Any) -> Tensor:
+    """Return a gradient as a Tensor."""
+    return g if isinstance(g, Tensor) else Tensor(g)
 
 
 class Parts(dict):
@@ -182,6 +157,4 @@ def output_of(node: Node, index: int, shape: tuple) -> Node:
     """Return the node of one output: `node` itself, unless there are several."""
     if node.shape is not None:
         return node
-    op = copy.copy(part)
-    op.name = node.name()
-    return Node(op, op.formulas, (node,), ((index,),), shape)
+    return Node(renamed(part, node.name()), [node], {"index": index}, shape)

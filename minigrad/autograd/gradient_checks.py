@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.functional import table_of, tied, weighed
+from minigrad.autograd.functional import table_of, weighed
 from minigrad.autograd.gradients import many
-from minigrad.graph.creation import randn_like
 from minigrad.graph.recording import enable_grad, no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import cat
 from minigrad.scalar.finite_differences import GradcheckError, central_difference
+from minigrad.tensors.creation import randn_like
 
 
 def gradcheck(
@@ -55,7 +55,7 @@ def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
 
 def all_outputs(func: Callable, inputs: Any) -> Tensor:
     """Return the numbers of all outputs of func(*inputs) in one row."""
-    return tied(cat([output.reshape(-1) for output in many(func(*many(inputs)))]))
+    return cat([output.reshape(-1) for output in many(func(*many(inputs)))])
 
 
 def to_be_checked(inputs: Any) -> list[Tensor]:
@@ -68,11 +68,10 @@ def to_be_checked(inputs: Any) -> list[Tensor]:
     return checked
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, **options) -> bool:
+def gradgradcheck(func, inputs, **options) -> bool:
     """Check the second derivatives: gradcheck of the gradient, for random weights."""
-    inputs, weights = many(inputs), many(grad_outputs)
-    if grad_outputs is None:
-        weights = [randn_like(o, requires_grad=True) for o in many(func(*inputs))]
+    inputs = many(inputs)
+    weights = [randn_like(o, requires_grad=True) for o in many(func(*inputs))]
     checked = to_be_checked(inputs)
 
     def slopes(*_):  # gradcheck nudges inputs and weights where they are

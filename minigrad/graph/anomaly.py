@@ -2,8 +2,6 @@
 
 import traceback
 import weakref
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,18 +15,13 @@ def remember(node: Any) -> None:
     _traces[node] = traceback.format_stack()[:-3]
 
 
-def watched(node: Any, formulas: Sequence[Callable]) -> list[Callable]:
-    """Return the formulas of a node, made to raise RuntimeError instead of a nan."""
-
-    def formula(i, g, *saved):
-        share = formulas[i](g, *saved)
-        numbers = getattr(share, "array", share)
-        if not np.all(numbers == numbers):
-            lines = _traces.get(node, ["unknown: it was not made in anomaly mode"])
-            raise RuntimeError(
-                f"Function '{node.name()}' returned nan values in its {i}th output. "
-                f"The forward call that made it:\n{''.join(lines)}"
-            )
-        return share
-
-    return [partial(formula, i) for i in range(len(formulas))]
+def check(node: Any, target: Any, share: Any) -> None:
+    """Raise RuntimeError if what a node sends to a target has a nan in it."""
+    numbers = getattr(share, "array", share)
+    if not np.all(numbers == numbers):
+        i = node.targets.index(target)
+        lines = _traces.get(node, ["unknown: it was not made in anomaly mode"])
+        raise RuntimeError(
+            f"Function '{node.name()}' returned nan values in its {i}th output. "
+            f"The forward call that made it:\n{''.join(lines)}"
+        )

@@ -1,8 +1,10 @@
 """Nodes of the graph: one for each recorded operation, and one for each leaf."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterator
+from typing import Any
 
+from minigrad.array.dtypes import ARRAYS
 from minigrad.graph import anomaly
 from minigrad.graph.saved_values import numbers, written_after
 
@@ -11,16 +13,18 @@ AS_IT_IS = ("Backward", "Backward1", "Backward2", "Backward4", "CopySlices")
 
 
 class Node:
-    """One operation that was recorded; `tensor.grad_fn` shows it."""
+    """One operation that was recorded; `tensor.grad_fn` shows it.
 
-    __slots__ = ["op", "formulas", "targets", "saved", "shape", "frees"]
-    __slots__ += ["number", "hooks", "__weakref__"]
+    `targets` are where the shares of a gradient go: for each argument the node that
+    made it, or None. `saved` are the values that the formulas of `op` want, by name.
+    """
 
-    def __init__(self, op, formulas, targets, saved, shape):
-        self.op, self.formulas, self.targets = op, formulas, targets
-        self.saved, self.shape, self.frees = saved, shape, op.frees
+    __slots__ = ["op", "targets", "saved", "shape", "number", "hooks", "__weakref__"]
+
+    def __init__(self, op, targets, saved, shape):
+        self.op, self.targets, self.saved, self.shape = op, targets, saved, shape
         self.number = next(numbers)  # whatever uses the result gets a larger one
-        self.hooks = None
+        self.hooks = ()
         if anomaly.on:
             anomaly.remember(self)
 
@@ -37,7 +41,15 @@ class Node:
         """The nodes that the arguments came from, None for constants, each with a 0."""
         return tuple((target, 0) for target in self.targets)
 
-    def check(self, lift: Callable | None = None) -> None:
+    def shares(self, g: Any, wanted: set | None) -> Iterator[tuple]:
+        """Yield each target that is wanted, and its share of the gradient g."""
+        self.check()
+        for target, share in self.op.shares(self, g, wanted):
+            if anomaly.on:
+                anomaly.check(self, target, share)
+            yield target, share
+
+    def check(self) -> None:
         """Raise RuntimeError if what was saved is gone, or was written to since."""
         if self.saved is None:
             raise RuntimeError(
@@ -45,24 +57,28 @@ class Node:
                 f"freed what {self.name()} had saved. Call the first backward with "
                 "retain_graph=True, or compute the result anew."
             )
-        wanted = self.saved if lift else self.saved[: len(self.targets)]
-        if written_after(self.number, wanted):
+        if written_after(self.number, list(self.saved.values())):
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been "
                 f"modified by an inplace operation: {self.name()} had saved it. Write "
                 "to a clone(), or after backward."
             )
 
+    def free(self) -> None:
+        """Let go of the arrays that were saved, if there are any."""
+        if has_array(list(self.saved.values())):
+            self.saved = None
+
 
 class AccumulateGrad:
     """Where a gradient ends: what arrives here is added to the leaf's `grad`."""
 
     __slots__ = ["leaf", "shape", "number", "hooks", "__weakref__"]
-    targets = formulas = saved = next_functions = ()
+    targets = next_functions = ()
 
     def __init__(self, leaf):
         self.leaf, self.shape = weakref.ref(leaf), leaf.array.shape
-        self.number, self.hooks = next(numbers), None
+        self.number, self.hooks = next(numbers), ()
 
     def __repr__(self):
         return "<AccumulateGrad>"
@@ -75,3 +91,10 @@ class AccumulateGrad:
     def variable(self):
         """The leaf; None if nobody holds it any more."""
         return self.leaf()
+
+
+def has_array(value: Any) -> bool:
+    """Return whether a value is an array, or a list or tuple with one in it."""
+    if isinstance(value, list | tuple):
+        return any(map(has_array, value))
+    return isinstance(value, ARRAYS)

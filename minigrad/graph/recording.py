@@ -1,128 +1,83 @@
-"""Switches: whether operations are recorded, and whether backward looks for nan."""
+"""The switch: whether operations are recorded. Each thread has its own."""
 
-from collections.abc import Callable
+import threading
 from contextlib import ContextDecorator
-from contextvars import ContextVar
-from functools import partial, wraps
+from types import CodeType
 
 from minigrad.graph import anomaly
 
-recording = ContextVar("recording", default=True)  # each thread and task has its own
 GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
 
 
+class Recording(threading.local):
+    """Whether this thread records, and whether it did outside of each open `with`."""
+
+    def __init__(self):
+        self.on, self.outside = True, []
+
+
+recording = Recording()
+
+
 class Switch(ContextDecorator):
-    """Sets a flag for the length of a `with`, or of each call of a function."""
+    """Sets `recording.on` for the length of a `with`, or of each call of a function."""
 
-    flag, value = recording, False
+    value = False
 
-    def __new__(cls, function=None):
-        made = super().__new__(cls)
-        return made if function is None else Switch.__call__(made, function)
+    def __enter__(self):
+        recording.outside.append(recording.on)
+        recording.on = self.value
 
-    def __init__(self, function=None):
-        self._before = []
+    def __exit__(self, *exception):
+        recording.on = recording.outside.pop() if recording.outside else True
 
     def __call__(self, function):
         code = getattr(function, "__code__", None)
-        if code and code.co_flags & GENERATOR:
-            return stepwise(self, function)
+        if isinstance(code, CodeType) and code.co_flags & GENERATOR:
+            raise TypeError(
+                f"{function.__name__} is a generator, which runs when it is asked for "
+                "values: write the `with` inside of it"
+            )
         return super().__call__(function)
-
-    def _recreate_cm(self):
-        return type(self)()  # calls may be in several threads at once
-
-    def __enter__(self):
-        self._before.append(self.flag.set(self.value))
-
-    def __exit__(self, *exception):
-        self.flag.reset(self._before.pop())
-
-
-def stepwise(switch: Switch, function: Callable) -> Callable:
-    """Return a generator function for which the switch holds, but not at its yields."""
-
-    @wraps(function)
-    def generator(*args, **kwargs):
-        steps = function(*args, **kwargs)
-        step = partial(next, steps)
-        while True:
-            try:
-                with switch._recreate_cm():
-                    out = step()
-            except StopIteration as end:
-                return end.value
-            try:
-                step = partial(steps.send, (yield out))
-            except GeneratorExit:
-                steps.close()
-                raise
-            except BaseException as error:
-                step = partial(steps.throw, error)
-
-    return generator
 
 
 class no_grad(Switch):
     """Do not record what happens inside: results have requires_grad=False."""
 
-    flag, value = recording, False
-
 
 class enable_grad(Switch):
     """Record what happens inside, also within no_grad."""
 
-    flag, value = recording, True
+    value = True
 
 
 class set_grad_enabled(Switch):
     """Record or do not record: from now on, or until the end of a `with`."""
 
-    def __new__(cls, mode: bool):
-        return super().__new__(cls)
-
     def __init__(self, mode: bool):
-        self.value, self._before = mode, [recording.set(mode)]
-
-    def __call__(self, function):
-        self.__exit__()
-        return super().__call__(function)
-
-    def _recreate_cm(self):
-        return type(self)(self.value)
+        self.value, self.before, recording.on = bool(mode), recording.on, bool(mode)
 
     def __enter__(self):
-        if not self._before:
-            super().__enter__()
+        recording.outside.append(self.before)
+
+    def __call__(self, function):
+        recording.on = self.before
+        return (enable_grad if self.value else no_grad)()(function)
 
 
-class detect_anomaly(Switch):
+class detect_anomaly(ContextDecorator):
     """Let backward name the line of the forward pass that a nan comes from.
 
     For all threads, and slow: every node remembers where it was made.
     """
 
     def __enter__(self):
-        self._before.append(anomaly.on)
-        anomaly.on = True
+        self.before, anomaly.on = anomaly.on, True
 
     def __exit__(self, *exception):
-        anomaly.on = self._before.pop()
-
-
-class set_detect_anomaly(detect_anomaly):
-    """Look for nan or do not: from now on, or until the end of a `with`."""
-
-    def __new__(cls, mode: bool):
-        return super().__new__(cls)
-
-    def __init__(self, mode: bool):
-        self._before, anomaly.on = [anomaly.on], mode
-
-    def __enter__(self):
-        """Leave it as it has been set."""
+        anomaly.on = self.before
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operations are being recorded, in this thread or task."""
-    return recording.get()
+    """Return whether operations are being recorded, in this thread."""
+    return recording.on

@@ -8,16 +8,13 @@ storage, so they share its writes.
 
 import itertools
 import weakref
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from minigrad.array.dtypes import ARRAYS, Array
+from minigrad.array.dtypes import ARRAYS
 
 numbers = itertools.count(1)
-one_at_a_time = RLock()
-latest = 0  # number of the newest write: nodes made after it need no check
 _writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
 
 
@@ -28,23 +25,14 @@ def storage(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def now() -> int:
-    """Return the number of a write that happens now: the newest one."""
-    global latest
-    with one_at_a_time:  # another thread's older number must not come last
-        latest = next(numbers)
-        return latest
-
-
 def wrote(array: np.ndarray) -> None:
     """Note that the storage of `array` is being written to, now."""
-    owner = array if array.base is None else storage(array)
-    entry = _writes.get(key := id(owner))
-    if entry is None:
+    owner = storage(array)
+    key = id(owner)
+    if key not in _writes:
         forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
-        entry = _writes[key] = [forget, 0, 0]
-    entry[1] += 1
-    entry[2] = now()
+        _writes[key] = [forget, 0, 0]
+    _writes[key][1:] = version(owner) + 1, next(numbers)
 
 
 def version(array: np.ndarray) -> int:
@@ -53,9 +41,9 @@ def version(array: np.ndarray) -> int:
 
 
 def written_after(number: int, saved: Any) -> bool:
-    """Tell whether an array in `saved`, a nest of tuples, was written to since."""
+    """Tell whether an array in `saved`, a nest of lists, was written to since."""
     if isinstance(saved, tuple | list):
         return any(written_after(number, each) for each in saved)
-    if not isinstance(saved, Array):
+    if not isinstance(saved, ARRAYS):
         return False
     return _writes.get(id(storage(saved)), (None, 0, 0))[2] > number

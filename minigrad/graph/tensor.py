@@ -1,39 +1,39 @@
 """Tensor: an array that knows what made it, under the names that PyTorch uses."""
 
-import sys
+import copy
 import warnings
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
-from minigrad.array.dtypes import ones
-from minigrad.array.ownership import ALONE
+from minigrad.array.dtypes import as_array, ones
+from minigrad.array.protocols import ArrayLike
 from minigrad.graph import saved_values
-from minigrad.graph.array_protocols import ArrayLike, held
 from minigrad.graph.node import AccumulateGrad, Node
 from minigrad.graph.recording import recording
-from minigrad.graph.walk import run_backward
+from minigrad.graph.walk import walk
 
-np.seterr(all="ignore")  # log(0) is -inf and 0 / 0 nan, without a word, as in PyTorch
+if TYPE_CHECKING:
+    from minigrad.tensors.methods import Methods
+else:
+    Methods = object  # tensors/methods.py gives them to the class when it is loaded
 
 
-class Tensor(ArrayLike):
+class Tensor(ArrayLike, Methods):
     """An array, and where it came from.
 
     `edge` is where its gradient goes: the Node that made it, or the AccumulateGrad of
-    a leaf that requires grad, or None. What can be done with a tensor is added to the
-    class in methods.py; views.py and hooks.py add one thing each.
+    a leaf that requires grad, or None.
     """
 
-    __slots__ = ["array", "edge", "end", "_grad", "source", "views", "__weakref__"]
+    __slots__ = ["array", "edge", "_grad", "source", "rewritten", "__weakref__"]
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
-        self.array = data if type(data) is ndarray else held(data, edge)
-        self.edge = edge
-        self._grad = None
+        self.array = data if type(data) is ndarray else held(data)
+        self.edge, self._grad, self.source = edge, None, None
 
     @property
     def requires_grad(self) -> bool:
@@ -44,10 +44,7 @@ class Tensor(ArrayLike):
     def requires_grad(self, value: bool) -> None:
         if value != self.requires_grad:
             check_may_switch(self)
-            if value:  # off and on again: the same end
-                self.end = getattr(self, "end", None) or AccumulateGrad(self)
-                self.end.shape = self.array.shape
-            self.edge = self.end if value else None
+            self.edge = AccumulateGrad(self) if value else None
 
     @property
     def grad_fn(self) -> Node | None:
@@ -62,20 +59,20 @@ class Tensor(ArrayLike):
     @property
     def grad(self) -> "Tensor | None":
         """What backward() has added up so far, of the same shape as the tensor."""
-        warn_of_result(self)
+        if self._grad is None and not (self.is_leaf or self.retains_grad):
+            warnings.warn(
+                "The .grad of a Tensor that is not a leaf is being accessed: only "
+                "leaves get one in backward(). Call retain_grad() on a result before.",
+                stacklevel=2,
+            )
         return self._grad
 
     @grad.setter
     def grad(self, value: "Tensor | None") -> None:
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(f"grad must be a Tensor or None, not {kind(value)}")
-        if value is not None and value.shape != self.shape:
+        if value is not None and (value.shape, value.dtype) != (self.shape, self.dtype):
             raise RuntimeError(
-                f"assigned grad has shape {value.shape}, the tensor {self.shape}"
-            )
-        if value is not None and value.dtype != self.dtype:
-            raise RuntimeError(
-                f"assigned grad has dtype {value.dtype}, the tensor {self.dtype}"
+                f"assigned grad is {value.dtype} of shape {value.shape}, the tensor "
+                f"{self.dtype} of shape {self.shape}"
             )
         self._grad = value
 
@@ -88,13 +85,6 @@ class Tensor(ArrayLike):
         """Return a tensor on the same memory that no gradient flows through."""
         return Tensor(self.array)
 
-    def detach_(self) -> "Tensor":
-        """Cut this tensor itself off from what made it; a view refuses."""
-        if self._base is not None:
-            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-        self.edge = None
-        return self
-
     @property
     def data(self) -> "Tensor":
         """The same memory, not recorded: like detach()."""
@@ -102,8 +92,6 @@ class Tensor(ArrayLike):
 
     @data.setter
     def data(self, value: "Tensor") -> None:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"data must be a Tensor, not {kind(value)}")
         if self.requires_grad and not value.is_floating_point():
             raise RuntimeError(f"what requires grad holds floats, not {value.dtype}")
         self.array = value.array
@@ -128,6 +116,27 @@ class Tensor(ArrayLike):
         """
         collect([self], [gradient], retain_graph, create_graph, inputs)
 
+    def shows_memory_of(self, other: "Tensor") -> None:
+        """Remember whose memory this is a view of, and since when."""
+        if saved_values.storage(self.array) is saved_values.storage(other.array):
+            base = other if other._base is None else other._base
+            self.source = base, next(saved_values.numbers)
+
+    @property
+    def _base(self) -> "Tensor | None":
+        """The tensor whose memory a view shows; None for one that is no view."""
+        return None if self.source is None else self.source[0]
+
+    def check_view(self) -> None:
+        """Raise RuntimeError if this view's base was written to, recorded, since."""
+        base, number = self.source
+        if getattr(base, "rewritten", 0) > number:
+            raise RuntimeError(
+                "this view was made before its base was modified by an inplace "
+                "operation that autograd recorded, and knows nothing of it. Take the "
+                "view anew."
+            )
+
     def retain_grad(self) -> None:
         """Keep the gradient of a result in its `grad`, too, as if it were a leaf."""
         if self.edge is None:
@@ -140,16 +149,48 @@ class Tensor(ArrayLike):
 
         def keep(g):
             if me() is not None:
-                accumulate(me(), copied(g, me()))
+                accumulate(me(), g)
             return g
 
-        self.edge.hooks = [*(self.edge.hooks or ()), keep]
+        self.edge.hooks += (keep,)
 
     @property
     def retains_grad(self) -> bool:
         """Whether retain_grad() was called on this result."""
-        hooks = (self.grad_fn and self.grad_fn.hooks) or ()
+        hooks = self.grad_fn.hooks if self.grad_fn else ()
         return any(hook.__name__ == "keep" for hook in hooks)
+
+    def __deepcopy__(self, memo: dict) -> "Tensor":
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support "
+                "the deepcopy protocol; clone() or detach() this one."
+            )
+        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
+        memo[id(self)] = twin
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self):
+        return rebuilt, (type(self), self.array, self.requires_grad)
+
+
+def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> Tensor:
+    """Return what was copied or unpickled as a leaf."""
+    twin = cls.__new__(cls)
+    Tensor.__init__(twin, array)
+    twin.requires_grad = requires_grad
+    return twin
+
+
+def held(data: Any) -> ndarray:
+    """Return what a Tensor is to hold as an array; numbers are for tensor()."""
+    if type(data) in (list, tuple, bool, int, float):
+        raise TypeError(
+            "Tensor(...) takes an array, no numbers and no sizes: write "
+            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
+        )
+    return as_array(data)
 
 
 def check_may_switch(tensor: Tensor) -> None:
@@ -166,16 +207,6 @@ def check_may_switch(tensor: Tensor) -> None:
         )
 
 
-def warn_of_result(tensor: Tensor) -> None:
-    """Warn whoever asks a result for a gradient that it does not retain."""
-    if tensor._grad is None and not (tensor.is_leaf or tensor.retains_grad):
-        warnings.warn(
-            "The .grad of a Tensor that is not a leaf is being accessed: only leaves "
-            "get one in backward(). Call retain_grad() on a result before.",
-            stacklevel=3,
-        )
-
-
 def kind(value: Any) -> str:
     """Return what to call the type of a value in a message."""
     return type(value).__name__
@@ -185,43 +216,53 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
     """Carry gradients from `outputs` back; return what reached the ends, by node."""
     if inputs is not None and not inputs:
         raise RuntimeError("inputs cannot be empty: say what to get the gradients of")
-    roots, edges = {}, {tensor.edge for tensor in inputs or ()}
-    if None in edges:
+    ends = {tensor.edge for tensor in inputs or ()}
+    if None in ends:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    if len(outputs) != len(gradients):
-        raise RuntimeError(f"got {len(outputs)} tensors, {len(gradients)} gradients")
-    for output, g in zip(outputs, gradients):
-        g = first_gradient(output, g)
+    roots: dict = {}
+    for output, gradient in zip(outputs, gradients, strict=True):
+        g = first_gradient(output, gradient)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
     retain = create_graph if retain_graph is None else retain_graph
-    before = recording.set(create_graph)
+    before, recording.on = recording.on, create_graph
     try:
-        return run_backward(roots, edges, retain, Tensor if create_graph else None)
+        with np.errstate(all="ignore"):
+            return walk(roots, ends, retain)
     finally:
-        recording.reset(before)
+        recording.on = before
 
 
 def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
-    inputs = [inputs] if isinstance(inputs, Tensor) else inputs and list(inputs)
-    wanted = {tensor.edge: tensor for tensor in inputs or ()}
-    for tensor in inputs or ():
-        if tensor.edge:
-            tensor.retain_grad()  # as PyTorch does, for this walk and later ones
+    inputs = [inputs] if isinstance(inputs, Tensor) else inputs
     ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
-    while ends:
-        node, g = ends.popitem()
-        leaf = wanted[node] if wanted else node.leaf()
-        mine = sys.getrefcount(g) == ALONE and type(g) is ndarray and g.base is None
-        if leaf is not None and leaf.edge and not (wanted and leaf.retains_grad):
-            if not mine or g.dtype is not leaf.array.dtype:
-                g = copied(g, leaf)
-            accumulate(leaf, g)
+    if inputs is None:
+        pairs = [(node.variable, g) for node, g in ends.items()]
+    else:
+        pairs = [(x, ends[x.edge]) for x in inputs if x.edge in ends]
+    for x, g in pairs:
+        if x is not None and x.requires_grad and not x.retains_grad:
+            accumulate(x, g)
+
+
+def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:
+    """Add g to the leaf's grad: in place, unless either is part of a graph."""
+    if leaf._grad is None:
+        leaf._grad = (
+            g.clone() if isinstance(g, Tensor) else Tensor(g.astype(leaf.dtype))
+        )
+    elif isinstance(g, Tensor) or leaf._grad.requires_grad:
+        leaf._grad = leaf._grad + g
+    else:
+        saved_values.wrote(leaf._grad.array)
+        leaf._grad.array += g
 
 
 def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
     """Return the gradient that a walk back from `output` starts with."""
+    if output.source is not None:
+        output.check_view()
     if output.edge is None:
         raise RuntimeError(
             "element 0 of tensors does not require grad and does not have a grad_fn: "
@@ -249,21 +290,3 @@ def check_gradient(output: Tensor, gradient: Tensor) -> None:
             f"Mismatch in shape: grad_output has a shape of {gradient.shape} and "
             f"output has a shape of {output.shape}"
         )
-
-
-def copied(g: Tensor | ndarray, leaf: Tensor) -> Tensor | ndarray:
-    """Return a copy of `g`, which nobody else holds, of the leaf's dtype."""
-    if isinstance(g, Tensor):
-        return Tensor(g.array.copy(), g.edge)
-    return g.astype(leaf.array.dtype)
-
-
-def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:
-    """Add g to the leaf's grad: in place, unless either is part of a graph."""
-    if leaf._grad is None:
-        leaf._grad = g if isinstance(g, Tensor) else Tensor(g)
-    elif isinstance(g, Tensor) or leaf._grad.requires_grad:
-        leaf._grad = leaf._grad + g
-    else:
-        saved_values.wrote(leaf._grad.array)
-        leaf._grad.array += g

@@ -4,7 +4,6 @@ Source: A. Radford et al., "Language Models are Unsupervised Multitask Learners"
 which norms before each part; A. Vaswani et al., "Attention Is All You Need", 2017.
 """
 
-from minigrad.graph import creation
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import (
@@ -19,6 +18,7 @@ from minigrad.nn import (
 )
 from minigrad.nn import functional as F
 from minigrad.rules.joining import cat
+from minigrad.tensors import creation
 
 
 class CausalSelfAttention(Module):

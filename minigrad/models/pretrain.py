@@ -5,12 +5,12 @@ python -m minigrad.models.pretrain
 
 import numpy as np
 
-from minigrad.graph import creation
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.models.resnet import DIGITS, resnet_digits
 from minigrad.nn.functional import cross_entropy
 from minigrad.optim import SGD, CosineAnnealingLR
+from minigrad.tensors import creation
 from minigrad.training import data
 from minigrad.training.fit import train
 from minigrad.training.saving import save

@@ -1,43 +1,21 @@
 """Op: an operation with its derivatives, one formula for each argument."""
 
 import copy
-from collections.abc import Callable, Sequence
-from functools import partial
-from operator import itemgetter
+from collections.abc import Callable, Iterator
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from minigrad.array.arguments import (
-    MISSING,
-    check_bools,
-    check_keepdim,
-    has_array,
-    in_order,
-    parameters_of,
-    parted,
-    refusal,
-    without_axis_0,
-)
-from minigrad.array.dtypes import (
-    Array,
-    as_array,
-    as_dtype,
-    default,
-    int64,
-    promoted,
-    zeros,
-)
+from minigrad.array.dtypes import ARRAYS, Array, default, promoted, zeros
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
-from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import run_backward
-from minigrad.rules.operands import both_tensors, not_a_tensor, on_arrays
-from minigrad.rules.shared_memory import note
+from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.walk import sum_to, walk
 
-# Arguments that a formula may want though they are no tensor's: an index array, say
-MAY_BE_ARRAYS = {"index", "condition", "mask", "target", "where", "unit"}
+MISSING = object()  # the default of a parameter that has none
+ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
 
 
 class Op:
@@ -55,244 +33,197 @@ class Op:
 
     def __init__(self, name, forward, plain=None, overload=None, **formulas):
         self.name, self.forward, self.plain = name, forward, plain
-        self.formulas, self.arguments = tuple(formulas.values()), tuple(formulas)
-        self.parameters = parameters_of(forward)
-        self.defaults = tuple(self.parameters.values())
-        self.required = self.defaults.count(MISSING)
-        self.names = [list(parameters_of(f))[1:] for f in self.formulas]
-        known = [*self.parameters, "y", "shape", "i"]
-        named = dict.fromkeys(name for names in self.names for name in names)
-        self.extras = [name for name in named if name not in known]
-        dim = list(self.parameters).index("dim") if "dim" in self.parameters else None
-        self.along = dim  # which argument says along which axis, if one does
-        # Whether a node has arrays to free after a walk back, or has to look for some
-        arrays = {"y", *self.arguments, *(self.extras if plain else ())}
-        self.frees = bool(named.keys() & arrays)
-        self.choosy = bool(named.keys() & (MAY_BE_ARRAYS | set(self.extras)))
-        self.picks = [self.picker(names) for names in self.names]
-        self.method, self.renamed = bound(self), {}
-        self.method.__qualname__ = name.lower()  # errors name it
-        self.overload = overload and list(self.parameters).index(overload)
-        if overload:  # PyTorch numbers the backward of x.sum(0) otherwise
-            self.overloaded = copy.copy(self)
-            self.overloaded.name = f"{name}Backward1"
-
-    def picker(self, names: list[str]) -> Callable:
-        """Return what picks the named values, for a formula, from all: see record()."""
-        known = [*self.parameters, "y", *self.extras, "shape"]
-        places = [known.index(name) for name in names if name != "i"]
-        if len(places) > 1:
-            return itemgetter(*places)
-        return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
+        self.parameters, self.overload = parameters_of(forward), overload
+        for argument in formulas:
+            if argument not in self.parameters:
+                takes = ", ".join(self.parameters)
+                raise TypeError(f"{name} takes {takes}: there is no {argument!r}")
+        arguments = [name for name in self.parameters if name in formulas]
+        self.formulas = {name: formulas[name] for name in arguments}
+        self.wants = {n: list(parameters_of(formulas[n]))[1:] for n in arguments}
 
     def __repr__(self):
         return f"<Op {self.name}>"
 
+    def __get__(self, tensor, owner=None):
+        return self if tensor is None else MethodType(self, tensor)
+
     def __call__(self, *args, **kwargs):
-        return self.method(*args, **kwargs)
-
-    def adopt(self, other: "Op") -> dict:
-        """Become `other` for all who hold this Op or its method; return what it was.
-
-        What it was can be adopted in its turn. Tensor has the method as its own, so
-        this has to change from within: by its code.
-        """
-        before = vars(self) | {"code": self.method.__code__}
-        now = dict(vars(other) if isinstance(other, Op) else other)
-        self.method.__code__ = now.pop("code", None) or other.method.__code__
-        vars(self).update(now, method=self.method)
-        return before
-
-    def lifted(self, node: Node, make: Callable) -> tuple:
-        """Return the formulas of `node`, and what it saved as Tensors that lead on."""
-        if self.plain:
-            return through_plain(node, make)
-        return node.formulas, [
-            [link(node, name, value, make) for name, value in zip(names, values or ())]
-            for names, values in zip(self.names * len(node.targets), node.saved)
-        ]
-
-
-def bound(op: Op) -> Callable:
-    """Return the function that calls `op`; it can be a method of Tensor, too."""
-    simple = not (op.plain or op.extras or any("shape" in ns for ns in op.names))
-    if simple and list(op.parameters) == ["a"]:
-        return unary(op)
-    if simple and list(op.parameters) == ["a", "b"]:
-        return binary(op)
-    if simple and op.arguments == tuple(op.parameters) and len(op.arguments) == 3:
-        return ternary(op)
-    return general(op)
-
-
-def unary(op: Op) -> Callable:
-    """Bind an operation on one tensor."""
-
-    def method(input):
-        if not isinstance(input, Tensor):
-            return on_arrays(op, input)
-        x, to_a = input.array, input.edge
-        out = op.forward(x)
-        if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
-            out = as_array(out)
-        if to_a is None or not op.formulas or not recording.get():
-            return Tensor(settle(op, out, x))
-        saved = (op.picks[0]((x, out)),)
-        return Tensor(out, Node(op, op.formulas, (to_a,), saved, out.shape))
-
-    return method
-
-
-def binary(op: Op) -> Callable:
-    """Bind an elementwise operation on two tensors, whose shapes broadcast."""
-
-    def method(input, other):
-        if type(other) is not Tensor or type(input) is not Tensor:
-            input, other = both_tensors(op, input, other)
-        x, y = input.array, other.array
-        to_a, to_b = input.edge, other.edge
-        if x.dtype is not y.dtype and x.dtype != y.dtype:
-            check_bools(op, x, y)
-            return op.method(*alike(input, other))
-        try:
-            out = op.forward(x, y)
-        except ValueError as error:
-            raise refusal(op, (x, y), error) from error
-        if type(out) is not ndarray:  # NumPy makes scalars of arrays without dimensions
-            out = as_array(out)
-        if (to_a or to_b) is None or not op.formulas or not recording.get():
-            return Tensor(settle(op, out, x, y))
-        save_a, save_b = op.picks
-        values = x, y, out
-        saved = to_a and save_a(values), to_b and save_b(values)
-        return Tensor(out, Node(op, op.formulas, (to_a, to_b), saved, out.shape))
-
-    return method
-
-
-def ternary(op: Op) -> Callable:
-    """Bind an operation on three tensors, each with a formula: a linear layer, say."""
-    op.general = general(op)  # for three that are not all tensors
-
-    def method(*args, **kwargs):
-        if kwargs or len(args) != 3:
-            return op.general(*args, **kwargs)
-        a, b, c = args
-        if not (
-            isinstance(a, Tensor) and isinstance(b, Tensor) and isinstance(c, Tensor)
-        ):
-            return op.general(a, b, c)
-        x, y, z = a.array, b.array, c.array
-        to_a, to_b, to_c = a.edge, b.edge, c.edge
-        try:
-            out = op.forward(x, y, z)
-        except ValueError as error:
-            raise refusal(op, (x, y, z), error) from error
-        if type(out) is not ndarray or out.base is not None or out.dtype.kind != "f":
-            return op.general(a, b, c)
-        if (to_a or to_b or to_c) is None or not recording.get():
-            return Tensor(out)
-        save_a, save_b, save_c = op.picks
-        known = x, y, z, out
-        saved = to_a and save_a(known), to_b and save_b(known), to_c and save_c(known)
-        return Tensor(out, Node(op, op.formulas, (to_a, to_b, to_c), saved, out.shape))
-
-    return method
-
-
-def general(op: Op) -> Callable:
-    """Bind an operation that has any parameters besides, or a list of tensors."""
-
-    def method(*args, **kwargs):
-        if kwargs or len(args) != len(op.defaults):
-            dtype = kwargs.pop("dtype", None) if op.along else None
-            args = in_order(op, args, kwargs)
-            args = args if dtype is None else in_dtype(op, dtype, *args)
-        if op.along and args[op.along] is not None:
-            check_keepdim(op, args)
-            args = without_axis_0(op, args)
-        listed, bare = isinstance(args[0], list), True
-        arrays, targets = [], []
-        for value in args[0] if listed else args:
-            if isinstance(value, Tensor):
-                arrays.append(value.array)
-                targets.append(value.edge)
-                bare = False
-            else:
-                if isinstance(value, np.generic) and not bare:  # an option
-                    value = value.item()
-                arrays.append(value)
-                targets.append(None)
-        if bare and not has_array(arrays) and not isinstance(args[0], np.generic):
-            raise not_a_tensor(op.name, args[0])
-        if listed:
-            arrays = [arrays, *args[1:]]
-        try:
-            out, extras = op.forward(*arrays), ()
-        except ValueError as error:
-            raise refusal(op, arrays, error) from error
-        if type(out) is not ndarray or op.extras:
-            out, extras = parted(op, out)
-        if bare and not listed:  # a formula calls, and wants an array
-            return out
-        if not listed:
-            del targets[len(op.formulas) :]
-        node = None
-        if any(targets) and recording.get() and out.dtype.kind == "f":
-            node = record(op, arrays, out, extras, targets)
-        result = Tensor(out, node)
-        if out.base is not None and not listed:
-            note(result, op, args)
+        """Compute the result; record a node, if an argument requires grad."""
+        values = dict(zip(self.parameters, in_order(self, args, kwargs)))
+        if [*values] == ["a", "b"]:
+            values = alike(**values)
+        first, *_ = values.values()
+        tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
+        if not tensors:  # a formula calls, and wants an array
+            check_arrays(self, *values.values())
+            return parted(self.forward(*values.values()))[0]
+        arrays = {name: bare(value) for name, value in values.items()}
+        with np.errstate(all="ignore"):  # log(0) is -inf, without a word
+            y, extras = parted(self.forward(*arrays.values()))
+        result = Tensor(settled(y, tensors))
+        targets = [edge(x) for name in self.formulas for x in flat([values[name]])]
+        if any(targets) and recording.on and result.is_floating_point():
+            known = arrays | extras | {"y": result.array}
+            result.edge = self.record(targets, known)
+        if result.array.base is not None and isinstance(first, Tensor):
+            result.shows_memory_of(first)
         return result
 
-    return method
+    def record(self, targets: list, known: dict[str, Any]) -> Node:
+        """Return the node of a result, with what the formulas want of what is known."""
+        listed = len(targets) > len(self.formulas)
+        pairs = zip(targets, self.wants.values())
+        wants = {n for to, names in pairs if to or listed for n in names}
+        saved = {n: known[n] for n in wants if n not in ("shape", "i")}
+        if self.plain:
+            saved |= {name: known[name] for name in self.parameters}
+        op = self
+        if self.overload and known[self.overload] is not None:
+            op = renamed(self, f"{self.name}Backward1")  # as PyTorch numbers x.sum(0)
+        return Node(op, targets, saved, known["y"].shape)
+
+    def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
+        """Yield each target of `node`, and its share of the gradient of the result.
+
+        If g is a Tensor, the formulas get Tensors, too, and are recorded.
+        """
+        if self.plain and isinstance(g, Tensor):
+            yield from shares_of_plain(node, g, wanted)
+            return
+        rules = list(zip(self.formulas.values(), self.wants.values()))
+        for i, target in enumerate(node.targets):
+            if target and (wanted is None or target in wanted):
+                formula, names = rules[min(i, len(rules) - 1)]
+                values = [value_of(node, name, i, g) for name in names]
+                share = formula(g, *values)
+                if share.shape != target.shape:
+                    share = sum_to(share, target.shape, node.name())
+                yield target, share
 
 
-def in_dtype(op: Op, dtype: Any, input: Tensor, *rest: Any) -> tuple:
-    """Return the arguments, with the tensor in the dtype that a reduction is told."""
-    dtype = as_dtype(dtype)
-    if dtype.kind == "b":
-        raise RuntimeError(f"{op.name.lower()}: not in bools; see any() and all()")
-    if input.requires_grad and dtype.kind != "f":
-        raise RuntimeError(f"{op.name}: no gradient flows through {dtype}; detach()")
-    return to_dtype(input, dtype), *rest
+def value_of(node: Node, name: str, i: int, g: Any) -> Any:
+    """Return what a formula wants, for argument i, by its name.
+
+    Beside a gradient that is a Tensor, an array is one, too, and leads to its node.
+    """
+    if name in ("shape", "i"):
+        return node.targets[i].shape if name == "shape" else i
+    value = node.saved[name]
+    if not isinstance(g, Tensor) or not isinstance(value, ARRAYS):
+        return value
+    arguments = [*node.op.formulas]
+    if name in arguments:
+        return Tensor(value, node.targets[arguments.index(name)])
+    return Tensor(value, node) if name == "y" else value
 
 
-def record(op: Op, arrays: list, out: ndarray, extras: Sequence, targets: list) -> Node:
-    """Return the node of an operation that has any parameters, or a list of tensors."""
-    known = [*arrays, out, *extras, None]
-    formulas, picks, saved = op.formulas, op.picks, []
-    if isinstance(arrays[0], list):
-        picks = picks * len(targets)
-        formulas = [partial(formulas[0], i=i) for i in range(len(targets))]
-    for pick, to in zip(picks, targets):
-        known[-1] = to and to.shape
-        saved.append(to and pick(known))
-    if op.plain:
-        saved.append(arrays)
-    if op.overload and arrays[op.overload] is not None:
-        op = op.overloaded
-    node = Node(op, formulas, targets, saved, out.shape)
-    if op.choosy and not op.frees:
-        node.frees = has_array(saved)
-    return node
+def shares_of_plain(node: Node, g: Tensor, wanted: set | None) -> Iterator[tuple]:
+    """Yield shares by way of the plain composition, which is recorded anew."""
+    inputs = {name: node.saved[name] for name in node.op.parameters}
+    doors = {}
+    for name, target in zip(node.op.formulas, node.targets):
+        if isinstance(inputs[name], ARRAYS):
+            inputs[name] = alias(Tensor(inputs[name], target))
+            if target and (wanted is None or target in wanted):
+                doors[inputs[name].edge] = target
+    y = node.op.plain(**inputs)
+    ends = walk({y.edge: g}, set(doors), True) if y.edge else {}
+    for door, target in doors.items():
+        nothing = Tensor(zeros(door.shape, g.array))
+        yield target, ends.get(door, nothing)
 
 
-def settle(op: Op, out: ndarray, *given: ndarray) -> ndarray:
-    """Return the result of integers as PyTorch would: exp(2) is a float32."""
-    if given[0].dtype.kind == "f":
-        return out
-    check_bools(op, *given)
-    if out.dtype.kind == "f" and out.dtype != default:
-        return as_array(op.forward(*(a.astype(default) for a in given)))
-    small = out.dtype == np.int8 and given[0].dtype == bool  # the square of True
-    return out.astype(int64) if small else out
+# What an operation is called with
 
 
-def alike(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Return two tensors as tensors of the dtype that they make together."""
-    dtype = promoted(a.array, b.array)
-    return to_dtype(a, dtype), to_dtype(b, dtype)
+def parameters_of(forward: Callable) -> dict[str, Any]:
+    """Map the names of a function's parameters to their defaults."""
+    if isinstance(forward, np.ufunc):
+        return dict.fromkeys("ab"[: forward.nin], MISSING)
+    if not hasattr(forward, "__code__"):
+        raise TypeError(
+            f"{forward!r} does not tell its parameters: write a Python function, such "
+            "as lambda a: ..., whose parameters the formulas can name"
+        )
+    code = forward.__code__  # inspect.signature takes a third of minigrad's import
+    names = code.co_varnames[: code.co_argcount]
+    defaults = forward.__defaults__ or ()
+    missing = (MISSING,) * (len(names) - len(defaults))
+    return dict(zip(names, missing + defaults))
+
+
+def in_order(op: Op, args: tuple, kwargs: dict) -> list:
+    """Return the values of all parameters; raise TypeError where one does not fit."""
+    values = dict(zip(op.parameters, args))
+    for name, value in kwargs.items():
+        name = name if name in op.parameters else ALIASES.get(name, name)
+        if name in values or name not in op.parameters:
+            raise TypeError(
+                f"{op.name.lower()} takes {', '.join(op.parameters)}; got {name!r}"
+                + (" twice" if name in values else "")
+            )
+        values[name] = value
+    values = op.parameters | values
+    if len(args) > len(values) or any(v is MISSING for v in values.values()):
+        raise TypeError(
+            f"{op.name.lower()} takes {', '.join(op.parameters)}; got {len(args)} "
+            "arguments"
+        )
+    return list(values.values())
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """Yield values, and one by one those that are in lists."""
+    for value in values:
+        yield from value if isinstance(value, list) else [value]
+
+
+def edge(value: Any) -> Any:
+    """Return where the gradient of an argument goes; None if it is no tensor."""
+    if not isinstance(value, Tensor):
+        return None
+    if value.source is not None:
+        value.check_view()
+    return value.edge
+
+
+def bare(value: Any) -> Any:
+    """Return the array of a tensor, and a number of NumPy's as one of Python's."""
+    if isinstance(value, list):
+        return [bare(each) for each in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.array if isinstance(value, Tensor) else value
+
+
+def parted(y: Any) -> tuple[ndarray, dict]:
+    """Return the result of a forward function as an array, and its extras."""
+    y, extras = y if isinstance(y, tuple) else (y, {})
+    return np.asarray(y) if isinstance(y, np.generic) else y, extras
+
+
+def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
+    """Return a result in PyTorch's dtype: exp(2), of an integer, is a float32."""
+    floats = any(x.array.dtype.kind == "f" for x in tensors)
+    return y if floats or y.dtype.kind != "f" else y.astype(default)
+
+
+def check_arrays(op: Op, first: Any, *rest: Any) -> None:
+    """Raise TypeError unless there is an array, or a number of NumPy's."""
+    if not any(isinstance(x, Array | np.generic) for x in flat([first, *rest])):
+        raise TypeError(
+            f"{op.name.lower()}: argument must be Tensor, not {kind(first)}; make it "
+            "one with minigrad.tensor(...)"
+        )
+
+
+def alike(a: Any, b: Any) -> dict[str, Any]:
+    """Return two operands; two tensors in the dtype that they make together."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype != b.dtype:
+        dtype = promoted(a.array, b.array)
+        a, b = to_dtype(a, dtype), to_dtype(b, dtype)
+    return {"a": a, "b": b}
 
 
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
@@ -303,45 +234,15 @@ def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
 def called(name: str, tensor: Tensor) -> Tensor:
     """Give a result of several operations the name of the one that PyTorch has."""
     if tensor.grad_fn is not None:
-        op = tensor.edge.op
-        if name not in op.renamed:
-            op.renamed[name] = copy.copy(op)
-            op.renamed[name].name = name
-        tensor.edge.op = op.renamed[name]
+        tensor.edge.op = renamed(tensor.edge.op, name)
     return tensor
 
 
-def link(node: Node, name: str, value: Any, make: Callable) -> Any:
-    """Return a saved value as a Tensor that leads to where it came from."""
-    if name == "y":
-        return make(value, node)
-    if name not in node.op.arguments:
-        return value
-    if isinstance(value, list):
-        return list(map(make, value, node.targets))
-    target = node.targets[node.op.arguments.index(name)]
-    return make(value, target) if isinstance(value, Array) else value
-
-
-def through_plain(node: Node, make: Callable) -> tuple:
-    """Return formulas for a fused operation that go through its plain composition."""
-    inputs, doors = dict(zip(node.op.parameters, node.saved[-1])), []
-    for name, target in zip(node.op.arguments, node.targets):
-        x, door = inputs[name], None
-        if target is not None:
-            # an entrance of its own for each argument, though two be the same tensor
-            door = Node(alias, alias.formulas, (target,), ((),), x.shape)
-        inputs[name] = make(x, door) if isinstance(x, Array) else x
-        doors.append(door)
-    y = node.op.plain(**inputs)
-
-    def share(door, g):
-        ends = run_backward({y.edge: g}, {door}, True, make) if y.edge else {}
-        if door in ends:
-            return ends[door]
-        return make(zeros(door.shape, g.array), None)
-
-    return [partial(share, door) for door in doors], [()] * len(doors)
+def renamed(op: Op, name: str) -> Op:
+    """Return the same operation under another name."""
+    op = copy.copy(op)
+    op.name = name
+    return op
 
 
 cast = Op(

@@ -4,28 +4,29 @@ import numpy as np
 
 from minigrad.array.fast_sums import sums, tops
 from minigrad.rules.op import Op
-from minigrad.rules.reductions import as_floats, axes, floats, spread
-
-logsumexp = Op(
-    "Logsumexp",
-    lambda a, dim, keepdim=False: log_of_sum(as_floats(a), axes(dim), keepdim),
-    a=lambda g, a, y, dim, keepdim: (
-        spread(g, a.shape, dim, keepdim) * np.exp(a - spread(y, a.shape, dim, keepdim))
-    ),
-)
+from minigrad.rules.reductions import axes, spread
 
 
-def log_of_sum(a, dim, keepdim):
+def log_of_sum(a, dim, keepdim=False):
     """Return log(sum(exp(a))) without overflow."""
+    dim = axes(dim)
     top = tops(a, dim)
     top = np.where(np.isfinite(top), top, 0)
     total = np.log(np.exp(a - top).sum(axis=dim, keepdims=True)) + top
     return total if keepdim else total.squeeze(dim)
 
 
+logsumexp = Op(
+    "Logsumexp",
+    log_of_sum,
+    a=lambda g, a, y, dim, keepdim: (
+        spread(g, a.shape, dim, keepdim) * np.exp(a - spread(y, a.shape, dim, keepdim))
+    ),
+)
+
+
 def softmax_of(a, dim):
     """Return exp(a) as shares of its sum along dim, without overflow."""
-    floats("softmax", a)
     power = np.exp(a - tops(a, dim))
     power /= sums(power, dim)
     return power
@@ -40,7 +41,6 @@ softmax = Op(
 
 def log_of_shares(a, dim):
     """Return the logarithm of softmax; of large numbers only differences count."""
-    floats("log_softmax", a)
     below = a - tops(a, dim)
     return below - np.log(sums(np.exp(below), dim))
 

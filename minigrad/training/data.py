@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.array.dtypes import as_dtype
-from minigrad.graph import creation
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import stack
+from minigrad.tensors import creation
 
 
 class Dataset:

@@ -1,17 +1,14 @@
 """ArrayLike: what Python and NumPy ask of a tensor."""
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-from minigrad.array.arguments import NUMPYS, axis_of
-from minigrad.array.device import device
-from minigrad.array.dtypes import as_array
+from minigrad.array.axes import axis_of
+from minigrad.array.device import device, device_of
 from minigrad.array.printing import printed
-from minigrad.graph.recording import recording
 
 ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
 functions: dict[Callable, Callable] = {}
@@ -23,36 +20,8 @@ def as_bare(value: Any) -> Any:
     Raises RuntimeError for one that requires grad: its gradient would be lost.
     """
     if isinstance(value, list | tuple):
-        return (
-            [*map(as_bare, value)] if type(value) is list else (*map(as_bare, value),)
-        )
+        return type(value)(map(as_bare, value))
     return value.numpy() if isinstance(value, ArrayLike) else value
-
-
-def on_bare(function: Callable, args: tuple, kwargs: dict) -> Any:
-    """Return what a function of NumPy's makes of the arrays; nothing flows through."""
-    bare = {name: as_bare(value) for name, value in kwargs.items()}
-    return function(*as_bare(args), **bare)
-
-
-def only(tensor: "ArrayLike") -> float | int | bool:
-    """Return the only number; raise ValueError, as Matplotlib expects, for others."""
-    if tensor.array.size != 1:
-        raise ValueError(
-            "only one element tensors can be converted to Python scalars; this one "
-            f"has {tensor.array.size}"
-        )
-    return tensor.array.item()
-
-
-def held(data: Any, edge: Any) -> ndarray:
-    """Return what a Tensor is to hold as an array; numbers are for tensor()."""
-    if type(data) in (list, tuple, bool, int, float) or isinstance(edge, int):
-        raise TypeError(
-            "Tensor(...) takes an array, no numbers and no sizes: write "
-            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
-        )
-    return as_array(data)
 
 
 class ArrayLike:
@@ -78,8 +47,7 @@ class ArrayLike:
     @property
     def device(self) -> device:
         """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
-        on_gpu = type(self.array).__module__.startswith("cupy")
-        return device("cuda" if on_gpu else "cpu")
+        return device_of(self.array)
 
     def dim(self) -> int:
         """Return how many axes there are."""
@@ -93,19 +61,6 @@ class ArrayLike:
     def numel(self) -> int:
         """Return how many numbers there are."""
         return self.array.size
-
-    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """Return how many numbers lie from one place to the next, along each axis."""
-        strides = tuple(step // self.array.itemsize for step in self.array.strides)
-        return strides if dim is None else strides[axis_of(dim, len(strides))]
-
-    def is_contiguous(self) -> bool:
-        """Return whether the numbers lie in one piece of memory, in order."""
-        return self.array.flags.c_contiguous
-
-    def data_ptr(self) -> int:
-        """Return the address of the first number."""
-        return self.array.ctypes.data
 
     def is_floating_point(self) -> bool:
         """Return whether these are floats."""
@@ -124,9 +79,9 @@ class ArrayLike:
         """Return the numbers in nested lists."""
         return self.array.tolist()
 
-    def numpy(self, *, force: bool = False) -> ndarray:
-        """Return the array, on the same memory; with `force` even if it has a graph."""
-        if self.edge is not None and not force and recording.get():
+    def numpy(self) -> ndarray:
+        """Return the array, on the same memory; RuntimeError if it requires grad."""
+        if self.requires_grad:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -145,12 +100,12 @@ class ArrayLike:
         written = inputs[:1] if method == "at" else kwargs.get("out", ())
         if any(isinstance(each, ArrayLike) for each in written):
             return NotImplemented  # a write that no version would tell of
-        return on_bare(getattr(ufunc, method), inputs, kwargs)
+        return getattr(ufunc, method)(*as_bare(inputs), **kwargs)
 
     def __array_function__(self, function, types, args, kwargs):
-        if function in functions and kwargs.keys() <= NUMPYS.keys():
+        if function in functions:
             return functions[function](*args, **kwargs)
-        return on_bare(function, args, kwargs)
+        return function(*as_bare(args), **kwargs)
 
     def __len__(self) -> int:
         if not self.array.ndim:
@@ -171,10 +126,10 @@ class ArrayLike:
         return bool(self.array.item())
 
     def __float__(self) -> float:
-        return float(only(self))
+        return float(self.item())
 
     def __int__(self) -> int:
-        return int(only(self))
+        return int(self.item())
 
     def __index__(self) -> int:
         if self.array.dtype.kind == "f":
@@ -191,25 +146,3 @@ class ArrayLike:
 
     def __format__(self, spec: str) -> str:
         return format(str(self) if self.ndim else self.item(), spec)
-
-    def __deepcopy__(self, memo: dict) -> "ArrayLike":
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support "
-                "the deepcopy protocol; clone() or detach() this one."
-            )
-        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
-        memo[id(self)] = twin
-        twin._grad = copy.deepcopy(self._grad, memo)
-        return twin
-
-    def __reduce__(self):
-        return rebuilt, (type(self), self.array, self.requires_grad)
-
-
-def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
-    """Return what was copied or unpickled as a leaf."""
-    twin = cls.__new__(cls)
-    twin.array, twin.edge, twin._grad = array, None, None
-    twin.requires_grad = requires_grad
-    return twin

@@ -1,0 +1,20 @@
+"""Axes and shapes, as the arguments of a function give them."""
+
+import operator
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """Return an axis as counted from the front; raise IndexError if there is none."""
+    ndim = max(ndim, 1)
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}],"
+            f" but got {dim})"
+        )
+    return dim % ndim
+
+
+def sizes(args: tuple) -> tuple[int, ...]:
+    """Return the sizes of x.view(2, 3), which may come as one tuple, too."""
+    one = len(args) == 1 and isinstance(args[0], list | tuple)
+    return tuple(map(operator.index, args[0] if one else args))

@@ -1,0 +1,1 @@
+"""What is done with tensors: making them, their methods, and writing over them."""

@@ -1,0 +1,174 @@
+"""Making tensors: from data, filled, counted, and at random."""
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minigrad.array.axes import sizes
+from minigrad.array.device import moved
+from minigrad.array.dtypes import as_array, as_dtype, default, int64
+from minigrad.graph.tensor import Tensor
+
+_generators: list = []  # one, as soon as somebody asks
+
+
+def generator() -> "np.random.Generator":
+    """Return the source of all of minigrad's random numbers."""
+    if not _generators:
+        _generators.append(np.random.default_rng())
+    return _generators[0]
+
+
+def manual_seed(seed: int) -> None:
+    """Make all random numbers from here on the same in every run."""
+    _generators[:] = [np.random.default_rng(seed)]
+
+
+def repeatable(function: Callable) -> Callable:
+    """Return the function, but with the same random numbers in each call of it."""
+    first: list = []
+
+    def run(*args):
+        now = generator()
+        if not first:
+            first.append(copy.deepcopy(now))
+            return function(*args)
+        _generators[:] = [copy.deepcopy(first[0])]
+        try:
+            return function(*args)
+        finally:
+            _generators[:] = [now]
+
+    return run
+
+
+def made(
+    array: np.ndarray,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: str = "cpu",
+) -> Tensor:
+    """Return a new leaf."""
+    tensor = Tensor(moved(as_array(array, dtype), device))
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
+def tensor(
+    data: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
+    """Return a copy of numbers, of nested lists of them, or of an array, as a leaf.
+
+    Python's floats become float32, its integers int64; an array keeps its dtype.
+    """
+    array = as_array(without_tensors(data), dtype, copy=True)
+    return made(array, None, requires_grad, device)
+
+
+def without_tensors(data: Any) -> Any:
+    """Return nested lists with the arrays of the tensors in them."""
+    if isinstance(data, list | tuple):
+        return [without_tensors(x) for x in data]
+    if not isinstance(data, Tensor):
+        return data
+    if data.requires_grad:
+        warnings.warn(
+            "tensor() copies numbers, and no gradient flows back through it: stack() "
+            "tensors that require grad, or detach() them",
+            stacklevel=3,
+        )
+    return data.array
+
+
+def from_numpy(array: np.ndarray) -> Tensor:
+    """Return a tensor on the memory of an array."""
+    return Tensor(array)
+
+
+def zeros(*size: int, dtype: Any = default, **options: Any) -> Tensor:
+    """Return zeros of a shape."""
+    return made(np.zeros(sizes(size), as_dtype(dtype)), **options)
+
+
+def ones(*size: int, dtype: Any = default, **options: Any) -> Tensor:
+    """Return ones of a shape."""
+    return made(np.ones(sizes(size), as_dtype(dtype)), **options)
+
+
+def empty(*size: int, dtype: Any = default, **options: Any) -> Tensor:
+    """Return whatever numbers are there, in a shape."""
+    return made(np.empty(sizes(size), as_dtype(dtype)), **options)
+
+
+def full(size: tuple, fill_value: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Return a shape filled with one number."""
+    return made(np.full(sizes((size,)), as_array(fill_value, dtype)), **options)
+
+
+def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor:
+    """Return start, start + step, ... up to but without end; of arange(n), from 0."""
+    start, end = (0, start) if end is None else (start, end)
+    floats = any(isinstance(x, float) for x in (start, end, step))
+    array = np.arange(start, end, step)
+    return made(array, dtype or (default if floats else int64), **options)
+
+
+def linspace(start, end, steps: int, dtype: Any = default, **options: Any) -> Tensor:
+    """Return so many numbers from start to end, evenly spaced, with both ends."""
+    return made(np.linspace(start, end, steps), dtype, **options)
+
+
+def eye(n: int, m: int | None = None, dtype: Any = default, **options: Any) -> Tensor:
+    """Return ones on the diagonal of a matrix of zeros."""
+    return made(np.eye(n, m, dtype=as_dtype(dtype)), **options)
+
+
+def rand(*size: int, dtype: Any = default, **options: Any) -> Tensor:
+    """Return random numbers, uniform from 0 up to but without 1."""
+    return made(generator().random(sizes(size), as_dtype(dtype)), **options)
+
+
+def randn(*size: int, dtype: Any = default, **options: Any) -> Tensor:
+    """Return random numbers, normal with mean 0 and variance 1."""
+    array = generator().standard_normal(sizes(size))
+    return made(np.asarray(array), dtype, **options)
+
+
+def randint(low: int, high=None, size=None, **options: Any) -> Tensor:
+    """Return random integers from low up to but without high; randint(9, (2,)) from 0.
+
+    `size`, or else the last argument, is the shape.
+    """
+    if size is None:
+        high, size = None, high
+    if high is None:
+        low, high = 0, low
+    return made(generator().integers(low, high, sizes((size,))), **options)
+
+
+def randperm(n: int) -> Tensor:
+    """Return the integers below n in random order."""
+    return Tensor(generator().permutation(n))
+
+
+def zeros_like(input: Tensor, dtype: Any = None, requires_grad=False) -> Tensor:
+    """Return zeros in the shape and dtype of `input`."""
+    return made(np.zeros_like(input.array, dtype), None, requires_grad)
+
+
+def ones_like(input: Tensor, dtype: Any = None, requires_grad=False) -> Tensor:
+    """Return ones in the shape and dtype of `input`."""
+    return made(np.ones_like(input.array, dtype), None, requires_grad)
+
+
+def rand_like(input: Tensor, dtype: Any = None, **options: Any) -> Tensor:
+    """Return random numbers, uniform from 0 to 1, in the shape of `input`."""
+    return rand(input.shape, dtype=dtype or input.dtype, **options)
+
+
+def randn_like(input: Tensor, dtype: Any = None, **options: Any) -> Tensor:
+    """Return random numbers, normal, in the shape of `input`."""
+    return randn(input.shape, dtype=dtype or input.dtype, **options)

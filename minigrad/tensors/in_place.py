@@ -1,0 +1,212 @@
+"""Writing over a tensor: x.add_(1), x += 1, x[0] = 1.
+
+The memory stays, its version goes up, and the tensor's edge becomes the new node's. A
+node that saved what was there notices when its turn comes in backward.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad.array.dtypes import RANK, as_array
+from minigrad.graph import saved_values
+from minigrad.graph.recording import recording
+from minigrad.graph.tensor import Tensor, kind
+from minigrad.rules.indexing import as_index
+from minigrad.rules.matrix_products import matmul
+from minigrad.rules.op import Op, edge, to_dtype
+from minigrad.rules.pointwise import (
+    add,
+    bitwise_and,
+    bitwise_or,
+    clamp,
+    clone,
+    div,
+    masked_fill,
+    mul,
+    pow,
+    sub,
+)
+from minigrad.tensors import creation
+
+put_in = Op(
+    "CopySlices",
+    lambda a, value, index: assigned(a, value, index),
+    a=lambda g, index: assigned(g, 0, index),
+    value=lambda g, index: g[index],
+)
+
+
+def assigned(a: Any, value: Any, index: tuple) -> Any:
+    """Return a copy of `a` with `value` at `index`."""
+    if isinstance(a, Tensor):
+        return put_in(a, value, index)
+    out = as_array(a, copy=True)  # g may be a scalar of NumPy's
+    out[index] = value
+    return out
+
+
+def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
+    """Let x become op(x, *args), in its own memory; return x."""
+    recorded = is_recorded(x, *args)
+    if recorded:
+        check_may_change(x)
+    before = Tensor(x.array.copy() if recorded else x.array, x.edge)
+    out = op(before, *(before if arg is x else arg for arg in args))
+    check_fits(out, x)
+    out = to_dtype(out, x.dtype)
+    write(x.array, out.array)
+    if recorded:
+        node = out.edge
+        saved = node.saved.items()
+        node.saved = {k: x.array if v is out.array else v for k, v in saved}
+        node.number = next(saved_values.numbers)  # it may save what is new
+        x.edge, x.rewritten = node, node.number
+    return x
+
+
+def is_recorded(x: Tensor, *sources: Any) -> bool:
+    """Return whether autograd has to know of a write, made of sources, to x."""
+    concerned = x, x._base, *sources
+    return recording.on and x.is_floating_point() and any(map(edge, concerned))
+
+
+def check_may_change(x: Tensor) -> None:
+    """Raise RuntimeError if autograd could not follow a write to x."""
+    if x._base is not None:
+        raise RuntimeError(
+            "a view of a tensor is being used in an in-place operation that autograd "
+            "would have to record. Write to the tensor itself, as in x[0] = x[0] + 1, "
+            "or to a clone()."
+        )
+    if x.requires_grad and x.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place "
+            "operation. Write under no_grad(), or to a clone()."
+        )
+
+
+def check_fits(out: Tensor, x: Tensor) -> None:
+    """Raise RuntimeError unless `out` can be written over x."""
+    if out.shape != x.shape:
+        raise RuntimeError(
+            f"output with shape {x.shape} doesn't match the broadcast shape {out.shape}"
+        )
+    if RANK[out.dtype] > RANK[x.dtype]:
+        raise RuntimeError(
+            f"result type {out.dtype} can't be cast to the desired output type "
+            f"{x.dtype}"
+        )
+
+
+def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
+    """Put values into memory, and note it."""
+    memory[index] = values
+    saved_values.wrote(memory)
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> None:
+    """Write value, a number or what broadcasts, to x[index]."""
+    index, _ = as_index(index)
+    if not isinstance(value, Tensor | int | float | np.generic):
+        raise TypeError(
+            f"can't assign {kind(value)} to a Tensor: give a number, or a Tensor"
+        )
+    if isinstance(value, Tensor) and np.may_share_memory(value.array, x.array):
+        value = clone(value)  # x[1] = x[0]
+    if is_recorded(x, value):
+        overwrite(x, put_in, value, index)
+    else:
+        write(x.array, value.array if isinstance(value, Tensor) else value, index)
+
+
+def apart(x: Tensor, other: Any) -> Any:
+    """Return an operand; raise RuntimeError if it shows a part of the memory of x."""
+    another = isinstance(other, Tensor) and other is not x
+    if another and np.may_share_memory(other.array, x.array):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the "
+            "written-to tensor refer to a single memory location. Please clone() the "
+            "tensor before."
+        )
+    return other
+
+
+def add_(self, other, *, alpha=1):
+    """Add in the tensor's own memory; `other` may be scaled by `alpha`."""
+    other = apart(self, other)
+    return overwrite(self, add, other if alpha == 1 else other * alpha)
+
+
+def sub_(self, other):
+    """Subtract in the tensor's own memory."""
+    return overwrite(self, sub, apart(self, other))
+
+
+def mul_(self, other):
+    """Multiply in the tensor's own memory."""
+    return overwrite(self, mul, apart(self, other))
+
+
+def div_(self, other):
+    """Divide in the tensor's own memory."""
+    return overwrite(self, div, apart(self, other))
+
+
+def pow_(self, exponent):
+    """Raise to a power in the tensor's own memory."""
+    return overwrite(self, pow, apart(self, exponent))
+
+
+def imatmul(self, other):
+    """Multiply with a matrix in the tensor's own memory: x @= w."""
+    return overwrite(self, matmul, apart(self, other))
+
+
+def iand(self, other):
+    """Write over a mask: mask &= other."""
+    return overwrite(self, bitwise_and, other)
+
+
+def ior(self, other):
+    """Write over a mask: mask |= other."""
+    return overwrite(self, bitwise_or, other)
+
+
+def clamp_(self, min=None, max=None):
+    """Limit to a range in the tensor's own memory."""
+    return overwrite(self, clamp, min, max)
+
+
+def masked_fill_(self, mask, value):
+    """Write `value` where the mask is True, in the tensor's own memory."""
+    return overwrite(self, masked_fill, mask, value)
+
+
+def uniform_(self, a=0.0, b=1.0):
+    """Draw all numbers at random, uniform from a to b."""
+    return copy_(self, creation.rand(self.shape, dtype=self.dtype) * (b - a) + a)
+
+
+def normal_(self, mean=0.0, std=1.0):
+    """Draw all numbers at random from a normal distribution."""
+    return copy_(self, creation.randn(self.shape, dtype=self.dtype) * std + mean)
+
+
+def copy_(self, src):
+    """Take over the numbers of src, which is broadcast."""
+    setitem(self, ..., src)
+    return self
+
+
+def fill_(self, value):
+    """Set all numbers to one."""
+    setitem(self, ..., value)
+    return self
+
+
+def zero_(self):
+    """Set all numbers to 0."""
+    return fill_(self, 0)
