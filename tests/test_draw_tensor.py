@@ -11,8 +11,8 @@ import minigrad
 from minigrad import nn
 from minigrad.drawing import rendering
 from minigrad.drawing.describe import Node, describe, identity
-from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 from minigrad.drawing.layout import SCISSORS, width
+from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 
 ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
