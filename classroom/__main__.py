@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import classroom.quick  # noqa: F401 - before any command imports nbformat
+from classroom.journal import Trouble, finish_first
 
 app = typer.Typer(
     add_completion=False,
@@ -23,6 +24,7 @@ PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
 
 INTERRUPTED = 130
+ROOT = Path(__file__).resolve().parent.parent
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
 # Each command imports what it needs only when it runs, so that all start at once.
@@ -187,11 +189,14 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a console may lack a path's letters
     try:
+        finish_first(ROOT)
         app(prog_name="course.py")
     except SystemExit as end:
         if end.code == INTERRUPTED:  # a second Ctrl-C would break off what ends now
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise
+    except Trouble as trouble:
+        sys.exit(str(trouble))
     except Exception as error:
         if sys.flags.dev_mode:
             raise

@@ -24,8 +24,8 @@ TEMPLATES = Path(__file__).with_name("templates")
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += (".gitignore", ".gitattributes")
 LEARNERS = ("__init__", "__main__", "assemble", "check", "checks", "judge")
-LEARNERS += ("kernels", "lab", "live", "milestones", "notebooks", "progress", "quick")
-LEARNERS += ("testing", "update")
+LEARNERS += ("journal", "kept", "kernels", "lab", "live", "milestones", "notebooks")
+LEARNERS += ("progress", "quick", "testing", "update")
 HIDDEN = """
 ### BEGIN HIDDEN TESTS
 with __import__("contextlib").redirect_stdout(__import__("io").StringIO()) as _shown:

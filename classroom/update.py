@@ -1,28 +1,42 @@
 """Take a newer course under filled-in exercises: `python3 course.py update`.
 
 git is never asked to merge a notebook of exercises: the answers are saved, the newer
-course is taken, and the answers are put back by exercise. Before anything else, a copy
-of the whole folder exercises/ is put aside.
+course is laid out beside this one, the answers are put into it by exercise, and only
+then does all of it take its place, as journal.py tells. Before anything else, a copy of
+the whole folder exercises/ is put aside.
 """
 
 import os
 import shutil
-import signal
-import subprocess
-import tempfile
-import threading
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from classroom.check import NotOurs, open_learner
+from classroom.journal import (
+    CHANGE,
+    JOURNAL,
+    NOT_ENDED,
+    UNCHANGED,
+    Trouble,
+    alone,
+    clear,
+    digest,
+    digest_at,
+    finish,
+    git,
+    must,
+    uninterrupted,
+    write_journal,
+)
 from classroom.notebooks import (
+    COURSE,
     ROOT,
     Chapter,
     Learner,
@@ -44,17 +58,7 @@ LEFT_ALONE = {
     ".ipynb_checkpoints",
     "kept",
 }
-NOBODY = ["-c", "user.name=minigrad", "-c", "user.email=minigrad@localhost"]
-OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not reach
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if os.name == "nt"
-    else {"start_new_session": True}
-)
-PLAIN_MERGE = ["-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}"]
-
-
-class Problem(Exception):
-    """The newer course cannot be taken; the text says why and what to do."""
+ROOM = 4  # times the size of the course: kept, unpacked, laid out, and git's own
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,22 @@ class Saved:
     problem: str = ""
 
 
+@dataclass(frozen=True)
+class Newer:
+    """A newer course in a folder, and which files of it differ from those here.
+
+    `gone` are those it does not have, `mine` those of both with changes that are to be
+    kept; HEAD goes from `was` to `commit`. Exercises are not among them.
+    """
+
+    folder: Path
+    changed: list[str]
+    gone: list[str]
+    mine: list[str]
+    commit: str = ""
+    was: str = ""
+
+
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
     """Take the newer course from git, or from `source`, a folder or a zip file.
 
@@ -74,118 +94,192 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     130 if interrupted.
     """
     console = Console(highlight=False)
-    kept = place_to_keep(root, "", "-before-update")
     try:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-            newer = find_newer(source, root, Path(temporary))
-            if newer is None:
-                console.print("You have the newest course already.")
-                return 0
-            for text in update(root, newer, kept):
-                console.print(Text(text))
-    except Problem as problem:
-        console.print(Text(str(problem)))
+        with alone(root):
+            return _update_alone(source, root, console)
+    except Trouble as trouble:
+        console.print(Text(str(trouble)))
         return 2
+
+
+def _update_alone(source: str | None, root: Path, console: Console) -> int:
+    kept = place_to_keep(root, "", "-before-update")
+    clear(root)
+    try:
+        ask_for_room(root)
+        (root / CHANGE).mkdir(parents=True)
+        newer = find_newer(source, root, root / CHANGE)
+        if newer is None:
+            console.print("You have the newest course already.")
+            return 0
+        dates = [told_date(version(*c)) for c in (_place(newer, root), (root,))]
+        for text in update(root, newer, kept):
+            console.print(Text(text))
     except KeyboardInterrupt:
         console.print("Stopped. Your notebooks are as they were; update again.")
         return 130
+    except OSError as error:
+        begun = (root / JOURNAL).exists()
+        raise Trouble(
+            NOT_ENDED.format(why=error) if begun else f"{error}\n{UNCHANGED}"
+        ) from None
+    finally:
+        if not (root / JOURNAL).exists():
+            clear(root)
     console.print(Text(f"Before the update: {kept.relative_to(root).as_posix()}/"))
-    console.print("The course is up to date. In JupyterLab, reload what is open.")
+    console.print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
+    console.print("In JupyterLab, reload what is open.")
     return 0
 
 
+def ask_for_room(root: Path) -> None:
+    """Raise Trouble if the disk has too little room for an update."""
+    names = [*course_files(root), *map(str, root.glob("exercises/*.ipynb"))]
+    needed = ROOM * sum((root / name).stat().st_size for name in names)
+    free = shutil.disk_usage(root).free
+    if free < needed:
+        raise Trouble(
+            f"The disk is nearly full: an update needs {needed / 1e6:.1f} MB of room "
+            f"for a while, and there are {free / 1e6:.1f} MB. Make room, then update "
+            f"again. {UNCHANGED}"
+        )
+
+
+# Where the newer course is
+
+
 def find_newer(source: str | None, root: Path, temporary: Path) -> Path | str | None:
-    """The newer course: a folder, or a commit; None if this is it. Raises Problem."""
+    """The newer course: a folder, or a commit; None if this is it. Raises Trouble."""
     if source:
         return unpack(Path(source), root, temporary)
     if not (root / ".git").exists() or not shutil.which("git"):
-        raise Problem(
+        raise Trouble(
             "This course was not cloned with git, or git is not installed here, so "
             "update needs to be told where the newer course is. Download its zip file, "
-            "then:\n    python3 course.py update PATH-OF-THE-ZIP"
+            f"then:\n    {COURSE} update PATH-OF-THE-ZIP"
         )
     return fetch(root)
 
 
 def unpack(source: Path, root: Path, temporary: Path) -> Path:
-    """The folder of the course in `source`, a folder or a zip file."""
+    """The folder of the course in `source`, a folder or a zip file; asks if unsure."""
     if not source.exists():
-        raise Problem(f"There is no {source}. Give the zip file or folder of a course.")
+        raise Trouble(f"There is no {source}. Give the zip file or folder of a course.")
+    place = source
     if source.is_file():
+        place = temporary / "unpacked"
         try:
             with zipfile.ZipFile(source) as archive:
-                archive.extractall(temporary)
+                archive.extractall(place)
         except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as error:
-            raise Problem(f"{source} cannot be unpacked: {error}") from None
-        source = temporary
-    for folder in (source, *sorted(p for p in source.iterdir() if p.is_dir())):
-        if any((folder / "classroom" / "pristine").glob("*.ipynb")):
-            if folder.resolve() == root.resolve():
-                raise Problem(f"{source} is this very course.")
-            return folder
-    raise Problem(f"{source} is not a course: it has no classroom/pristine/.")
+            raise Trouble(f"{source} cannot be unpacked: {error}") from None
+    folder = course_in(place, source)
+    if folder.resolve() == root.resolve():
+        raise Trouble(f"{source} is this very course.")
+    there, here = version(folder), version(root)
+    if here and not (there and there >= here):
+        told = f"is {told_date(there)}, and yours is {told_date(here)}"
+        ask(f"The course in {source} {told}. Go {'back' if there else 'there'}?")
+    return folder
 
 
-def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
-    """Take `newer`, put the answers back, and return what to tell of each notebook.
+def course_in(place: Path, source: Path) -> Path:
+    """The course that `place` is, or has as its only folder; else, ask for one."""
+    inside = sorted(path for path in place.iterdir() if path.is_dir())
+    found = [p for p in (place, *inside) if any(p.glob("classroom/pristine/*.ipynb"))]
+    if not found:
+        raise Trouble(f"{source} is not a course: it has no classroom/pristine/.")
+    if found[0] != place and len(list(place.iterdir())) > 1:
+        others = ", ".join(path.name for path in found[1:])
+        others = f" Other courses in it: {others}." if others else ""
+        ask(
+            f"{source} is not a course itself; {found[0].name} in it is one, "
+            f"{told_date(version(found[0]))}.{others} Take {found[0].name}?"
+        )
+    return found[0]
 
-    Raises Problem if `newer` cannot be taken; every file is then as it was.
+
+def ask(question: str) -> None:
+    """Raise Trouble if the answer is not yes, or there is nobody to answer."""
+    answer = ""
+    with suppress(EOFError):
+        answer = input(f"{question} [y/N] ")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Trouble(f"\nNothing was taken. {UNCHANGED}")
+
+
+def version(folder: Path, commit: str = "HEAD") -> datetime | None:
+    """When the course in a folder was published: its archive says so, or else git."""
+    told = folder / "classroom" / "version.txt"
+    date = told.read_text(encoding="utf-8").strip() if told.is_file() else ""
+    if "$" in date or commit != "HEAD":  # no archive
+        date = ""
+    with suppress(ValueError, OSError):
+        paths = ("--", "classroom", "chapters")  # what a learner does not commit
+        date = date or git(folder, "log", "-1", "--format=%cI", commit, *paths).stdout
+        return datetime.fromisoformat(date.strip())
+    return None
+
+
+def _place(newer: Path | str, root: Path) -> tuple:
+    return (newer,) if isinstance(newer, Path) else (root, newer)
+
+
+def told_date(date: datetime | None) -> str:
+    """A version, as a person reads it."""
+    return f"of {date:%Y-%m-%d %H:%M}" if date else "of an unknown date"
+
+
+# The update
+
+
+def update(root: Path, source: Path | str, kept: Path) -> list[str]:
+    """Take the course at `source`, put the answers back, and return what to tell.
+
+    Raises Trouble or OSError; without a journal every file is then as it was.
     """
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    (root / "exercises").mkdir(exist_ok=True)
     leave_out = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
     shutil.copytree(root / "exercises", kept, ignore=leave_out)
-    by_git = isinstance(newer, str)
-    if by_git:
-        leave_conflict(root)
-    old = all_chapters(root)
+    newer = (
+        by_copy(root, source) if isinstance(source, Path) else by_merge(root, source)
+    )
+    copy(root, newer.mine, kept / "course")
+    files = root / CHANGE / "files"
+    copy(newer.folder, newer.changed, files)
+    old, new = all_chapters(root), newer_chapters(root, newer)
     saved = save(root, old)
-    replaced = (replaced_by_merge if by_git else replaced_by_copy)(root, newer)
-    contents = {name: (root / name).read_bytes() for name in replaced}
-    others = {n: c for n, c in contents.items() if not is_exercise(n)}
-    write_files(kept / "course", others)
-    exercises = {f"exercises/{one.name}": one.content for one in saved}
-    try:
-        with uninterrupted():
-            merge(root, newer, replaced) if by_git else copy_course(root, newer)
-            told = put_back(root, saved, old, kept)
-    except BaseException as error:
-        write_files(root, contents | exercises)
-        if not isinstance(error, Problem | OSError):
-            raise
-        told = "Your notebooks, and what you had changed, are as they were."
-        raise Problem(f"{error}\n{told}") from None
-    if others:
-        told.append(f"{len(others)} more files were different; yours are kept too.")
-    return told
+    told = put_back(saved, old, new, files / "exercises", kept)
+    if newer.mine:
+        told.append(f"{len(newer.mine)} more files were different; yours are kept too.")
+    gone = newer.gone + drop_unchanged(saved, files / "exercises")
+    before = {f"exercises/{path.name}": "" for path in files.glob("exercises/*.ipynb")}
+    before |= {f"exercises/{one.name}": digest(one.content) for one in saved}
+    journal = {"told": told, "gone": gone, "before": before}
+    journal |= {"commit": newer.commit, "was": newer.was}
+    with uninterrupted():
+        write_journal(root, journal)
+        return finish(root)
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait, which would leave half of one course and half of another."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals do not come here
-        return
-
-    def wait(*_):
-        print("One moment: the update is nearly done.", flush=True)
-
-    before = signal.signal(signal.SIGINT, wait)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def write_files(folder: Path, contents: dict[str, bytes]) -> None:
-    """Write each of `contents` to its place in `folder`."""
-    for name, content in contents.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
+def copy(source: Path, names: list[str], target: Path) -> None:
+    """Copy these files of one folder to the same places in another."""
+    for name in names:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, target / name)
 
 
 def is_exercise(name: str) -> bool:
     """Whether the file is a notebook that learners fill in."""
     return name.startswith("exercises/") and name.endswith(".ipynb")
+
+
+def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
+    """The chapters that there will be."""
+    slugs = {chapter.slug: chapter for chapter in all_chapters(root)}
+    slugs |= {chapter.slug: chapter for chapter in all_chapters(newer.folder)}
+    gone = {Path(n).stem for n in newer.gone if n.startswith("classroom/pristine/")}
+    return [slugs[slug] for slug in sorted(slugs.keys() - gone)]
 
 
 def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
@@ -204,12 +298,15 @@ def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
 
 
 def put_back(
-    root: Path, saved: list[Saved], old: list[Chapter], kept: Path
+    saved: list[Saved],
+    old: list[Chapter],
+    new: list[Chapter],
+    folder: Path,
+    kept: Path,
 ) -> list[str]:
-    """Write each notebook of exercises/: the newer one, with the learner's cells."""
-    folder, new, told = root / "exercises", all_chapters(root), []
-    for chapter in old:
-        (folder / f"{chapter.slug}.ipynb").unlink(missing_ok=True)
+    """Write all of exercises/ into `folder`: newer notebooks, the learner's cells."""
+    folder.mkdir(parents=True, exist_ok=True)
+    told = []
     fresh = {c.slug: c.path for c in new if c.slug not in renamed(saved)}
     for slug, source in fresh.items():
         shutil.copyfile(source, folder / f"{slug}.ipynb")
@@ -224,6 +321,18 @@ def put_back(
         else:
             path.write_bytes(one.content)
     return told
+
+
+def drop_unchanged(saved: list[Saved], folder: Path) -> list[str]:
+    """Leave out of `folder` what stays as it is; return what it has no longer."""
+    gone = []
+    for one in saved:
+        path = folder / one.name
+        if not path.exists():
+            gone.append(f"exercises/{one.name}")
+        elif path.read_bytes() == one.content:
+            path.unlink()
+    return gone
 
 
 def renamed(saved: list[Saved]) -> set[str]:
@@ -278,9 +387,12 @@ def _texts(chapter: Chapter, name: str) -> list[str]:
 
 def course_files(folder: Path) -> list[str]:
     """The files of a course, but for the notebooks of exercises."""
-    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    names = [path.as_posix() for path in paths if not LEFT_ALONE & set(path.parts)]
-    return [name for name in names if not is_exercise(name)]
+    names = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = set(folders) - LEFT_ALONE
+        paths = [Path(place, name) for name in files if name not in LEFT_ALONE]
+        names += [path.relative_to(folder).as_posix() for path in paths]
+    return sorted(name for name in names if not is_exercise(name))
 
 
 def gone_files(root: Path, newer: Path) -> list[str]:
@@ -297,37 +409,16 @@ def gone_files(root: Path, newer: Path) -> list[str]:
     return [name for name in names if (root / name).exists()]
 
 
-def replaced_by_copy(root: Path, newer: Path) -> list[str]:
-    """The files here that `copy_course` will change or remove."""
-    both = [name for name in course_files(newer) if (root / name).is_file()]
-    changed = [n for n in both if (root / n).read_bytes() != (newer / n).read_bytes()]
-    return changed + gone_files(root, newer)
-
-
-def copy_course(root: Path, newer: Path) -> None:
-    """Copy the newer course over this one."""
-    for name in gone_files(root, newer):
-        (root / name).unlink()
-    for name in course_files(newer):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(newer / name, root / name)
+def by_copy(root: Path, newer: Path) -> Newer:
+    """The newer course in a folder; a file that differs may hold a learner's change."""
+    files = course_files(newer)
+    changed = [n for n in files if digest_at(root / n) != digest_at(newer / n)]
+    gone = gone_files(root, newer)
+    mine = [n for n in changed + gone if (root / n).is_file()]
+    return Newer(newer, changed, gone, mine)
 
 
 # A newer course in git
-
-
-def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run git in the course, never asking for a password; Ctrl-C does not reach it."""
-    return subprocess.run(
-        ["git", *NOBODY, *PLAIN_MERGE, *words],
-        cwd=root,
-        env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        **OF_ITS_OWN,
-    )
 
 
 def names(root: Path, *words: str) -> list[str]:
@@ -340,13 +431,13 @@ def fetch(root: Path) -> str | None:
     """The newest commit of the course, or None if it is here already."""
     inside = git(root, "rev-parse", "--git-path", "rebase-merge").stdout.strip()
     if (root / inside).exists():
-        raise Problem(
+        raise Trouble(
             "A git rebase is under way here. Finish it or `git rebase --abort`, then "
             "update again."
         )
     remotes = git(root, "remote").stdout.split()
     if not remotes:
-        raise Problem(
+        raise Trouble(
             "This clone does not know where the course comes from. Give update a "
             "folder or a zip file, or tell git once:\n"
             "    git remote add upstream ADDRESS"
@@ -356,7 +447,7 @@ def fetch(root: Path) -> str | None:
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["no reason given"]
         why = next((line for line in said if line.startswith("fatal:")), said[-1])
-        raise Problem(f"git could not fetch the newer course: {why}")
+        raise Trouble(f"git could not fetch the newer course: {why}")
     for branch in ("HEAD", "main", "master"):
         commit = git(
             root, "rev-parse", "--verify", "-q", f"{remote}/{branch}^{{commit}}"
@@ -364,7 +455,7 @@ def fetch(root: Path) -> str | None:
         if commit.returncode == 0:
             break
     else:
-        raise Problem(
+        raise Trouble(
             f"{remote} has no branch main. Give update a folder or a zip file."
         )
     newest = commit.stdout.strip()
@@ -386,29 +477,36 @@ def leave_conflict(root: Path) -> None:
     git(root, "reset", "-q")
 
 
-def replaced_by_merge(root: Path, commit: str) -> list[str]:
-    """The files with changes that are in no commit, and that a merge would change."""
+def by_merge(root: Path, commit: str) -> Newer:
+    """The newer course as git merges it with what is committed here."""
+    leave_conflict(root)
+    was = git(root, "rev-parse", "HEAD").stdout.strip()
+    folder = root / CHANGE / "merged"
+    merged = merge(root, commit, folder)
     listed = ("diff", "--name-only", "--no-renames")
-    incoming = set(names(root, *listed, f"HEAD...{commit}"))
-    incoming = incoming or set(names(root, *listed, "HEAD", commit))
+    files = [n for n in names(root, *listed, was, merged) if not is_exercise(n)]
     here = names(root, *listed, "HEAD")
     here += names(root, "ls-files", "--others", "--exclude-standard")
-    return [name for name in here if name in incoming and (root / name).is_file()]
+    changed = [name for name in files if (folder / name).is_file()]
+    gone = [name for name in files if name not in changed]
+    mine = [n for n in files if n in here and (root / n).is_file()]
+    return Newer(folder, changed, gone, mine, merged, was)
 
 
-def merge(root: Path, commit: str, replaced: list[str]) -> None:
-    """Merge `commit`; where both sides changed a line, the newer course's counts."""
-    for name in replaced:
-        if git(root, "checkout", "HEAD", "--", name).returncode:
-            (root / name).unlink()  # git does not know it
+def merge(root: Path, commit: str, folder: Path) -> str:
+    """Merge `commit` in a folder apart, with nothing but what is committed.
+
+    Where both sides changed a line, the newer course's counts. Returns the new commit.
+    """
+    git(root, "worktree", "prune")
+    apart = ("worktree", "add", "-f", "-f", "--detach", str(folder))
+    must(git(root, *apart))
     words = ("--no-edit", "--ff", "-X", "theirs", "--allow-unrelated-histories")
-    done = git(root, "merge", "--quiet", *words, commit)
-    if done.returncode == 0:
-        return
-    for name in conflicts(root):
-        if git(root, "checkout", commit, "--", name).returncode:
-            git(root, "rm", "-q", "-f", "--", name)  # the newer course removed it
-    if git(root, "commit", "-q", "--no-edit").returncode:
-        git(root, "reset", "-q", "--merge")
-        why = (done.stderr + done.stdout).strip() or "no reason given"
-        raise Problem(f"git could not take the newer course:\n{why}")
+    done = git(folder, "merge", "--quiet", *words, commit)
+    if done.returncode:
+        for name in conflicts(folder):
+            if git(folder, "checkout", commit, "--", name).returncode:
+                git(folder, "rm", "-q", "-f", "--", name)  # the newer course removed it
+        if git(folder, "commit", "-q", "--no-edit").returncode:
+            must(done)
+    return git(folder, "rev-parse", "HEAD").stdout.strip()

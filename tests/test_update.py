@@ -1,8 +1,12 @@
 """A newer course comes under filled-in exercises, and not a line is lost."""
 
+import errno
+import os
 import shutil
 import signal
 import subprocess
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from sample import (
@@ -19,8 +23,10 @@ from sample import (
     sources,
 )
 
-from classroom import update
+from classroom import journal
+from classroom.journal import BUSY, OF_ITS_OWN, Trouble, alone, finish_first
 from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
+from classroom.progress import reset_command
 from classroom.update import update_command
 
 NEW_STUB = f"def triple(number):\n    {BLANK}"
@@ -62,6 +68,14 @@ def learn(root):
 def everything(root):
     files = (root / "exercises").rglob("*")
     return {p.name: p.read_bytes() for p in files if p.is_file()}
+
+
+def contents(root):
+    """All of a course but for what is kept."""
+    paths = [path.relative_to(root) for path in root.rglob("*")]
+    apart = {".minigrad", "kept", ".git"}
+    files = [p for p in paths if (root / p).is_file() and not apart & set(p.parts)]
+    return {path.as_posix(): (root / path).read_bytes() for path in files}
 
 
 def assert_updated(root, before):
@@ -137,25 +151,26 @@ def test_a_release_of_other_chapters_takes_none_away(tmp_path, capsys):
     assert "no longer" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("where", ["copy_course", "_put_back_one"])
-def test_an_interrupted_update_leaves_all_answers(tmp_path, capsys, monkeypatch, where):
+@pytest.mark.parametrize("where", ["copy", "_put_back_one", "write_journal"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left")])
+def test_an_update_that_stops_early_has_changed_nothing(
+    tmp_path, capsys, monkeypatch, where, error
+):
     root = older_course(tmp_path / "course")
     learn(root)
     newer = newer_course(tmp_path / "newer")
-    before = {
-        path.name: path.read_bytes() for path in learner(root).parent.glob("*.ipynb")
-    }
+    before = contents(root)
 
-    def interrupted(*_):
-        learner(root).unlink()
-        raise KeyboardInterrupt
+    def stopped(*_):
+        raise error
 
     with monkeypatch.context() as context:
-        context.setattr(f"classroom.update.{where}", interrupted)
-        assert update_command(str(newer), root) == 130
-    assert "Your notebooks are as they were" in capsys.readouterr().out
-    for name, content in before.items():
-        assert (root / "exercises" / name).read_bytes() == content
+        context.setattr(f"classroom.update.{where}", stopped)
+        code = 130 if error is KeyboardInterrupt else 2
+        assert update_command(str(newer), root) == code
+    assert "Your notebooks" in capsys.readouterr().out
+    assert contents(root) == before
+    assert not (root / ".minigrad" / "change").exists()
     assert update_command(str(newer), root) == 0
     texts = sources(learner(root))
     assert RIGHT["90.1"] in texts and RIGHT["90.2"] in texts
@@ -350,20 +365,170 @@ def test_git_that_fails_leaves_everything_as_it_was(upstream, root, capsys):
     assert everything(root) == before
 
 
-def test_ctrl_c_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch, name):
+    number = getattr(signal, name, signal.SIGINT)  # Windows has no SIGHUP
     root = older_course(tmp_path / "course")
     learn(root)
     newer = newer_course(tmp_path / "newer")
-    copy_course = update.copy_course
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        break_off(monkeypatch, lambda: signal.raise_signal(number))
+        assert update_command(str(newer), root) == 0
+        said = capsys.readouterr().out
+        assert "One moment" in said and "The course is up to date" in said
+        assert RIGHT["90.1"] in sources(learner(root))
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, before)
 
-    def interrupted(*arguments):
-        signal.raise_signal(signal.SIGINT)
-        copy_course(*arguments)
 
-    monkeypatch.setattr("classroom.update.copy_course", interrupted)
-    assert update_command(str(newer), root) == 0
+# An update that was cut off, at any of the moments that matter.
+
+
+class Killed(BaseException):
+    """Nothing catches it: what was to come after does not."""
+
+
+def killed():
+    raise Killed
+
+
+def break_off(monkeypatch, act, after=0):
+    """Let `act` happen once so many files are in place, the journal among them."""
+    put_in_place, moved = journal.put_in_place, []
+
+    def put(new, path):
+        put_in_place(new, path)
+        moved.append(path)
+        if len(moved) == after + 1:
+            act()
+
+    monkeypatch.setattr("classroom.journal.put_in_place", put)
+
+
+def cut_off(monkeypatch, root, newer, after):
+    with monkeypatch.context() as context:
+        break_off(context, killed, after)
+        with pytest.raises(Killed):
+            update_command(newer, root)
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_the_next_command_finishes_an_update_that_was_killed(
+    tmp_path, capsys, monkeypatch, after
+):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    newer = newer_course(tmp_path / "newer")
+    before = everything(root)
+    cut_off(monkeypatch, root, str(newer), after)
+    capsys.readouterr()
+    finish_first(root)
+    assert_updated(root, before)
     said = capsys.readouterr().out
-    assert "One moment" in said and "The course is up to date" in said
-    assert RIGHT["90.1"] in sources(learner(root))
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+    assert "was cut off before its end. It is finished now" in said
+    assert "answers back in place: 90.1, 90.2. Changed, check again: 90.2." in said
+    finish_first(root)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("after", range(0, 9, 2))
+def test_git_that_was_killed_with_an_update(upstream, root, capsys, monkeypatch, after):
+    learn(root)
+    publish(upstream)
+    before = everything(root)
+    cut_off(monkeypatch, root, None, after)
+    (root / ".git" / "index.lock").touch()  # as a killed git leaves it
+    assert update_command(None, root) == 0
+    assert "newest course already" in capsys.readouterr().out
+    assert_updated(root, before)
+    assert newest(upstream, root)
+    (root / ".git" / "index.lock").unlink()
+    changed = git(root, "status", "--porcelain").stdout.split()
+    assert {name for name in changed if len(name) > 2 and "exercises/" not in name} == (
+        set()
+    )
+
+
+def test_what_is_saved_after_the_kill_is_not_written_over(
+    tmp_path, capsys, monkeypatch
+):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    cut_off(monkeypatch, root, str(newer_course(tmp_path / "newer")), 0)
+    fill(learner(root), {"90.1": "def double(x):\n    return 2 * x"})
+    finish_first(root)
+    assert "90_sample.ipynb: you saved it while" in capsys.readouterr().out
+    assert "def double(x):\n    return 2 * x" in sources(learner(root))
+    assert learner(root, "91_added").exists()
+
+
+def test_a_journal_that_cannot_be_followed_says_why_and_waits(
+    tmp_path, capsys, monkeypatch
+):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    before = everything(root)
+    cut_off(monkeypatch, root, str(newer_course(tmp_path / "newer")), 0)
+    with monkeypatch.context() as context:
+        full = OSError(28, "No space left on device")
+        context.setattr("classroom.journal.os.replace", Mock(side_effect=full))
+        with pytest.raises(Trouble, match="No space left .* goes on where it stopped"):
+            finish_first(root)
+    finish_first(root)
+    assert_updated(root, before)
+
+
+def test_a_folder_of_the_course_on_another_disk(tmp_path, monkeypatch):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    before = everything(root)
+    replace = os.replace
+
+    def only_beside(new, path):
+        if Path(new).parent != Path(path).parent:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        replace(new, path)
+
+    monkeypatch.setattr("classroom.journal.os.replace", only_beside)
+    assert update_command(str(newer_course(tmp_path / "newer")), root) == 0
+    assert_updated(root, before)
+    assert not list(root.rglob("*.unfinished"))
+
+
+def test_room_is_asked_for_first(tmp_path, capsys, monkeypatch):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    before = contents(root)
+    full = Mock(return_value=Mock(free=1000))
+    monkeypatch.setattr("classroom.update.shutil.disk_usage", full)
+    assert update_command(str(newer_course(tmp_path / "newer")), root) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The disk is nearly full: an update needs 0." in said
+    assert contents(root) == before
+    assert not (root / "exercises" / "kept").exists()
+
+
+def test_whoever_comes_second_is_told_in_one_sentence(tmp_path, capsys, monkeypatch):
+    root = older_course(tmp_path / "course")
+    monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
+    with alone(root):
+        for second in update_command, reset_command:
+            assert second("90", root) == 2
+            assert " ".join(capsys.readouterr().out.split()) == BUSY
+
+
+@pytest.mark.posix
+def test_a_git_that_outlives_its_update_holds_the_lock(tmp_path, monkeypatch):
+    root = older_course(tmp_path / "course")
+    monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
+    with alone(root):
+        process = subprocess.Popen(["sleep", "60"], **OF_ITS_OWN)
+    with pytest.raises(Trouble, match="at this moment"), alone(root):
+        pass
+    process.kill()
+    process.wait()
+    with alone(root):
+        pass
