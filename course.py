@@ -43,6 +43,7 @@ COMMANDS = {
     "progress": "see the whole course at a glance",
     "assemble": "put your answers into a copy of the package, test it, train on it",
     "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
+    "restore": "list what is kept of your work, `restore 4.2` brings an answer back",
     "update": "take the newer course, keeping your answers",
 }
 TEACHERS = {  # these need the sources, which a release to students does not have

@@ -438,6 +438,13 @@ class Learner:
                 cells += filter(None, [brought_along(source, known, needed)])
         return [with_header(source, exercise.stub) for source in cells]
 
+    def cells_of(self, name: str) -> list[int]:
+        """Where the answer to an exercise stands, and the own cells beside it."""
+        answer = make_label("answer", name)
+        own = (None, name)
+        both = enumerate(zip(self.labels, self.segments))
+        return [i for i, each in both if each[0] == answer or each == own]
+
     def astray(self) -> dict[str, str]:
         """The exercises that are blank since nothing runs the answer where it stands.
 
@@ -579,6 +586,26 @@ def carry_over(
         cells += answers[label] or [cell]
         cells += after[label]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
+
+
+def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
+    """`learner`'s notebook with the answer to an exercise taken from `other`.
+
+    That is the answer's cells and the learner's own among them.
+    """
+    label, new = make_label("answer", name), learner.chapter
+    course = {key: new.cells[label][key] for key in ("id", "metadata")}
+    taken = [
+        {**other.cells[i], **course} if other.labels[i] == label else other.cells[i]
+        for i in other.cells_of(name)
+    ]
+    replaced, labels = learner.cells_of(name), learner.labels
+    check = make_label("check", name)
+    end = labels.index(check) if check in labels else len(labels)
+    place = min([*replaced, end])
+    left = [c for i, c in enumerate(learner.cells) if i not in replaced]
+    cells = left[:place] + taken + left[place:]
+    return {**learner.notebook, "cells": _own_ids(cells)}
 
 
 def _own_ids(cells: list[Cell]) -> list[Cell]:

@@ -240,16 +240,16 @@ def update(root: Path, source: Path | str, kept: Path) -> list[str]:
     """
     (root / "exercises").mkdir(exist_ok=True)
     leave_out = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
-    shutil.copytree(root / "exercises", kept, ignore=leave_out)
-    newer = (
-        by_copy(root, source) if isinstance(source, Path) else by_merge(root, source)
-    )
-    copy(root, newer.mine, kept / "course")
+    shutil.copytree(root / "exercises", root / CHANGE / "kept", ignore=leave_out)
+    kept.parent.mkdir(exist_ok=True)
+    shutil.move(root / CHANGE / "kept", kept)
+    newer = (by_copy if isinstance(source, Path) else by_merge)(root, source)
     files = root / CHANGE / "files"
+    aside = files / kept.relative_to(root)
+    copy(root, newer.mine, aside / "course")
     copy(newer.folder, newer.changed, files)
-    old, new = all_chapters(root), newer_chapters(root, newer)
-    saved = save(root, old)
-    told = put_back(saved, old, new, files / "exercises", kept)
+    new, saved = newer_chapters(root, newer), save(root, all_chapters(root))
+    told = put_back(saved, new, files / "exercises", aside)
     if newer.mine:
         told.append(f"{len(newer.mine)} more files were different; yours are kept too.")
     gone = newer.gone + drop_unchanged(saved, files / "exercises")
@@ -298,14 +298,10 @@ def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
 
 
 def put_back(
-    saved: list[Saved],
-    old: list[Chapter],
-    new: list[Chapter],
-    folder: Path,
-    kept: Path,
+    saved: list[Saved], new: list[Chapter], folder: Path, kept: Path
 ) -> list[str]:
     """Write all of exercises/ into `folder`: newer notebooks, the learner's cells."""
-    folder.mkdir(parents=True, exist_ok=True)
+    kept.mkdir(parents=True, exist_ok=True)  # and so `folder`, which it is in
     told = []
     fresh = {c.slug: c.path for c in new if c.slug not in renamed(saved)}
     for slug, source in fresh.items():

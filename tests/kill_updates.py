@@ -94,10 +94,8 @@ def run(root, words):
 def break_off(process, how, place):
     """End a running command, or fill the disk that it writes to."""
     if how == "a full disk":
-        filler = open(place / "filler", "wb", buffering=0)
-        with filler, contextlib.suppress(OSError):
-            while process.poll() is None:
-                filler.write(bytes(1 << 16))
+        with contextlib.suppress(OSError):
+            fill_disk(place / "filler", process)
         process.communicate(timeout=120)
         return (place / "filler").unlink()
     if how == "SIGKILL for all":
@@ -107,6 +105,13 @@ def break_off(process, how, place):
     if how != "a limit":
         process.send_signal(getattr(signal, how.split()[0]))
     return process.communicate(timeout=120)
+
+
+def fill_disk(path, process):
+    """Write until nothing more goes in, or the process has ended."""
+    with open(path, "wb", buffering=0) as file:
+        while process.poll() is None:
+            file.write(bytes(1 << 16))
 
 
 def answers_in(folder):

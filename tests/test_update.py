@@ -434,7 +434,7 @@ def test_the_next_command_finishes_an_update_that_was_killed(
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("after", range(0, 9, 2))
+@pytest.mark.parametrize("after", range(0, 8, 2))
 def test_git_that_was_killed_with_an_update(upstream, root, capsys, monkeypatch, after):
     learn(root)
     publish(upstream)
