@@ -1,7 +1,8 @@
 """Bring work back that was put aside: `restore`, and what JupyterLab saves anew."""
 
 import re
-from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,8 @@ from classroom.notebooks import (
     write_notebook,
 )
 
-STAMP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)")  # as place_to_keep has it
+# As place_to_keep has it: the day, the time, and which it is of the same second.
+STAMP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,11 @@ def restore_command(
         with alone(root):
             chapters = all_chapters(root)
             path, chapter, only = find(what, chapters, root) if what else (None,) * 3
-            shown = [chapter] if chapter else chapters
-            kept = kept_versions(root, shown)
+            kept = kept_versions(root, chapters)
             if only:
                 _bring_back(path, chapter, only, kept[only], number, root, console)
             else:
-                list_kept(kept, shown, console)
+                list_kept(kept, [chapter] if chapter else chapters, console)
     except (Unreadable, Trouble) as error:
         console.print(Text(str(error)))
         return 2
@@ -64,19 +65,22 @@ def restore_command(
 
 def kept_versions(root: Path, chapters: list[Chapter]) -> dict[str, list[Version]]:
     """The versions of each exercise in exercises/kept/, the oldest first."""
-    folder, found = root / "exercises" / "kept", defaultdict(list)
-    paths = [*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")]
-    stamps = {path: STAMP.search(path.relative_to(folder).as_posix()) for path in paths}
-    for path in sorted(filter(stamps.get, paths), key=lambda path: stamps[path][0]):
-        try:
+    found = {name: {} for chapter in chapters for name in chapter.exercises}
+    for stamp, path in sorted(stamped(root / "exercises" / "kept")):
+        with suppress(Unreadable):
             learner = open_learner(path, chapters)
-        except Unreadable:
-            continue
-        day, *time = stamps[path].groups()
-        for name, cells in learner.answers().items():
-            if all(cells != version.cells for version in found[name]):
-                found[name].append(Version(f"{day} {':'.join(time)}", learner, cells))
-    return found
+            for name, cells in learner.answers().items():
+                version = Version("{} {}:{}:{}".format(*stamp), learner, cells)
+                found[name].setdefault(tuple(cells), version)
+    return {name: list(versions.values()) for name, versions in found.items()}
+
+
+def stamped(folder: Path) -> Iterator[tuple[tuple, Path]]:
+    """The notebooks that are kept, and when each was put there."""
+    for path in (*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")):
+        if stamp := STAMP.search(path.relative_to(folder).as_posix()):
+            *time, nth = stamp.groups("1")
+            yield (*time, int(nth)), path
 
 
 def list_kept(
@@ -150,7 +154,8 @@ def take_newest(root: Path) -> None:
         except Unreadable:
             continue
         about = as_table(learner.notebook["metadata"].get("minigrad"))
-        if about.get("chapter") == path.stem:  # not a copy under a name of one's own
+        own = about.get("chapter") != path.stem  # a name that the learner gave it
+        if not own and learner.answers():
             with alone(root):
                 _take_newest_of(path, learner, root)
 
@@ -159,7 +164,7 @@ def _take_newest_of(former: Path, learner: Learner, root: Path) -> None:
     chapter = learner.chapter
     path = former.with_name(f"{chapter.slug}.ipynb")
     both = [(former, learner)]
-    if path.exists():
+    with suppress(Unreadable):
         both.append((path, open_learner(path, [chapter])))
     both.sort(key=lambda each: each[0].stat().st_mtime_ns, reverse=True)
     (newest, first), *other = both
@@ -167,8 +172,9 @@ def _take_newest_of(former: Path, learner: Learner, root: Path) -> None:
     for _, second in other:
         for name in second.answers().keys() - first.answers().keys():
             merged = Learner(bring_back(merged, second, name), chapter)
-    for each, _ in both:
-        keep(each, root)
+    for each in (former, path):
+        if each.exists():
+            keep(each, root)
     write_notebook(path, merged.notebook)
     former.unlink()
     print(

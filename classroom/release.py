@@ -19,6 +19,7 @@ from classroom.assemble import CORE_TESTS
 from classroom.build import TABLE, chapter_table, problems
 from classroom.grade import chosen_chapters, hidden_checks
 from classroom.notebooks import ROOT, Chapter, Unreadable, write_whole
+from classroom.update import version
 
 TEMPLATES = Path(__file__).with_name("templates")
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
@@ -87,6 +88,7 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
         shutil.copy(ROOT / name, out / name)
     for name in (*(f"{name}.py" for name in LEARNERS), "nbval_sanitize.cfg"):
         shutil.copy(ROOT / "classroom" / name, out / "classroom" / name)
+    write_whole(out / "classroom" / "version.txt", f"{version(ROOT)}\n")
     copy_core_tests(out)
     for folder in ("notebooks", "exercises", "classroom/pristine"):
         (out / folder).mkdir(parents=True)

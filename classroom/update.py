@@ -58,6 +58,7 @@ LEFT_ALONE = {
     ".ipynb_checkpoints",
     "kept",
 }
+FOLDERS = ("exercises", "notebooks", "solutions", "classroom", "chapters", "minigrad")
 ROOM = 4  # times the size of the course: kept, unpacked, laid out, and git's own
 
 
@@ -134,8 +135,9 @@ def _update_alone(source: str | None, root: Path, console: Console) -> int:
 
 def ask_for_room(root: Path) -> None:
     """Raise Trouble if the disk has too little room for an update."""
-    names = [*course_files(root), *map(str, root.glob("exercises/*.ipynb"))]
-    needed = ROOM * sum((root / name).stat().st_size for name in names)
+    folders = [root / name for name in FOLDERS]
+    files = [folder / name for folder in folders for name in course_files(folder)]
+    needed = ROOM * sum(path.stat().st_size for path in files)
     free = shutil.disk_usage(root).free
     if free < needed:
         raise Trouble(
@@ -177,9 +179,11 @@ def unpack(source: Path, root: Path, temporary: Path) -> Path:
     if folder.resolve() == root.resolve():
         raise Trouble(f"{source} is this very course.")
     there, here = version(folder), version(root)
-    if here and not (there and there >= here):
-        told = f"is {told_date(there)}, and yours is {told_date(here)}"
-        ask(f"The course in {source} {told}. Go {'back' if there else 'there'}?")
+    if here and not (there and there.timestamp() >= here.timestamp()):
+        ask(
+            f"The course in {source} is {told_date(there)}, yours {told_date(here)}. "
+            "Take it, though it may be older?"
+        )
     return folder
 
 

@@ -23,9 +23,18 @@ from sample import (
     sources,
 )
 
+from classroom import __main__ as commands
 from classroom import journal
+from classroom.check import find
 from classroom.journal import BUSY, OF_ITS_OWN, Trouble, alone, finish_first
-from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
+from classroom.kept import take_newest
+from classroom.notebooks import (
+    Chapter,
+    Learner,
+    all_chapters,
+    read_notebook,
+    write_notebook,
+)
 from classroom.progress import reset_command
 from classroom.update import update_command
 
@@ -201,6 +210,169 @@ def test_sources_that_are_none(tmp_path, capsys, make):
 def test_without_git_and_without_source(tmp_path, capsys):
     assert update_command(None, older_course(tmp_path)) == 2
     assert "python3 course.py update PATH-OF-THE-ZIP" in capsys.readouterr().out
+
+
+# Which course is taken.
+
+
+def dated(folder, date):
+    (folder / "classroom" / "version.txt").write_text(f"{date}\n")
+    return folder
+
+
+def answering(monkeypatch, answer):
+    monkeypatch.setattr("builtins.input", lambda question: print(question) or answer)
+
+
+def nobody(monkeypatch):
+    monkeypatch.setattr("builtins.input", Mock(side_effect=EOFError))
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+@pytest.mark.parametrize("date", ["2026-05-01T10:00:00+00:00", "$Format:%cI$"])
+def test_an_older_course_is_not_taken_unasked(
+    tmp_path, capsys, monkeypatch, kind, date
+):
+    root = dated(older_course(tmp_path / "course"), "2026-05-01T10:00:00Z")
+    fill(learner(root), RIGHT)
+    before = contents(root)
+    older = dated(newer_course(tmp_path / "zip" / "minigrad-main"), "2026-05-01T09:59Z")
+    older = older if date[0] == "2" else dated(older, date)
+    if kind == "zip":
+        older = shutil.make_archive(tmp_path / "older", "zip", older.parent)
+    nobody(monkeypatch)
+    assert update_command(str(older), root) == 2
+    answering(monkeypatch, "n")
+    assert update_command(str(older), root) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    there = "of 2026-05-01 09:59" if date[0] == "2" else "of an unknown date"
+    assert f"is {there}, yours of 2026-05-01 10:00." in said
+    assert "Nothing was taken." in said
+    assert contents(root) == before and not (root / "exercises" / "kept").exists()
+    answering(monkeypatch, "y")
+    assert update_command(str(older), root) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"up to date: that {there}, after that of 2026-05-01 10:00." in said
+    assert learner(root, "91_added").exists()
+
+
+def test_a_newer_course_is_taken_unasked_and_named(tmp_path, capsys, monkeypatch):
+    root = dated(older_course(tmp_path / "course"), "2026-05-01T10:00:00+02:00")
+    newer = dated(newer_course(tmp_path / "newer"), "2026-05-01T09:00:00+00:00")
+    nobody(monkeypatch)
+    assert update_command(str(newer), root) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "that of 2026-05-01 09:00, after that of 2026-05-01 10:00." in said
+
+
+def test_a_folder_that_only_contains_a_course_is_asked_about(
+    tmp_path, capsys, monkeypatch
+):
+    root = older_course(tmp_path / "course")
+    before = contents(root)
+    downloads = tmp_path / "Downloads"
+    dated(newer_course(downloads / "minigrad-main"), "2026-05-01T09:00:00+00:00")
+    newer_course(downloads / "minigrad-main (1)")
+    nobody(monkeypatch)
+    assert update_command(str(downloads), root) == 2
+    answering(monkeypatch, "")
+    assert update_command(str(downloads), root) == 2
+    said = " ".join(capsys.readouterr().out.replace("\n", " ").split())
+    assert "minigrad-main in it is one, of 2026-05-01 09:00." in said
+    assert "Other courses in it: minigrad-main (1). Take minigrad-main?" in said
+    assert contents(root) == before
+    answering(monkeypatch, "yes")
+    assert update_command(str(downloads), root) == 0
+    assert learner(root, "91_added").exists()
+
+
+# A chapter that has another name now, in a JupyterLab that was open all the while.
+
+
+@pytest.fixture
+def renamed(tmp_path):
+    """A course whose chapter has just been renamed by an update."""
+    root = course(tmp_path / "course")
+    fill(learner(root), {"90.1": RIGHT["90.1"], "90.2": RIGHT["90.2"]})
+    shutil.copy(learner(root), tmp_path / "open.ipynb")
+    newer = course(tmp_path / "newer", chapter(slug="90_renamed"))
+    (newer / "chapters").mkdir()
+    assert update_command(str(newer), root) == 0
+    assert not learner(root).exists()
+    assert RIGHT["90.1"] in sources(learner(root, "90_renamed"))
+    return root
+
+
+def saved_by_jupyterlab(root, path, answers, later):
+    """Save what JupyterLab has, some seconds after the update."""
+    shutil.copy(root.parent / "open.ipynb", path)
+    fill(path, answers)
+    now = path.stat().st_mtime + later
+    os.utime(path, (now, now))
+
+
+LATER = "def double(x):\n    return sum([x, x])"
+
+
+def test_what_jupyterlab_saves_under_the_former_name_counts(renamed, capsys):
+    root, new = renamed, learner(renamed, "90_renamed")
+    fill(new, {"90.3": RIGHT["90.3"]})
+    saved_by_jupyterlab(root, learner(root), {"90.1": LATER}, later=5)
+    before = {learner(root).read_bytes(), new.read_bytes()}
+    take_newest(root)
+    said = capsys.readouterr().out
+    assert "90_sample.ipynb is the former name of 90_renamed.ipynb" in said
+    assert (
+        "The newest text, that of 90_sample.ipynb, is in 90_renamed.ipynb now" in said
+    )
+    path, found, _ = find("90", all_chapters(root), root)
+    answers = Learner(read_notebook(path), found).answers()
+    assert answers == {
+        "90.1": [LATER],
+        "90.2": [RIGHT["90.2"]],
+        "90.3": answers["90.3"],
+    }
+    assert RIGHT["90.3"] in answers["90.3"]
+    assert not learner(root).exists()
+    kept = (root / "exercises" / "kept").glob("*.ipynb")
+    assert {path.read_bytes() for path in kept} == before
+    capsys.readouterr()
+    take_newest(root)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_was_saved_last_counts_under_the_new_name_too(renamed, capsys):
+    new = learner(renamed, "90_renamed")
+    saved_by_jupyterlab(renamed, learner(renamed), {"90.3": RIGHT["90.3"]}, later=-60)
+    fill(new, {"90.1": LATER})
+    take_newest(renamed)
+    assert {LATER, RIGHT["90.2"], RIGHT["90.3"]} <= set(sources(new))
+    assert not learner(renamed).exists()
+
+
+@pytest.mark.parametrize("there", [None, "{"])
+def test_a_former_notebook_counts_where_the_other_is_gone_or_torn(renamed, there):
+    new = learner(renamed, "90_renamed")
+    new.unlink()
+    if there:
+        new.write_text(there)
+    saved_by_jupyterlab(renamed, learner(renamed), {"90.1": LATER}, later=-5)
+    take_newest(renamed)
+    assert {LATER, RIGHT["90.2"]} <= set(sources(new))
+
+
+def test_each_command_looks_for_former_names_and_leaves_all_others(
+    renamed, capsys, monkeypatch
+):
+    mine = renamed / "exercises" / "90_sample-Copy1.ipynb"
+    for path in mine, renamed / "exercises" / "mine.ipynb", learner(renamed):
+        saved_by_jupyterlab(renamed, path, {"90.1": LATER}, later=5)
+    monkeypatch.setattr(commands, "ROOT", renamed)
+    monkeypatch.setattr(commands, "app", lambda prog_name: None)
+    commands.main()
+    assert LATER in sources(learner(renamed, "90_renamed"))
+    assert mine.exists() and (renamed / "exercises" / "mine.ipynb").exists()
+    assert not learner(renamed).exists()
 
 
 # With git: `upstream` is where the course comes from, `root` the learner's clone.
