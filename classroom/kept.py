@@ -25,6 +25,7 @@ from classroom.notebooks import (
     keep,
     write_notebook,
 )
+from classroom.progress import tell_kept
 
 # As place_to_keep has it: the day, the time, and which it is of the same second.
 STAMP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?")
@@ -53,13 +54,21 @@ def restore_command(
             chapters = all_chapters(root)
             path, chapter, only = find(what, chapters, root) if what else (None,) * 3
             kept = kept_versions(root, chapters)
-            if only:
-                _bring_back(path, chapter, only, kept[only], number, root, console)
-            else:
+            if not only:
                 list_kept(kept, [chapter] if chapter else chapters, console)
+                return 0
+            there = path if path.exists() else chapter.path
+            learner = open_learner(there, [chapter])
+            now = learner.answers().get(only)
+            version = chosen(only, kept[only], now, number)
+            copy = keep(path, root) if path.exists() else None
+            write_notebook(path, bring_back(learner, version.learner, only))
     except (Unreadable, Trouble) as error:
         console.print(Text(str(error)))
         return 2
+    told = f"{only} is as it was kept at {version.when}, in {path.name}."
+    console.print(Text(told))
+    tell_kept(copy, root, console)
     return 0
 
 
@@ -104,37 +113,18 @@ def list_kept(
     )
 
 
-def _bring_back(
-    path: Path,
-    chapter: Chapter,
-    name: str,
-    versions: list[Version],
-    number: int | None,
-    root: Path,
-    console: Console,
-) -> None:
-    """Put one version of an exercise into the notebook at `path`; raises Unreadable."""
-    there = path if path.exists() else chapter.path
-    learner = open_learner(there, [chapter])
-    now = learner.answers().get(name)
+def chosen(
+    name: str, versions: list[Version], now: list[str] | None, number: int | None
+) -> Version:
+    """The version with this number, else the latest that is not `now` in place."""
     others = [version for version in versions if version.cells != now]
-    chosen = others[-1:] if number is None else versions[max(number - 1, 0) :][:1]
-    if not chosen:
+    found = versions[number - 1 : number] if number else others[-1:]
+    if not found:
         raise Unreadable(
             f"exercises/kept/ holds no {'such' if number else 'other'} version of "
-            f"exercise {name}. `{COURSE} restore {chapter.number}` lists what it has."
+            f"exercise {name}. `{COURSE} restore {name.split('.')[0]}` lists them."
         )
-    kept = keep(path, root) if path.exists() else None
-    write_notebook(path, bring_back(learner, chosen[0].learner, name))
-    console.print(
-        Text(f"{name} is as it was kept at {chosen[0].when}, in {path.name}.")
-    )
-    if kept:
-        told = f"What was there is kept in {kept.relative_to(root).as_posix()}"
-        console.print(Text(told), soft_wrap=True)
-        console.print(
-            "If JupyterLab has the notebook open: File > Reload Notebook from Disk."
-        )
+    return found[0]
 
 
 def take_newest(root: Path) -> None:

@@ -127,9 +127,14 @@ def _reset_alone(what: str, root: Path, console: Console) -> int:
     if edited:
         told = f"Cells of the course that you had changed are as they were: {edited}."
         console.print(told)
-    if kept:
-        console.print(Text(f"Your work is kept in {kept.relative_to(root).as_posix()}"))
+    tell_kept(kept, root, console)
+    return 0
+
+
+def tell_kept(copy: Path | None, root: Path, console: Console) -> None:
+    """Say where the notebook is kept as it was before, if there was one."""
+    if copy:
+        console.print(Text(f"Your work is kept in {copy.relative_to(root).as_posix()}"))
         console.print(
             "If JupyterLab has the notebook open: File > Reload Notebook from Disk."
         )
-    return 0

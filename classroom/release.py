@@ -18,15 +18,15 @@ from classroom import chapters as sources
 from classroom.assemble import CORE_TESTS
 from classroom.build import TABLE, chapter_table, problems
 from classroom.grade import chosen_chapters, hidden_checks
+from classroom.newer import version
 from classroom.notebooks import ROOT, Chapter, Unreadable, write_whole
-from classroom.update import version
 
 TEMPLATES = Path(__file__).with_name("templates")
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += (".gitignore", ".gitattributes")
 LEARNERS = ("__init__", "__main__", "assemble", "check", "checks", "judge")
 LEARNERS += ("journal", "kept", "kernels", "lab", "live", "milestones", "notebooks")
-LEARNERS += ("progress", "quick", "testing", "update")
+LEARNERS += ("newer", "progress", "quick", "testing", "update")
 HIDDEN = """
 ### BEGIN HIDDEN TESTS
 with __import__("contextlib").redirect_stdout(__import__("io").StringIO()) as _shown:

@@ -675,7 +675,7 @@ def test_room_is_asked_for_first(tmp_path, capsys, monkeypatch):
     learn(root)
     before = contents(root)
     full = Mock(return_value=Mock(free=1000))
-    monkeypatch.setattr("classroom.update.shutil.disk_usage", full)
+    monkeypatch.setattr("classroom.newer.shutil.disk_usage", full)
     assert update_command(str(newer_course(tmp_path / "newer")), root) == 2
     said = " ".join(capsys.readouterr().out.split())
     assert "The disk is nearly full: an update needs 0." in said
