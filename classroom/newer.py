@@ -100,7 +100,8 @@ def course_in(place: Path, source: Path) -> Path:
     found = [p for p in (place, *inside) if any(p.glob("classroom/pristine/*.ipynb"))]
     if not found:
         raise Trouble(f"{source} is not a course: it has no classroom/pristine/.")
-    if found[0] != place and len(list(place.iterdir())) > 1:
+    entries = [p for p in place.iterdir() if not p.name.startswith((".", "__"))]
+    if found[0] != place and len(entries) > 1:
         others = ", ".join(path.name for path in found[1:])
         others = f" Other courses in it: {others}." if others else ""
         ask(

@@ -28,7 +28,7 @@ from test_update import commit, contents, git, learn, newer_course, older_course
 from classroom.notebooks import Learner, all_chapters, read_notebook, write_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
-MORE = range(40, 79)  # numbers of chapters that only make the course larger
+MORE = range(50, 74)  # numbers of chapters that only make the course larger
 FURTHER = (["progress"], ["update"])  # each is one further command
 BYTES = 300_000  # a limit for a file's size is drawn below this
 
