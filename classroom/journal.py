@@ -182,6 +182,8 @@ def finish(root: Path) -> list[str]:
     if journal["commit"]:
         take_index(root)
     clear(root)
+    if journal["commit"]:
+        git(root, "worktree", "prune")  # of the folder in which it was merged
     return told
 
 
@@ -267,4 +269,3 @@ def take_index(root: Path) -> None:
         raise OSError(f"git says {done.stderr.strip()}")
     place = git(root, "rev-parse", "--git-path", "index").stdout.rstrip("\n")
     put_in_place(new, root / place)
-    git(root, "worktree", "prune")

@@ -89,7 +89,7 @@ def unpack(source: Path, root: Path, temporary: Path) -> Path:
     if here and not (there and there.timestamp() >= here.timestamp()):
         ask(
             f"The course in {source} is {told_date(there)}, yours {told_date(here)}. "
-            "Take it, though it may be older?"
+            f"Take it, though it {'is' if there else 'may be'} older?"
         )
     return folder
 

@@ -429,6 +429,7 @@ def test_git_with_changed_exercises(upstream, root, capsys):
     assert update_command(None, root) == 0
     assert_updated(root, before)
     assert newest(upstream, root)
+    assert len(git(root, "worktree", "list").stdout.splitlines()) == 1
     capsys.readouterr()
     assert update_command(None, root) == 0
     assert "newest course already" in capsys.readouterr().out
