@@ -224,6 +224,8 @@ def rounds(place, number, ways, seed=0):
         kind, how = ("git", "folder")[n % 2], ways[n // 2 % len(ways)]
         words, is_new = one_round(place, draw, kind, how, times)
         ends[kind, words, how, "newer" if is_new else "as it was"] += 1
+        if n % 20 == 19:
+            print(f"{n + 1} rounds", flush=True)
     return ends
 
 
