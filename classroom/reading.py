@@ -35,7 +35,7 @@ from classroom.notebooks import (
 )
 
 SECONDS = 10  # of a processor, for all that one student has handed in
-MEMORY = 1 << 30  # bytes that reading it may take (not on Windows)
+MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
 FILE_LIMIT = 20 << 20  # bytes of one notebook, or of a zip within a zip
 ZIP_LIMIT = 2 << 30  # bytes of a zip that lies in the folder, or that was named
 TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student

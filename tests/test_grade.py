@@ -1,26 +1,22 @@
 """Grading: what each hand-in deserves, and that it costs nobody else anything."""
 
 import csv
-import io
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from time import process_time
 
 import psutil
 import pytest
 from distributed import Client, LocalCluster
 from distributed.security import Security
 
-from classroom import collect, sandbox
 from classroom import grade as grading
+from classroom import sandbox
 from classroom.chapters import ROOT, chapters
 from classroom.grade import (
     Order,
@@ -29,18 +25,12 @@ from classroom.grade import (
     hidden_cell,
     hidden_checks,
     moment,
-    read_students,
 )
 from classroom.judge import only_defines, same_numbers
 from classroom.notebooks import (
     Chapter,
-    Learner,
-    Unreadable,
-    make_label,
-    parse_notebook,
 )
-from classroom.reading import essence, printable
-from classroom.report import harmless
+from classroom.reading import printable
 from tests import hostile
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
@@ -303,110 +293,7 @@ def test_two_workers_behind_a_scheduler_grade_as_one_does(
     assert code == 2 and "There is no scheduler" in said  # without a certificate
 
 
-# --- whose it is --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "owner"),
-    [
-        ("ada", ("ada", "", False)),
-        ("ada.zip", ("ada", "", False)),
-        ("04_blame.ipynb", ("04_blame", "", False)),
-        ("Ada King_77_assignsubmission_file_", ("Ada King", "77", False)),
-        ("Ada King_77_assignsubmission_file_hw.zip", ("Ada King", "77", False)),
-        ("kingada_12_3456_04_blame.ipynb", ("kingada", "12", False)),
-        ("kingada_LATE_12_3456_04_blame-1.ipynb", ("kingada", "12", True)),
-        ("kingada_12_3456_hw.zip", ("kingada", "12", False)),
-        ("kingada_LATE_12_text.html", ("kingada", "12", True)),
-        ("anon_x7Kq2_3456_04_blame.ipynb", ("anon_x7Kq2", "anon_x7Kq2", False)),
-        ("LATE_anon_x7Kq2_3456_hw.zip", ("anon_x7Kq2", "anon_x7Kq2", True)),
-        ("HW 1_ada_attempt_2027-03-01-17-59-00_a.ipynb", ("ada", "HW 1_ada", False)),
-        ("HW 1_ada_attempt_2027-03-01-17-59-00.txt", ("ada", "HW 1_ada", False)),
-        ("Blame_2024_03_01.ipynb", ("Blame_2024_03_01", "", False)),
-        ("Zoe\u0308", ("Zo\u00eb", "", False)),
-    ],
-)
-def test_whose_a_file_is(name, owner):
-    assert collect.owner(name)[:3] == owner
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "x_1_assignsubmission_" + "a" * 50_000 + "\n",
-        "_1" * 25_000,
-        "x_1_1234" * 10_000,
-        "anon_" * 10_000,
-        "x_attempt" * 10_000,
-    ],
-    ids=range(5),
-)
-def test_a_name_takes_time_that_grows_with_its_length_and_no_faster(name):
-    begin = process_time()
-    collect.owner(name)
-    harmless(";" + " " * 50_000 + name)
-    assert process_time() - begin < 1
-
-
-def test_one_zip_of_an_lms_has_many_students(tmp_path):
-    made = json.dumps(hostile.honest()).encode()
-    names = [f"{who}_{n}_assignsubmission_file_/a.ipynb" for n, who in enumerate("xyz")]
-    path = tmp_path / "lms.zip"
-    path.write_bytes(hostile.zipped([(name, made) for name in names]))
-    found = collect.submissions(path, [CHAPTER])
-    assert [(s.student, s.id, len(s.hand_ins)) for s in found] == [
-        ("x", "0", 1),
-        ("y", "1", 1),
-        ("z", "2", 1),
-    ]
-    path.write_bytes(hostile.zipped([(f"hw/{w}/a.ipynb", made) for w in "xyz"]))
-    assert [s.student for s in collect.submissions(path, [CHAPTER])] == ["x", "y", "z"]
-    names = [f"ada/{folder}/a.ipynb" for folder in ("exercises", "notebooks")]
-    path.write_bytes(hostile.zipped([(name, made) for name in names]))
-    assert [s.student for s in collect.submissions(path, [CHAPTER])] == ["ada"]
-
-
-def test_who_hands_in_no_notebook_has_a_row_in_a_zip_too(tmp_path):
-    path, made = tmp_path / "lms.zip", json.dumps(hostile.honest()).encode()
-    names = [
-        "ada_1_assignsubmission_file_/a.ipynb",
-        "ada_1_assignsubmission_file_/x.md",
-    ]
-    names += ["bo_2_assignsubmission_file_/blame.docx", "notes.txt"]
-    path.write_bytes(hostile.zipped([(name, made) for name in names]))
-    ada, bo = collect.submissions(path, [CHAPTER])
-    assert not ada.problems and len(ada.hand_ins) == 1
-    assert (bo.student, bo.id, bo.hand_ins) == ("bo", "2", [])
-    assert bo.problems == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
-
-
-def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
-    made = json.dumps(hostile.honest()).encode()
-    inner = hostile.zipped([("x/a.ipynb", made)])
-    whole, path = io.BytesIO(), tmp_path / "lms.zip"
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
-        for who in ("ada", "bo"):
-            archive.writestr(f"{who}_1_assignsubmission_file_/hw.zip", inner)
-    path.write_bytes(whole.getvalue()[:-150])
-    with pytest.raises(Unreadable, match=r"lms\.zip.*is it complete\?"):
-        collect.submissions(path, [CHAPTER])
-    (tmp_path / "class").mkdir()
-    path.rename(tmp_path / "class" / "ada.zip")
-    (found,) = collect.submissions(tmp_path / "class", [CHAPTER])
-    assert not found.hand_ins and "is it complete?" in found.problems[0]
-
-
-def test_names_that_older_programs_wrote(tmp_path):
-    made, path = json.dumps(hostile.honest()).encode(), tmp_path / "class.zip"
-    korean, german = "김철수", "Müller"
-    with zipfile.ZipFile(path, "w") as archive:
-        for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
-            archive.writestr(f"@@@@@@@{i}"[-len(name) :] + "/a.ipynb", made)
-    data = path.read_bytes()
-    for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
-        data = data.replace(f"@@@@@@@{i}"[-len(name) :].encode() + b"/", name + b"/")
-    path.write_bytes(data)
-    assert {s.student for s in collect.submissions(path, [CHAPTER])} == {korean, german}
+# --- the order ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -422,78 +309,6 @@ def test_a_deadline_is_a_moment_or_the_end_of_a_day(words, last):
     assert moment(words) == last
     zoned = last.astimezone(UTC)
     assert moment(zoned.isoformat()) == moment(f"{zoned:%Y-%m-%dT%H:%M:%SZ}") == last
-
-
-def read(folder, deadline=None, chapters=(CHAPTER,)):
-    """Return the students whose hand-ins lie at a place, by their names."""
-    handed_in = collect.submissions(folder, list(chapters))
-    return {s.name: s for s in read_students(handed_in, deadline)}
-
-
-def test_an_exercise_comes_before_lessons_blanks_and_solutions(tmp_path):
-    made = json.dumps(hostile.honest()).encode()
-    lesson = (ROOT / "notebooks" / f"{hostile.CHAPTER.slug}.ipynb").read_bytes()
-    contents = {
-        "exercises": made,
-        "notebooks": lesson,
-        "classroom/pristine": CHAPTER.path.read_bytes(),
-        "solutions": made.replace(b"slope", b"slope_of"),
-    }
-    for order in (list(contents), list(contents)[::-1]):
-        for hour, folder in enumerate(order):
-            place = tmp_path / "class" / "ada" / folder
-            hostile.written(place, contents[folder], "a.ipynb")
-            os.utime(place / "a.ipynb", (hour * 3600,) * 2)
-        ada = read(tmp_path / "class")["ada"]
-        (hand_in,) = ada.hand_ins.values()
-        assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
-        assert not ada.notes
-    shutil.rmtree(tmp_path / "class" / "ada" / "exercises")
-    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
-    assert not hand_in.answers, "our solutions are nobody's points"
-    hostile.written(tmp_path / "class" / "bob", lesson, "a.ipynb")
-    bob = read(tmp_path / "class")["bob"]
-    assert not bob.hand_ins and "it is a lesson" in bob.notes[0]
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"cells": [], "metadata": {"minigrad": "x"}},
-        {"cells": [], "metadata": {"minigrad": {"chapter": [1]}}},
-        {"cells": [{"cell_type": "code", "source": "x = 1" + "+1" * 50_000}]},
-        {"cells": [{"cell_type": "code", "source": "-" * 50_000 + "1"}]},
-        {"cells": [{"cell_type": "code", "metadata": {"nbgrader": "x"}}]},
-    ],
-)
-def test_one_odd_notebook_does_not_stop_the_others(odd, tmp_path):
-    honest = hostile.honest()
-    extra = {**honest, "cells": honest["cells"] + odd["cells"]}
-    extra["metadata"] = honest["metadata"] | odd.get("metadata", {})
-    for name, notebook in [("odd", odd), ("extra", extra), ("ada", honest)]:
-        hostile.written(tmp_path / name, notebook)
-    students = read(tmp_path)
-    assert students["ada"].hand_ins and not students["ada"].notes
-    assert students["odd"].notes and not students["odd"].hand_ins
-
-
-def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher(tmp_path):
-    """One in a cell of text, one in a check's cell, which ours stands in for."""
-    notebook = parse_notebook(json.dumps(hostile.honest()).encode(), "a.ipynb")
-    answered = Learner(notebook, CHAPTER).answers()
-    moved, hidden = list(answered)[:2]
-    cells = {CHAPTER.label(cell): cell for cell in notebook["cells"]}
-    cells[make_label("answer", moved)]["cell_type"] = "markdown"
-    answer, check = (cells[make_label(k, hidden)] for k in ("answer", "check"))
-    check["source"] = answer["source"] + "\n" + check["source"]
-    answer["source"] = ""
-    hostile.written(tmp_path / "ada", notebook)
-    (hand_in,) = read(tmp_path)["ada"].hand_ins.values()
-    assert not {moved, hidden} & set(hand_in.answers)
-    assert hand_in.notes == [
-        f"{moved}: an answer seems to stand in a cell of text",
-        f"{hidden}: an answer seems to stand in the check's cell",
-    ]
 
 
 # --- what cannot be done ------------------------------------------------------------
@@ -583,31 +398,10 @@ def test_what_only_defines_is_told_from_what_may_patch():
         assert not only_defines(patching), patching
 
 
-def test_answers_are_the_same_but_for_comments_and_layout():
-    assert essence("x = 1  # mine\n") == essence("# yours\nx  =  1")
-    assert essence("x = 1") != essence("x = 2")
-    assert essence("print 'a' # b") == essence("  print 'a' # b\n")
-
-
 def test_the_sandbox_holds():
     assert [what for what, possible in sandbox.probe().items() if possible] == [
         "run at all"
     ]
-
-
-@pytest.mark.parametrize("around", ["", "class/"])
-def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
-    with zipfile.ZipFile(tmp_path / "hand-ins.zip", "w") as file:
-        for name in ([around] if around else []) + [f"{around}ada/", f"{around}bo/"]:
-            file.writestr(name, "")
-        file.writestr(f"{around}ada/{hostile.FILE}", json.dumps(hostile.honest()))
-        file.writestr(f"{around}cy/{hostile.FILE}", json.dumps(hostile.honest()))
-    found = {
-        s.student: s for s in collect.submissions(tmp_path / "hand-ins.zip", [CHAPTER])
-    }
-    assert list(found) == ["ada", "bo", "cy"]
-    assert found["bo"].problems == ["bo/: there is no notebook in it"]
-    assert found["ada"].problems == []
 
 
 def test_grades_of_other_students_are_not_written_over(small_class, report, tmp_path):
