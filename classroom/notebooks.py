@@ -521,9 +521,9 @@ def graft(
         if kind == "answer":
             answered = home
             parts, asked = answers.get(home, []), bound_names(cell["source"])
-            core = [source for source in parts if bound_names(source) & asked] or parts
+            core = {source for source in parts if bound_names(source) & asked}
             for n, source in enumerate(parts):
-                role = "answer" if source in core else "extra"
+                role = "answer" if source in core or not core else "extra"
                 place = {"exercise": home, "role": role}
                 cells.append(_code_cell(f"{label}-{n}", source, place))
         elif cell["cell_type"] == "code" and (home != answered or home in answers):

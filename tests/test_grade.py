@@ -411,3 +411,18 @@ def test_grades_of_other_students_are_not_written_over(small_class, report, tmp_
     code, said = grade(tmp_path / "class", "--out", out, "--chapters", "4")
     assert code == 2 and "holds the grades of ada, bo, cy, di, ed" in said
     assert (out / "grades.csv").read_bytes() == sheet
+
+
+def test_one_student_is_graded_again_beside_the_others(report, tmp_path):
+    """What others have is kept, and what this one has not handed in again."""
+    before, out = report[1], shutil.copytree(report[0], tmp_path / "report")
+    hostile.written(tmp_path / "class" / "bo", hostile.honest(), "again.ipynb")
+    found = graded(tmp_path / "class", out)
+    assert found["bo"]["points"] == 3 and found["bo"]["of"] == 3
+    assert {n: s for n, s in found.items() if n != "bo"} == {
+        n: s for n, s in before.items() if n != "bo"
+    }
+    assert len(list((out / "students").iterdir())) == len(found) == 5
+    hostile.written(tmp_path / "other" / "bo", "", "broken.ipynb")
+    found = graded(tmp_path / "other", out)
+    assert found["bo"]["points"] == 3 and "is empty" in found["bo"]["remarks"][0]
