@@ -157,14 +157,9 @@ class Reader:
 
     def place(self, place: Place) -> Iterator[Found]:
         """Yield what is in one place, or why that is not possible."""
-        try:
-            if place.inside:
-                yield from self.part(place)
-            else:
-                clone = None if place.platform else False
-                yield from self.at(Path(place.path), (place.name,), clone)
-        except Exception as error:
-            yield Found((place.name,), problem=_why_not("read", error))
+        clone = None if place.platform else False
+        at = self.at(Path(place.path), (place.name,), clone)
+        yield from or_why_not(self.part(place) if place.inside else at, (place.name,))
 
     def part(self, place: Place) -> Iterator[Found]:
         """Yield what a zip of many students has of one of them."""
@@ -190,7 +185,8 @@ class Reader:
                 clone = any(each.name == ".git" for each in inside)
             for each in inside:
                 if not ignored(each.name):
-                    yield from self.at(each, (*parts, each.name), clone)
+                    inner = (*parts, each.name)
+                    yield from or_why_not(self.at(each, inner, clone), inner)
         elif not (stat.S_ISREG(about.st_mode) and is_handed_in(path.name)):
             yield Found(parts, problem=NO_NOTEBOOK)
         else:
@@ -285,6 +281,14 @@ class Reader:
         return Found(parts, problem=over)
 
 
+def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
+    """Yield what is found, and at an error, whatever it is, why there is no more."""
+    try:
+        yield from found
+    except Exception as error:
+        yield Found(parts, problem=_why_not("read", error))
+
+
 def entries(archive: zipfile.ZipFile) -> list[Entry]:
     """Return what a zip lists; raise ValueError if it is not whole, or too much."""
     members = archive.infolist()
@@ -364,7 +368,8 @@ def _when(member: zipfile.ZipInfo) -> datetime | None:
 
 
 def _why_not(what: str, error: Exception) -> str:
-    return f"it cannot be {what}: {error or type(error).__name__}"
+    why = getattr(error, "strerror", None) or error  # without this machine's paths
+    return f"it cannot be {what}: {why or type(error).__name__}"
 
 
 # --- notebooks ---------------------------------------------------------------------

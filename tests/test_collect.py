@@ -339,6 +339,14 @@ def test_whatever_cannot_be_read_is_a_row_and_costs_nobody_else(tmp_path):
         assert not found[name].hand_ins
 
 
+def test_what_cannot_be_read_hides_nothing_beside_it(tmp_path):
+    hostile.written(tmp_path / "ada", MADE)
+    (tmp_path / "ada" / "/".join("d" * 600)).mkdir(parents=True)
+    (ada,) = collect.submissions(tmp_path, [CHAPTER])
+    assert len(ada.hand_ins) == len(ada.problems) == 1
+    assert "it cannot be read: maximum recursion" in ada.problems[0]
+
+
 @pytest.mark.parametrize("name", ["a broken byte", "no name"])
 def test_a_zip_alone_that_cannot_be_read_is_no_traceback(tmp_path, name):
     _, make, told = BROKEN[name]
