@@ -11,12 +11,14 @@ import tempfile
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from grading import CHAPTER, FILE, hand_ins, run, write
+
 from classroom.chapters import ROOT
+
+sys.path.append(str(ROOT))  # the tests are not installed
+
 from tests import hostile
 from tests.test_collect import BROKEN
-
-sys.path.insert(0, str(Path(__file__).parent))
-from grading import CHAPTER, FILE, hand_ins, run, write
 
 HONEST, HOSTILE, SECONDS = 60, 40, 5  # students, and seconds for a cell
 
