@@ -27,7 +27,11 @@ Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
 HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
-NAMES = re.compile(r"^\s*(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
+NAMES = re.compile(
+    r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
+)
+CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
+STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 NO_CELLS: dict[str, Cell] = {}
@@ -282,8 +286,7 @@ class Chapter:
 
     def _by_words(self, cell: Cell) -> str | None:
         code = cell["cell_type"] == "code"
-        pattern = r"""\bcheck\(\s*["'](\d+\.\d+)["']""" if code else r"#+ (\d+\.\d+)\b"
-        found = re.search(pattern, cell["source"])
+        found = (CHECKED if code else STATED).search(cell["source"])
         label = found and make_label("check" if code else "exercise", found[1])
         return label if label in self.cells else None
 
@@ -293,12 +296,15 @@ class Chapter:
         for name in self.exercises:
             if self._names[name] & names:
                 return name
-        likeness = {
-            name: difflib.SequenceMatcher(None, source, e.stub).ratio()
-            for name, e in self.exercises.items()
-        }
+        likeness = {n: alike(source, e.stub) for n, e in self.exercises.items()}
         best = max(likeness, key=likeness.__getitem__, default=None)
         return best if best and likeness[best] > ALIKE else None
+
+
+def alike(source: str, stub: str) -> float:
+    """How alike two texts are, from 0 to 1; 0 if their lengths say enough."""
+    match = difflib.SequenceMatcher(None, source, stub)
+    return match.ratio() if match.real_quick_ratio() > ALIKE else 0
 
 
 def keep(path: Path, root: Path) -> Path:
@@ -514,9 +520,9 @@ def graft(
         if kind == "answer":
             answered = home
             parts, asked = answers.get(home, []), bound_names(cell["source"])
-            core = [source for source in parts if bound_names(source) & asked] or parts
+            core = {source for source in parts if bound_names(source) & asked}
             for n, source in enumerate(parts):
-                role = "answer" if source in core else "extra"
+                role = "answer" if source in core or not core else "extra"
                 place = {"exercise": home, "role": role}
                 cells.append(_code_cell(f"{label}-{n}", source, place))
         elif cell["cell_type"] == "code" and (home != answered or home in answers):
