@@ -10,7 +10,6 @@ from minigrad import errors
 from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to
 from minigrad.rules.op import Op, edge, renamed, to_dtype
 
 
@@ -95,8 +94,6 @@ class Call:
         shares = self.checked(self.function.backward(ctx, *gradients))
         for target, share in zip(node.targets, shares):
             if target and share is not None and (wanted is None or target in wanted):
-                if share.shape != target.shape:
-                    share = sum_to(share, target.shape, self.name)
                 yield target, share if isinstance(g, Tensor) else share.array
 
     def checked(self, shares: Any) -> list[Tensor | None]:

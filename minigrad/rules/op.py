@@ -11,7 +11,7 @@ from minigrad.array.dtypes import ARRAYS, promoted, zeros
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to, walk
+from minigrad.graph.walk import walk
 from minigrad.rules.arguments import (
     bare,
     check_arrays,
@@ -101,10 +101,7 @@ class Op:
             if target and (wanted is None or target in wanted):
                 formula, names = rules[min(i, len(rules) - 1)]
                 values = [value_of(node, name, i, g) for name in names]
-                share = formula(g, *values)
-                if share.shape != target.shape:
-                    share = sum_to(share, target.shape, node.name())
-                yield target, share
+                yield target, formula(g, *values)
 
 
 def value_of(node: Node, name: str, i: int, g: Any) -> Any:
