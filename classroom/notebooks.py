@@ -9,17 +9,17 @@ import difflib
 import json
 import os
 import re
-import shutil
 import symtable
 import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from classroom.journal import put_in_place
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
@@ -107,23 +107,15 @@ def write_notebook(path: Path, notebook: Notebook) -> None:
     write_whole(path, text + "\n")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file; the old one stays until the new one is complete."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file; the old one stays until the new one is complete."""
     unfinished = path.with_suffix(".unfinished")
+    data = content.encode() if isinstance(content, str) else content
     try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.write_bytes(data)
         put_in_place(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def put_in_place(new: Path, path: Path) -> None:
-    """Let the file `new` replace another, once no program on Windows holds that one."""
-    for seconds in (0.1, 0.4, 1.5):
-        with suppress(PermissionError):
-            return os.replace(new, path)
-        time.sleep(seconds)
-    os.replace(new, path)
 
 
 def code_lines(source: str) -> list[str]:
@@ -313,7 +305,7 @@ def keep(path: Path, root: Path) -> Path:
     """Copy a notebook to exercises/kept/, named by the time; return the copy."""
     copy = place_to_keep(root, f"{path.stem}-", path.suffix)
     copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(path, copy)
+    write_whole(copy, path.read_bytes())
     return copy
 
 
@@ -445,6 +437,13 @@ class Learner:
             elif (known := above.get(i)) is not None:
                 cells += filter(None, [brought_along(source, known, needed)])
         return [with_header(source, exercise.stub) for source in cells]
+
+    def cells_of(self, name: str) -> list[int]:
+        """Where the answer to an exercise stands, and the own cells beside it."""
+        answer = make_label("answer", name)
+        own = (None, name)
+        both = enumerate(zip(self.labels, self.segments))
+        return [i for i, each in both if each[0] == answer or each == own]
 
     def astray(self) -> dict[str, str]:
         """The exercises that are blank since nothing runs the answer where it stands.
@@ -587,6 +586,26 @@ def carry_over(
         cells += answers[label] or [cell]
         cells += after[label]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
+
+
+def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
+    """`learner`'s notebook with the answer to an exercise taken from `other`.
+
+    That is the answer's cells and the learner's own among them.
+    """
+    label, new = make_label("answer", name), learner.chapter
+    course = {key: new.cells[label][key] for key in ("id", "metadata")}
+    taken = [
+        {**other.cells[i], **course} if other.labels[i] == label else other.cells[i]
+        for i in other.cells_of(name)
+    ]
+    replaced, labels = learner.cells_of(name), learner.labels
+    check = make_label("check", name)
+    end = labels.index(check) if check in labels else len(labels)
+    place = min([*replaced, end])
+    left = [c for i, c in enumerate(learner.cells) if i not in replaced]
+    cells = left[:place] + taken + left[place:]
+    return {**learner.notebook, "cells": _own_ids(cells)}
 
 
 def _own_ids(cells: list[Cell]) -> list[Cell]:

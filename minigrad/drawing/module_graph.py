@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 
 from minigrad.drawing.describe import Node, describe, graph_of
+from minigrad.errors import kind
 from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.recording import enable_grad
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
 from minigrad.tensors import creation
 
@@ -83,8 +84,6 @@ class Fold:
 
     def tell(self, value: Any) -> Node:
         """Return the Node of a call, or of what was computed outside of all."""
-        if isinstance(value, Node):
-            return value
         node = describe(value)
         node.edges = [(self.calls.get(x, x), None) for x, _ in node.edges]
         leaf = getattr(value, "variable", None)

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float32, float64
+from minigrad.errors import kind
 from minigrad.graph.hooks import RemovableHandle
 from minigrad.graph.recording import no_grad
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor
 
 
 class Parameter(Tensor):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.errors import kind
 from minigrad.graph import saved_values
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import forget_gradients
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad.array.dtypes import as_array, as_dtype, float32
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.errors import kind
+from minigrad.graph.tensor import Tensor
 from minigrad.static.execution import Program, checked
 from minigrad.static.steps import Step, line_outside
 from minigrad.static.symbolic_arrays import Symbol, step_of

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.array.dtypes import as_dtype
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.errors import kind
+from minigrad.graph.tensor import Tensor
 
 STRUCTURE = "minigrad"  # what the note is called that says where each array belongs
 RESERVED = "__metadata__"  # where the format keeps notes: no tensor's name
