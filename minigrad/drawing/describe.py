@@ -6,14 +6,26 @@ value has in common with its views as its `memory`. Nothing else looks into a va
 """
 
 import itertools
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
+from numpy import ndarray
+
+from minigrad.graph.node import AccumulateGrad
+from minigrad.graph.node import Node as GraphNode
+from minigrad.graph.saved_values import storage
+from minigrad.graph.tensor import Tensor
+from minigrad.nn import Module
 from minigrad.scalar.value import Value
+from minigrad.static.symbols import Step
 
 READABLE = 80  # values in one picture
+FEW = 4  # numbers of a tensor that are shown; of more, the shape
 LOOKED_AT = 1000  # items of a list among the variables, as names of nodes
 TOO_LARGE = f"""\
 This graph has more than {READABLE} values, too many to read.
@@ -75,10 +87,103 @@ def describe(value: Any) -> Node:
     )
 
 
-identity = singledispatch(lambda value: value)
-memory = singledispatch(lambda value: value)
 describe.register(Node, lambda node: node)
 describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
+identity = singledispatch(lambda value: value)
+memory = singledispatch(lambda value: value)
+
+
+def number(x: Any) -> str:
+    """Return a number, or lists of numbers, with four digits: the same everywhere."""
+    if isinstance(x, list):
+        return f"[{', '.join(map(number, x))}]"
+    return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
+
+
+def shown(array: Any) -> str:
+    """Return a few numbers as they are, and of more their shape."""
+    few = 0 < math.prod(array.shape) <= FEW
+    return number(array.tolist()) if few else str(tuple(array.shape))
+
+
+def with_numbers(node: Node, tensor: Any) -> Node:
+    """Return the node with what a tensor, ours or PyTorch's, itself knows."""
+    keeps_grad = tensor.is_leaf or tensor.retains_grad  # asked for another's, both warn
+    grad = tensor.grad if keeps_grad else None
+    node.value, node.grad = shown(tensor), None if grad is None else shown(grad)
+    return node
+
+
+def operation(node: Any) -> str:
+    """Return what a node computes: Mul for MulBackward0."""
+    return re.sub(r"Backward\d*$", "", node.name().rpartition("::")[2])
+
+
+@describe.register
+def _(tensor: Tensor) -> Node:
+    if not isinstance(tensor.array, ndarray):
+        return describe(tensor.array.step)
+    node = Node("", op="constant") if tensor.edge is None else describe(tensor.edge)
+    return with_numbers(node, tensor)
+
+
+@describe.register
+def _(end: AccumulateGrad) -> Node:
+    node = Node(str(end.shape))
+    return node if end.variable is None else with_numbers(node, end.variable)
+
+
+@describe.register
+def _(node: GraphNode) -> Node:
+    shape = "(...)" if node.shape is None else str(node.shape)  # of several outputs
+    return Node(shape, op=operation(node), edges=arguments(node))
+
+
+@describe.register
+def _(step: Step) -> Node:
+    if step.call == "constant":
+        array = isinstance(step.value, ndarray)
+        return Node(shown(step.value) if array else str(step.value), op="constant")
+    op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
+    shape = "" if step.shape is None else str(step.shape)
+    edges = [(argument, None) for argument in step.arguments]
+    return Node(shape, op=op, edges=edges, label=step.name)
+
+
+def arguments(node: GraphNode) -> list[tuple[Any, None]]:
+    """Return edges to the arguments: nodes, and constants that a formula has saved."""
+    names = getattr(node.op, "arguments", ())
+    if len(names) != len(node.targets):  # a list of tensors is one argument
+        return [(target, None) for target in node.targets if target is not None]
+    saved = {}
+    for wanted, values in zip(node.op.names, node.saved or ()):
+        saved |= zip(wanted, values or ())
+    arrays = [saved.get(name) for name in names]
+    constants = [Tensor(x) if isinstance(x, ndarray) else None for x in arrays]
+    return known(zip(node.targets, constants))
+
+
+def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
+    """Return edges to the arguments of an operation on Tensors, as far as known.
+
+    Each is given as (the node that it came from, its numbers, if a formula has saved
+    them), either of which may be None. Operations on two tensors need both. Of more,
+    such as a layer's weight and bias, a missing one may never have been given.
+    """
+    found = [saved if node is None else node for node, saved in arguments]
+    if len(found) <= 2:
+        found = [Node("constant", op="constant") if x is None else x for x in found]
+    return [(x, None) for x in found if x is not None]
+
+
+@identity.register
+def _(tensor: Tensor) -> Any:
+    if not isinstance(tensor.array, ndarray):
+        return tensor.array.step
+    return tensor.array if tensor.edge is None else tensor.edge
+
+
+memory.register(Tensor, lambda tensor: storage(tensor.array))
 
 
 def can_be_drawn(value: Any) -> bool:
@@ -98,24 +203,12 @@ def _(items: list | tuple) -> Iterable[tuple[str, Any]]:
     return [(f"[{i}]", item) for i, item in near if can_be_drawn(item)]
 
 
-def number(x: Any) -> str:
-    """Return a number, or lists of numbers, with four digits: the same everywhere."""
-    if isinstance(x, list):
-        return f"[{', '.join(map(number, x))}]"
-    return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
-
-
-def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
-    """Return edges to the arguments of an operation on Tensors, as far as known.
-
-    Each is given as (the node that it came from, its numbers, if a formula has saved
-    them), either of which may be None. Operations on two tensors need both. Of more,
-    such as a layer's weight and bias, a missing one may never have been given.
-    """
-    found = [saved if node is None else node for node, saved in arguments]
-    if len(found) <= 2:
-        found = [Node("constant", op="constant") if x is None else x for x in found]
-    return [(x, None) for x in found if x is not None]
+@members.register
+def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
+    with suppress(AttributeError):  # an __init__ did not call super().__init__()
+        tensors = [*module.named_parameters(), *module.named_buffers()]
+        return [(f".{name}", tensor) for name, tensor in tensors]
+    return []
 
 
 def named(variables: Mapping[str, Any]) -> dict[int, tuple[str, Any]]:

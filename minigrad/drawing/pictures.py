@@ -23,7 +23,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from minigrad.drawing import tensors  # noqa: F401, so that draw knows them
 from minigrad.drawing.describe import Node, graph_of, number
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph

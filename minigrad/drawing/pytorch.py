@@ -13,10 +13,12 @@ from minigrad.drawing.describe import (
     identity,
     known,
     members,
+    members_of_module,
     memory,
     number,
+    operation,
+    with_numbers,
 )
-from minigrad.drawing.tensors import members_of_module, operation, with_numbers
 
 try:
     import torch
