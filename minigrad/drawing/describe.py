@@ -8,7 +8,7 @@ value has in common with its views as its `memory`. Nothing else looks into a va
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
@@ -77,6 +77,11 @@ class Node:
         return ", ".join([first, *rest])
 
 
+def constant(value: str) -> Node:
+    """Return the Node of a constant."""
+    return Node(value, op="constant")
+
+
 @singledispatch
 def describe(value: Any) -> Node:
     """Return the Node of `value`; each kind that can be drawn registers a version."""
@@ -123,7 +128,7 @@ def operation(node: Any) -> str:
 def _(tensor: Tensor) -> Node:
     if not isinstance(tensor.array, ndarray):
         return describe(tensor.array.step)
-    node = Node("", op="constant") if tensor.edge is None else describe(tensor.edge)
+    node = constant("") if tensor.edge is None else describe(tensor.edge)
     return with_numbers(node, tensor)
 
 
@@ -143,7 +148,7 @@ def _(node: GraphNode) -> Node:
 def _(step: Step) -> Node:
     if step.call == "constant":
         array = isinstance(step.value, ndarray)
-        return Node(shown(step.value) if array else str(step.value), op="constant")
+        return constant(shown(step.value) if array else str(step.value))
     op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
     shape = "" if step.shape is None else str(step.shape)
     edges = [(argument, None) for argument in step.arguments]
@@ -172,7 +177,7 @@ def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
     """
     found = [saved if node is None else node for node, saved in arguments]
     if len(found) <= 2:
-        found = [Node("constant", op="constant") if x is None else x for x in found]
+        found = [constant("constant") if x is None else x for x in found]
     return [(x, None) for x in found if x is not None]
 
 
@@ -211,7 +216,7 @@ def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
     return []
 
 
-def named(variables: Mapping[str, Any]) -> dict[int, tuple[str, Any]]:
+def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
     """Return label and value of all that can be drawn, by the id that a graph means."""
     found: dict[int, tuple[str, Any]] = {}
     for name, variable in variables.items():
@@ -220,14 +225,7 @@ def named(variables: Mapping[str, Any]) -> dict[int, tuple[str, Any]]:
     return found
 
 
-def put_name(node: Node, label: str, item: Any) -> None:
-    """Label a node with the variable of `item`, and tell what only that knows."""
-    told = describe(item)
-    if node.kind != "constant" or identity(item) is not item:
-        node.label, node.value, node.grad = label, told.value, told.grad
-
-
-def cut_off_from(constant: Any, names: Mapping[int, tuple[str, Any]]) -> list:
+def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
     """Return an edge to the variable that a constant was cut off from, if there is one.
 
     That is a recorded value in the same memory, as `x` is for `x.detach()`.
@@ -237,9 +235,22 @@ def cut_off_from(constant: Any, names: Mapping[int, tuple[str, Any]]) -> list:
     return [(x, None) for x in same if describe(x).kind != "constant"][:1]
 
 
-def graph_of(
-    root: Any, variables: Mapping[str, Any], tell: Callable = describe
-) -> list[Node]:
+def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
+    """Return the Node of `value`; of a variable it has the name and all that is known.
+
+    A constant among Values is a bare number, even if a variable holds it.
+    """
+    node = value if isinstance(value, Node) else tell(value)
+    label, item = names.get(id(identity(value)), ("", None))
+    if item is not None and (node.kind != "constant" or identity(item) is not item):
+        told = describe(item)
+        node.label, node.value, node.grad = label, told.value, told.grad
+    if node.op == "constant":
+        node.grad, node.edges = None, cut_off_from(value, names)
+    return node
+
+
+def graph_of(root: Any, variables: dict, tell: Callable = describe) -> list[Node]:
     """Return the Node of all that `root` depends on, parents first, with their labels.
 
     The others are labelled #1, #2, ... Of too large a graph, return one that says so.
@@ -253,11 +264,7 @@ def graph_of(
             return found.get(key)
         held.append(value)  # so that no other takes its id
         found[key] = None  # until its parents are found: a cut may lead in a circle
-        node = value if isinstance(value, Node) else tell(value)
-        if key in names:
-            put_name(node, *names[key])
-        if node.op == "constant":
-            node.grad, node.edges = None, cut_off_from(value, names)
+        node = labelled(value, names, tell)
         edges = [(visit(parent), slope) for parent, slope in node.edges]
         node.edges = [(parent, slope) for parent, slope in edges if parent]
         found[key] = node
@@ -269,4 +276,4 @@ def graph_of(
         return node
 
     visit(root)
-    return nodes if len(held) <= READABLE else [Node(TOO_LARGE, op="constant")]
+    return nodes if len(held) <= READABLE else [constant(TOO_LARGE)]

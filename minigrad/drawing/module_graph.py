@@ -6,7 +6,7 @@ node that stands for the call. What is computed outside of its parts is drawn as
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,9 +18,7 @@ from minigrad.graph.tensor import Tensor, kind
 from minigrad.nn import Module
 
 
-def module_graph(
-    model: Module, inputs: tuple, variables: Mapping[str, Any]
-) -> list[Node]:
+def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
     """Return the nodes of model(*inputs), labelled; nothing of the model changes.
 
     A module that another one calls is within the other's box. Raises TypeError unless
@@ -63,9 +61,7 @@ class Fold:
         for name, part in list(self.model.named_modules())[1:]:
             vars(part)["forward"] = partial(self.call, name, part, part.forward)
 
-    def call(
-        self, name: str, part: Module, forward: Callable, *args: Any, **kwargs: Any
-    ) -> Any:
+    def call(self, name: str, part: Module, forward: Callable, *args, **kwargs) -> Any:
         """Return forward(*args, **kwargs), with a new graph if no other call runs."""
         self.depth += 1
         out = forward(*args, **kwargs)
