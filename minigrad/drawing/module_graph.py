@@ -50,13 +50,15 @@ def entry(x: Tensor) -> Tensor:
 
 
 class Fold:
-    """A copy of a model, and the calls of its parts by the node of their result."""
+    """A model's twin, and the calls of its parts by the node of their result.
+
+    Copied are the modules and their buffers; all else, the parameters too, is shared.
+    """
 
     def __init__(self, model: Module):
-        kept = [*model.parameters()]  # not to be copied; results cannot be
-        kept += [x for part in model.modules() for x in vars(part).values()]
-        memo = {id(x): x for x in kept if isinstance(x, Tensor)}
-        self.model, self.calls = copy.deepcopy(model, memo), {}
+        own = [item for part in model.modules() for item in vars(part).items()]
+        kept = {id(x): x for name, x in own if name not in ("_modules", "_buffers")}
+        self.model, self.calls = copy.deepcopy(model, kept), {}
         self.depth = 0  # of the calls that are running
         for name, part in list(self.model.named_modules())[1:]:
             vars(part)["forward"] = partial(self.call, name, part, part.forward)
