@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from minigrad.array.dtypes import as_array, ones
+from minigrad.array.dtypes import RANK, as_array, ones
 from minigrad.array.protocols import ArrayLike
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
@@ -32,7 +32,8 @@ class Tensor(ArrayLike, Methods):
     __slots__ = ["array", "edge", "_grad", "source", "rewritten", "__weakref__"]
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
-        self.array = data if type(data) is ndarray else held(data)
+        known = type(data) is ndarray and data.dtype in RANK
+        self.array = data if known else held(data)
         self.edge, self._grad, self.source = edge, None, None
 
     @property
@@ -279,14 +280,13 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
 def collect(outputs, gradients, retain_graph, create_graph, inputs) -> None:
     """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
     inputs = [inputs] if isinstance(inputs, Tensor) else inputs
+    for x in inputs or ():
+        x.retain_grad()  # if it is a result
     ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
-    if inputs is None:
-        pairs = [(node.variable, g) for node, g in ends.items()]
-    else:
-        pairs = [(x, ends[x.edge]) for x in inputs if x.edge in ends]
-    for x, g in pairs:
-        if x is not None and x.requires_grad and not x.retains_grad:
-            accumulate(x, g)
+    for node, g in ends.items():
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and leaf.requires_grad:
+            accumulate(leaf, g)
 
 
 def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:
