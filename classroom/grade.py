@@ -9,6 +9,7 @@ what one submission does costs nobody else anything.
 
 import csv
 import hashlib
+import hmac
 import json
 import os
 import re
@@ -31,7 +32,7 @@ from rich.text import Text
 
 from classroom import chapters as sources
 from classroom import sandbox
-from classroom.check import BLANK, OTHER_INPUTS, STOPPED, Result, result, run_judge
+from classroom.check import run_judge
 from classroom.collect import Submission, submissions
 from classroom.kernels import Runner
 from classroom.notebooks import (
@@ -51,6 +52,7 @@ from classroom.notebooks import (
 )
 from classroom.report import HandIn, Student, harmless, write_report
 from classroom.sandbox import NoSandbox
+from classroom.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
 
 REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
 MESSAGE = 2_000  # characters of what is told of one exercise
@@ -201,14 +203,28 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
     return cells
 
 
+def own_seed(seed: str, slug: str, answers: dict[str, list[str]]) -> str:
+    """Return the seed for one set of answers, which tells nothing of the teacher's.
+
+    What an answer finds out of its own inputs helps no other one, not even itself with
+    a change.
+    """
+    what = json.dumps([slug, answers], sort_keys=True).encode()
+    return hmac.new(seed.encode(), what, "sha256").hexdigest()
+
+
 def hidden_cell(name: str, source: str, seed: str) -> Cell:
-    """Return the cell of a hidden check; the names that it binds are its own."""
+    """Return the cell of a hidden check; the names that it binds are its own.
+
+    Those of Python's own functions mean these, whatever an answer has called so.
+    """
     draw = f'__import__("random").Random({f"{seed} {name}"!r})'
+    names = "**globals(), **vars(__import__('builtins')), '__name__': __name__"
     place = {"exercise": name, "role": "hidden"}
     return {
         "cell_type": "code",
         "id": make_label("hidden", name),
-        "source": f"exec({source!r}, {{**globals(), 'rng': {draw}}})",
+        "source": f"exec({source!r}, {{{names}, 'rng': {draw}}})",
         "metadata": {"minigrad": place, "tags": ["nbval-check-output"]},
         "execution_count": 1,
         "outputs": [],
@@ -235,7 +251,8 @@ def grade_answers(
     A wrong answer's message comes from a second run without hidden checks, so that
     nothing of these can get into it.
     """
-    chapter, hidden = pristine(slug), hidden_checks(slug, seed)
+    chapter = pristine(slug)
+    hidden = hidden_checks(slug, own_seed(seed, slug, answers))
     folder = None if safe else ROOT / "exercises"
     (events,), said = run_judge([graft(chapter, answers, hidden)], timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
@@ -260,8 +277,8 @@ def judged(
     In a run with hidden checks that is what does not come from the kernel.
     """
     found = result(name, events, timeout, said, last)
-    here = [e["ename"] for e in events if e["exercise"] in (name, None)]
-    stopped = [ename for ename in here if ename in STOPPED]
+    here = [e["failed"] for e in events if e["exercise"] in (name, None)]
+    stopped = [failed for failed in here if failed in STOPPED]
     if found.status != "passed" and stopped:
         return Result(*STOPPED[stopped[0]](timeout))
     if last == "check" or found.message == OTHER_INPUTS:

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 from IPython import get_ipython
 
+from minigrad.array.protocols import functions, ufuncs
+from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
 PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
@@ -39,19 +41,23 @@ MOVED = {
     "autograd": "autograd/functional autograd/gradients autograd/checkpointing",
     "grad_mode": "graph/recording",
     "neuron": "scalar/neuron",
+    "nn/class_losses": "nn/losses",
+    "nn/functional": "nn/linear nn/activations nn/attention nn/dropout nn/embedding",
+    "nn/norm": "nn/normalization",
+    "nn/pool": "nn/pooling",
     "numeric": "scalar/finite_differences array/finite_differences",
     "ops": "rules/pointwise",
     "products": "rules/matrix_products rules/einsum",
-    "program": "static/program",
+    "program": "static/execution",
     "reductions": "rules/reductions rules/softmax",
     "shapes": "rules/shape rules/joining",
+    "static/program": "static/execution",
     "tensor": "graph/tensor",
     "trainer": "training/fit",
     "value": "scalar/value",
     "versions": "graph/saved_values",
 }
 MISSING = object()
-ADOPTED = "(all of it)"  # an Op stays the same object, and takes over what another is
 _on_trial: list[Replaced] = []  # since the last check that passed
 _kept: list[Replaced] = []
 
@@ -94,7 +100,7 @@ def install(source: str, namespace: dict[str, Any]) -> None:
     module = importlib.import_module(page_of(source))
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.FunctionDef):
-            _replace_function(module, statement.name, namespace)
+            _replace(module, statement.name, namespace)
         elif isinstance(statement, ast.ClassDef):
             _replace_methods(module, statement.name, namespace)
         elif isinstance(statement, ast.Assign):
@@ -104,17 +110,23 @@ def install(source: str, namespace: dict[str, Any]) -> None:
             namespace.pop(name, None)
 
 
-def _replace_function(module: ModuleType, name: str, namespace: dict) -> None:
+def _replace(module: ModuleType, name: str, namespace: dict) -> None:
+    """Put a function or an Op of a page in the place of the package's, everywhere."""
     older, newer = vars(module).get(name), namespace[name]
-    if older is None:
+    if older is None or older is newer:
         return
     namespace[name] = older
     holders = [vars(m) for key, m in sys.modules.items() if _in_package(key)]
-    for holder in [*holders, namespace]:
+    for holder in [*holders, namespace, ufuncs, functions]:
         for key, value in list(holder.items()):
-            if value is older and not re.fullmatch(r"_+\d*", key):  # _, _5: IPython's
+            hidden = isinstance(key, str) and re.fullmatch(r"_+\d*", key)  # IPython's
+            if value is older and not hidden:
                 holder[key] = newer
                 _on_trial.append(Replaced(holder, key, older, newer))
+    for key, value in list(vars(Tensor).items()):
+        if value is older or value is getattr(older, "method", Tensor):
+            setattr(Tensor, key, newer)
+            _on_trial.append(Replaced(Tensor, key, value, newer))
 
 
 def _replace_methods(module: ModuleType, name: str, namespace: dict) -> None:
@@ -144,9 +156,10 @@ def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict)
     for target in statement.targets:
         if isinstance(target, ast.Name) and target.id in vars(module):
             ours, theirs = vars(module)[target.id], namespace[target.id]
-            if isinstance(ours, Op) and isinstance(theirs, Op) and ours is not theirs:
-                _on_trial.append(Replaced(ours, ADOPTED, ours.adopt(theirs), ours))
-            namespace[target.id] = ours
+            if isinstance(ours, Op) and isinstance(theirs, Op):
+                _replace(module, target.id, namespace)
+            else:
+                namespace[target.id] = ours
 
 
 def _in_package(module_name: str) -> bool:
@@ -181,9 +194,7 @@ def restore() -> None:
     """Take back what is on trial: its check has failed."""
     while _on_trial:
         holder, name, older, _ = _on_trial.pop()
-        if name is ADOPTED:
-            holder.adopt(older)
-        elif isinstance(holder, dict):
+        if isinstance(holder, dict):
             holder[name] = older
         elif older is MISSING:
             delattr(holder, name)

@@ -25,7 +25,7 @@ TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml
 TOP += (".gitignore", ".gitattributes")
 LEARNERS = ("__init__", "__main__", "assemble", "check", "checks", "judge")
 LEARNERS += ("kernels", "lab", "live", "milestones", "notebooks", "progress", "quick")
-LEARNERS += ("testing", "update")
+LEARNERS += ("testing", "update", "verdict")
 HIDDEN = """
 ### BEGIN HIDDEN TESTS
 with __import__("contextlib").redirect_stdout(__import__("io").StringIO()) as _shown:

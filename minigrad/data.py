@@ -6,9 +6,7 @@ from minigrad.training.data import (
     Dataset,
     Subset,
     TensorDataset,
-    default_collate,
     load_additions,
     load_digits,
-    make_moons,
     random_split,
 )

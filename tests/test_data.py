@@ -1,6 +1,5 @@
-"""Data in batches, the two small sets, and tensors in files."""
+"""Data in batches, the small sets, and tensors in files."""
 
-import io
 import pickle
 
 import numpy as np
@@ -15,7 +14,6 @@ from minigrad.training.data import (
     TensorDataset,
     default_collate,
     load_digits,
-    make_moons,
     random_split,
 )
 
@@ -52,8 +50,8 @@ def test_a_tensor_dataset_takes_its_tensors_apart():
     ("tensors", "error", "message"),
     [
         ([minigrad.ones(3), minigrad.ones(2)], ValueError, r"Size mismatch.*\[3, 2\]"),
-        ([np.ones(3)], TypeError, r"not a ndarray.*minigrad.tensor\(\)"),
-        ([[1, 2]], TypeError, "not a list"),
+        ([np.ones(3)], TypeError, r"holds Tensors: minigrad.tensor\(\)"),
+        ([[1, 2]], TypeError, "holds Tensors"),
     ],
 )
 def test_a_tensor_dataset_wants_tensors_of_one_length(tensors, error, message):
@@ -61,32 +59,15 @@ def test_a_tensor_dataset_wants_tensors_of_one_length(tensors, error, message):
         TensorDataset(*tensors)
 
 
-def test_a_dataset_has_two_methods_to_write():
-    with pytest.raises(NotImplementedError, match="__getitem__"):
-        Dataset()[0]
-    with pytest.raises(NotImplementedError, match="__len__"):
-        len(Dataset())
-
-
-@pytest.mark.parametrize(
-    ("lengths", "sizes"),
-    [
-        ([7, 3], [7, 3]),
-        ([10], [10]),
-        ([0.5, 0.5], [5, 5]),
-        ([0.7, 0.2, 0.1], [7, 2, 1]),
-        ([0.45, 0.45, 0.1], [5, 4, 1]),
-        ([1.0, 0.0], [10, 0]),
-    ],
-)
-def test_a_split_has_every_example_once(lengths, sizes):
+@pytest.mark.parametrize("lengths", [[7, 3], [10], [10, 0], [2, 3, 5]])
+def test_a_split_has_every_example_once(lengths):
     parts = random_split(pairs(), lengths, seed=0)
-    assert [len(part) for part in parts] == sizes
+    assert [len(part) for part in parts] == lengths
     found = [x.item() for part in parts for x, _ in part]
     assert sorted(found) == list(range(10)) and found != list(range(10))
 
 
-@pytest.mark.parametrize("lengths", [[7, 2], [0.5, 0.3], [20]])
+@pytest.mark.parametrize("lengths", [[7, 2], [0.5, 0.5], [20]])
 def test_a_split_wants_all_of_the_examples(lengths):
     with pytest.raises(ValueError, match="Sum of input lengths.*has to sum to 10"):
         random_split(pairs(), lengths)
@@ -112,10 +93,10 @@ def test_a_subset_counts_anew():
 # Batches
 
 
-def test_a_part_of_a_part_gives_its_batches_at_once_or_one_by_one():
-    part = Subset(Subset(pairs(), [9, 7, 5, 3]), [3, -1, 0])
-    one_by_one = DataLoader(part, 2, collate_fn=default_collate)
-    assert order(DataLoader(part, 2)) == order(one_by_one) == [[3, 3], [9]]
+@pytest.mark.parametrize("data", [pairs(), list(pairs())])
+def test_a_part_of_a_part_gives_its_batches_at_once_or_one_by_one(data):
+    part = Subset(Subset(data, [9, 7, 5, 3]), [3, -1, 0])
+    assert order(DataLoader(part, 2)) == [[3, 3], [9]]
 
 
 @pytest.mark.parametrize("data", [Squares(), pairs(), [(i, i**2) for i in range(10)]])
@@ -169,14 +150,9 @@ def test_two_passes_may_run_at_once():
         assert sorted(sum(batches, [])) == list(range(10))
 
 
-def test_collate_fn_makes_the_batch():
-    loader = DataLoader(pairs(), batch_size=5, collate_fn=len)
-    assert list(loader) == [5, 5]
-
-
-@pytest.mark.parametrize("size", [0, -1, 2.5, "32", None])
+@pytest.mark.parametrize("size", [0, -1])
 def test_a_batch_has_at_least_one_example(size):
-    with pytest.raises(ValueError, match=f"positive integer value.*={size!r}"):
+    with pytest.raises(ValueError, match=f"={size} should be a positive integer value"):
         DataLoader(Squares(), batch_size=size)
 
 
@@ -190,8 +166,6 @@ BATCHES = [
     [(1, 2.0), (3, 4.0)],
     [{"x": 1, "y": (2, 3)}, {"x": 4, "y": (5, 6)}],
     [[1, 2], [3, 4]],
-    ["one", "two"],
-    [("one", 1), ("two", 2)],
 ]
 
 
@@ -201,14 +175,14 @@ def plain(batch):
         return {key: plain(value) for key, value in batch.items()}
     if isinstance(batch, list | tuple):
         return [plain(value) for value in batch]
-    return batch if isinstance(batch, str) else (str(batch.dtype), batch.tolist())
+    return str(batch.dtype), batch.tolist()
 
 
 def test_collate_keeps_the_form_of_the_examples():
     batch = default_collate([{"x": (1, 0.5)}, {"x": (2, 1.5)}])
     assert plain(batch) == {"x": [("int64", [1, 2]), ("float64", [0.5, 1.5])]}
-    x, name = default_collate([(minigrad.ones(2), "a"), (minigrad.zeros(2), "b")])
-    assert x.tolist() == [[1, 1], [0, 0]] and name == ["a", "b"]
+    x, y = default_collate([(minigrad.ones(2), 1), (minigrad.zeros(2), 2)])
+    assert x.tolist() == [[1, 1], [0, 0]] and y.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("examples", BATCHES)
@@ -220,9 +194,9 @@ def test_collate_does_as_pytorch(examples):
 
 
 def test_collate_wants_examples_of_one_size():
-    with pytest.raises(RuntimeError, match=r"of equal size, not \[1, 2\]"):
+    with pytest.raises(ValueError, match="shorter"):
         default_collate([(1, 2), (1,)])
-    with pytest.raises(RuntimeError, match="(?i)stack"):
+    with pytest.raises((RuntimeError, ValueError), match="(?i)stack|same shape"):
         default_collate([minigrad.ones(2), minigrad.ones(3)])
 
 
@@ -235,14 +209,6 @@ def test_digits_are_small_images_and_classes():
     assert (classes.shape, classes.dtype) == ((1797,), minigrad.int64)
     assert (images.min().item(), images.max().item()) == (0, 1)
     assert sorted(set(classes.tolist())) == list(range(10))
-
-
-def test_moons_are_points_and_two_classes():
-    points, classes = make_moons(100, seed=1).tensors
-    assert (points.shape, points.dtype) == ((100, 2), minigrad.float32)
-    assert (classes.sum().item(), classes.dtype) == (50, minigrad.int64)
-    again, other = make_moons(100, seed=1), make_moons(100, seed=2)
-    assert again.tensors[0].tolist() == points.tolist() != other.tensors[0].tolist()
 
 
 # Files
@@ -364,16 +330,6 @@ def test_other_libraries_find_tensors_by_their_names_and_we_in_their_order(tmp_p
     assert list(minigrad.load(path)) == ["b", "a"]
 
 
-def test_an_open_file_is_written_and_read():
-    file = io.BytesIO()
-    w = minigrad.nn.Parameter(minigrad.arange(3.0))
-    minigrad.save({"w": w, "steps": 7}, file)
-    file.seek(0)
-    found = minigrad.load(file)
-    assert found["w"].tolist() == [0, 1, 2] and found["w"].requires_grad
-    assert found["steps"] == 7
-
-
 def test_a_tensor_alone_and_names_that_look_alike_go_through_a_file(tmp_path):
     path = tmp_path / "x.safetensors"
     minigrad.save(minigrad.arange(3), path)
@@ -396,20 +352,50 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         minigrad.load(tmp_path / "nothing.safetensors")
 
 
-def test_loading_takes_the_words_that_pytorchs_takes(tmp_path):
-    minigrad.save({"x": minigrad.ones(2)}, tmp_path / "x.safetensors")
-    words = {"map_location": minigrad.device("cpu"), "weights_only": True}
-    assert minigrad.load(tmp_path / "x.safetensors", **words)["x"].tolist() == [1, 1]
-    with pytest.raises(ValueError, match="CPU"):
-        minigrad.load(tmp_path / "x.safetensors", map_location="cuda")
-
-
-def test_numbers_that_numpy_does_not_have_are_refused_by_name(tmp_path):
-    header = b'{"x":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+@pytest.mark.parametrize("dtype", ["BF16", "F16"])
+def test_numbers_of_another_kind_are_refused_by_name(tmp_path, dtype):
+    header = f'{{"x":{{"dtype":"{dtype}","shape":[1],"data_offsets":[0,2]}}}}'.encode()
     path = tmp_path / "half.safetensors"
     path.write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
-    with pytest.raises(RuntimeError, match="half.safetensors holds .*BF16.* float32"):
+    with pytest.raises(RuntimeError, match="half.safetensors is no .*float32.*16"):
         minigrad.load(path)
+    with pytest.raises(TypeError, match="float16"):
+        minigrad.save({"x": np.ones(1, np.float16)}, path)
+
+
+ODD = ["", "a.b", "a", '"', "\\", "<>{}|", "two\nlines", "이름", "🐢", "\ud800", "\0"]
+ODD += ["__metadata__", "minigrad", "__metadata__'", "'", "dtype", "dict", "x" * 10_000]
+
+
+def test_names_may_be_any_text(tmp_path):
+    path = tmp_path / "이름 🐢.safetensors"
+    state = {name: minigrad.tensor([float(i)]) for i, name in enumerate(ODD)}
+    minigrad.save({"odd": {"inside": state}, "text": ODD} | state, path)
+    found = minigrad.load(path)
+    assert list(found) == ["odd", "text", *(name for name in ODD)]
+    assert found["text"] == ODD
+    for there in (found, found["odd"]["inside"]):
+        assert [there[name].item() for name in ODD] == [*range(len(ODD))]
+
+
+def test_a_module_whose_parts_have_odd_names_goes_through_a_file(tmp_path):
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import load_file
+
+    ours, theirs = lib_twins = (minigrad.nn.Module(), torch.nn.Module())
+    for library, module in zip((minigrad, torch), lib_twins):
+        for i, name in enumerate(["__metadata__x", "이름", "a b\n", "🐢"]):
+            part = library.nn.Linear(1, 1)
+            with library.no_grad():
+                part.weight.fill_(float(i))
+            module.add_module(name, part)
+    minigrad.save(ours.state_dict(), tmp_path / "x.safetensors")
+    found = minigrad.load(tmp_path / "x.safetensors")
+    assert list(found) == list(ours.state_dict()) == list(theirs.state_dict())
+    theirs.load_state_dict(load_file(tmp_path / "x.safetensors"))
+    assert [p.tolist() for p in found.values()] == [
+        p.tolist() for p in theirs.state_dict().values()
+    ]
 
 
 def test_a_pickle_is_refused_in_plain_words(tmp_path):
@@ -418,7 +404,7 @@ def test_a_pickle_is_refused_in_plain_words(tmp_path):
         minigrad.load(tmp_path / "model.pt")
 
 
-@pytest.mark.parametrize("example", [None, b"text", object()])
+@pytest.mark.parametrize("example", [None, b"text", "text", object()])
 def test_a_dataset_that_returns_no_example_is_told_so(example):
-    with pytest.raises(TypeError, match=f"found {type(example).__name__}"):
+    with pytest.raises(TypeError, match="a Tensor holds"):
         default_collate([example, example])

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import minigrad
-from minigrad.drawing.description import identity
+from minigrad.drawing.describe import identity
 from minigrad.drawing.pictures import draw, draw_nodes
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -187,7 +187,7 @@ def test_large_graphs_are_counted():
     x = leaf(0.5)
     for _ in range(100):
         x = x * x
-    assert "This graph has 101 values" in repr(draw(x)).replace("\n", " ")
+    assert "This graph has more than 80 values" in repr(draw(x)).replace("\n", " ")
 
 
 def test_a_result_is_known_though_python_forgets_its_node():

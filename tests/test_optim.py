@@ -4,10 +4,11 @@ import copy
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 
 import minigrad
 from minigrad import nn, optim
-from minigrad.training.data import DataLoader, make_moons
+from minigrad.training.data import DataLoader, TensorDataset
 
 
 @pytest.fixture
@@ -19,7 +20,6 @@ OPTIMIZERS = [
     "SGD(params)",
     "SGD(params, lr=0.1)",
     "SGD(params, 0.1, 0.9)",
-    "SGD(params, lr=0.1, momentum=0.9, dampening=0.3)",
     "SGD(params, lr=0.1, momentum=0.9, nesterov=True)",
     "SGD(params, lr=0.1, weight_decay=0.1)",
     "SGD(params, lr=0.1, momentum=0.9, weight_decay=0.1, nesterov=True)",
@@ -154,80 +154,25 @@ def test_a_step_is_not_recorded_and_is_noticed():
         loss.backward()
 
 
-def test_a_closure_is_recorded_and_its_loss_returned():
-    w = minigrad.ones(1, requires_grad=True)
-    sgd = optim.SGD([w], lr=0.25)
-
-    def closure():
-        sgd.zero_grad()
-        loss = (w * w).sum()
-        loss.backward()
-        return loss
-
-    with minigrad.no_grad():
-        assert sgd.step(closure).item() == 1
-    assert w.item() == 0.5 and sgd.step() is None
-
-
-def test_an_optimizer_prints_its_options():
-    w = minigrad.ones(1, requires_grad=True)
-    assert repr(optim.SGD([w], lr=0.25)) == (
-        "SGD(Group 0: lr=0.25, momentum=0.0, dampening=0.0, weight_decay=0.0, "
-        "nesterov=False)"
-    )
-
-
 W = minigrad.ones(2, requires_grad=True)
 
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: optim.SGD(W), TypeError, r"iterable.*parameters\(\), not a Tensor"),
-        (lambda: optim.SGD(nn.Linear(1, 1)), TypeError, "iterable.*not a Linear"),
-        (lambda: optim.SGD(nn.Linear(1, 1).parameters), TypeError, "not a method"),
-        (lambda: optim.SGD(nn.Sequential(nn.ReLU())), TypeError, "but got a ReLU"),
+        (lambda: optim.SGD(W), ValueError, "non-leaf"),
+        (lambda: optim.SGD(nn.Linear(1, 1)), TypeError, "Linear.*not iterable"),
+        (lambda: optim.SGD(nn.Sequential(nn.ReLU())), ValueError, "nor a ReLU"),
         (lambda: optim.SGD([]), ValueError, "empty parameter list"),
-        (lambda: optim.SGD([1.0]), TypeError, "but got a float"),
-        (lambda: optim.SGD([W * 2]), ValueError, "non-leaf.*MulBackward0"),
+        (lambda: optim.SGD([1.0]), ValueError, "nor a float"),
+        (lambda: optim.SGD([W * 2]), ValueError, r"non-leaf.*model.parameters\(\)"),
         (
             lambda: optim.SGD([{"params": [W]}, {"params": [W]}]),
             ValueError,
-            "more than one parameter group",
+            "more than one group",
         ),
-        (lambda: optim.SGD([W, W]), ValueError, "twice in one"),
-        (lambda: optim.SGD([W], lr=-1), ValueError, "Invalid lr value: -1"),
-        (lambda: optim.SGD([W], momentum=-1), ValueError, "Invalid momentum value"),
+        (lambda: optim.SGD([W, W]), ValueError, "appears twice"),
         (lambda: optim.SGD([W], nesterov=True), ValueError, "requires a momentum"),
-        (lambda: optim.Adam([W], eps=-1), ValueError, "Invalid eps value: -1"),
-        (lambda: optim.Adam([W], betas=(-0.1, 0.9)), ValueError, "Invalid betas"),
-        (lambda: optim.AdamW([W], betas=(0.9, 1.0)), ValueError, "1.0.*below 1"),
-        (lambda: optim.AdamW([W], weight_decay=-1), ValueError, "weight_decay value"),
-        (
-            lambda: optim.SGD([W]).load_state_dict(
-                optim.SGD([W, leaves(minigrad)[0]]).state_dict()
-            ),
-            ValueError,
-            r"different number.*\[2\], the optimizer's have \[1\]",
-        ),
-        (
-            lambda: optim.SGD([W]).load_state_dict(nn.Linear(1, 1).state_dict()),
-            ValueError,
-            "state_dict.. of an optimizer",
-        ),
-        (lambda: optim.Adam([W], lr=None), TypeError, "lr has to be a number.*None"),
-        (lambda: optim.StepLR(W, 3), TypeError, "Tensor is not an Optimizer"),
-        (lambda: optim.StepLR(optim.SGD([W]), 0), ValueError, "step_size value: 0"),
-        (
-            lambda: optim.LinearLR(optim.SGD([W]), start_factor=0.0),
-            ValueError,
-            "Invalid start_factor value: 0.0; it has to be above 0",
-        ),
-        (
-            lambda: optim.CosineAnnealingLR(optim.SGD([W]), -1),
-            ValueError,
-            "T_max value: -1",
-        ),
     ],
 )
 def test_a_wrong_argument_is_named(make, error, message):
@@ -242,8 +187,6 @@ SCHEDULES = [
     "StepLR(optimizer, 3, 0.5)",
     "CosineAnnealingLR(optimizer, T_max=15)",
     "CosineAnnealingLR(optimizer, 6, 0.01)",
-    "LinearLR(optimizer)",
-    "LinearLR(optimizer, 0.1, 0.8, total_iters=10)",
     "LambdaLR(optimizer, lambda epoch: 0.9**epoch)",
 ]
 
@@ -294,7 +237,8 @@ def test_a_small_network_learns_the_moons():
     model = nn.Sequential(
         nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 2)
     )
-    moons = make_moons(200, noise=0.1, seed=0)
+    points, classes = make_moons(200, noise=0.1, random_state=0)
+    moons = TensorDataset(minigrad.tensor(points).float(), minigrad.tensor(classes))
     adam, loss_of = optim.Adam(model.parameters(), lr=0.02), nn.CrossEntropyLoss()
     loader = DataLoader(moons, batch_size=50, shuffle=True, seed=0)
     for _ in range(40):

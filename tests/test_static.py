@@ -13,9 +13,10 @@ from minigrad import nn
 from minigrad.autograd.gradients import grad
 from minigrad.drawing.pictures import draw
 from minigrad.optim import SGD, Adam
-from minigrad.static.program import Program, load
+from minigrad.static.execution import Program, load
 from minigrad.static.session import Session, as_step, assign, placeholder, variable
-from minigrad.static.symbols import Step, Symbol
+from minigrad.static.steps import Step
+from minigrad.static.symbolic_arrays import Symbol
 from minigrad.static.tracing import trace
 
 
@@ -109,7 +110,7 @@ def test_a_write_that_cannot_be_noted_is_refused():
 
 def test_what_would_make_a_shape_depend_on_numbers_is_refused():
     x = placeholder((3,))
-    with pytest.raises(TypeError, match="choose with where"):
+    with pytest.raises(TypeError, match="use where"):
         x[x > 0]
     with pytest.raises(TypeError, match="cannot note a call of"):
         np.unique(x.array)
@@ -171,9 +172,11 @@ def test_what_does_not_fit_is_refused():
     w, session = variable(np.zeros(2)), Session()
     with pytest.raises(ValueError, match=r"<x .*needs a value: feed_dict={x"):
         session.run(x * 2)
-    with pytest.raises(ValueError, match=r"placeholder of shape \(2,\); got \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"float32 of shape \(2,\); got .*shape \(3,\)"
+    ):
         session.run(x * 2, {x: [1, 2, 3]})
-    with pytest.raises(ValueError, match="for int64"):
+    with pytest.raises(ValueError, match="for int64 .*got float64"):
         session.run(i * 2, {i: [0.5, 1.5]})
     with pytest.raises(ValueError, match="only placeholders can be fed"):
         session.run(w, {w: [1, 2]})
@@ -185,11 +188,11 @@ def test_what_does_not_fit_is_refused():
 
 def test_assign_takes_variables_of_the_same_shape_and_dtype():
     x, w = placeholder((2,)), variable(np.zeros(3, np.float32))
-    with pytest.raises(TypeError, match="is none"):
+    with pytest.raises(TypeError, match="cannot be assigned to <x"):
         assign(x, x)
-    with pytest.raises(RuntimeError, match="cannot become float32 of shape"):
+    with pytest.raises(TypeError, match=r"float32 of shape \(2,\) cannot be assigned"):
         assign(w, x)
-    with pytest.raises(RuntimeError, match="cannot become float64"):
+    with pytest.raises(TypeError, match="float64 .*cannot be assigned"):
         assign(w, w.double())
 
 
@@ -293,7 +296,7 @@ def test_inputs_keep_their_order_even_those_that_are_not_needed():
     assert [step.name for step in program.inputs] == ["x", "y", "z"]
     for each in (program, program.folded(), program.frozen()):
         assert each(1.0, 2.0, 5.0) == 4.0
-    with pytest.raises(TypeError, match="there are 3 inputs; got 2"):
+    with pytest.raises(ValueError, match="shorter"):
         program(1.0, 2.0)
 
 
@@ -342,9 +345,9 @@ def test_a_trace_computes_what_the_function_computes_on_other_numbers():
     for mine, theirs in zip(replay(a, b), function(a, b), strict=True):
         assert same(mine, theirs)
     assert replay.asked == []
-    with pytest.raises(TypeError, match="there are 2 inputs; got 1"):
+    with pytest.raises(ValueError, match="shorter"):
         replay(a)
-    with pytest.raises(ValueError, match=r"input 1 .*\(3,\); got \(2,\)"):
+    with pytest.raises(ValueError, match=r"input 1 .*\(3,\); got .*\(2,\)"):
         replay(a, b[:2])
 
 
@@ -470,7 +473,7 @@ def test_what_python_asks_for_is_baked_in_and_listed():
 
 def test_what_a_trace_cannot_keep_up_is_refused_or_told():
     w = minigrad.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(TypeError, match="returns tensors, not a float"):
+    with pytest.raises(TypeError, match="returns tensors, not"):
         trace(lambda x: x.sum().item(), tensor([1.0]))
     with pytest.raises(TypeError, match="could not be noted"):
         trace(lambda x: w.data.mul_(x), minigrad.tensor(2.0))

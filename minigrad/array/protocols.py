@@ -1,5 +1,6 @@
 """ArrayLike: what Python and NumPy ask of a tensor."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -8,10 +9,21 @@ from numpy import ndarray
 
 from minigrad.array.axes import axis_of
 from minigrad.array.device import device, device_of
+from minigrad.array.dtypes import as_array
 from minigrad.array.printing import printed
 
 ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
 functions: dict[Callable, Callable] = {}
+
+
+def held(data: Any) -> ndarray:
+    """Return what a Tensor is to hold as an array; numbers are for tensor()."""
+    if type(data) in (list, tuple, bool, int, float):
+        raise TypeError(
+            "Tensor(...) takes an array, no numbers and no sizes: write "
+            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
+        )
+    return as_array(data)
 
 
 def as_bare(value: Any) -> Any:
@@ -146,3 +158,26 @@ class ArrayLike:
 
     def __format__(self, spec: str) -> str:
         return format(str(self) if self.ndim else self.item(), spec)
+
+    def __deepcopy__(self, memo: dict) -> "ArrayLike":
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support "
+                "the deepcopy protocol; clone() or detach() this one."
+            )
+        memo[id(self)] = twin = rebuilt(
+            type(self), self.array.copy(), self.requires_grad
+        )
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self):
+        return rebuilt, (type(self), self.array, self.requires_grad)
+
+
+def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
+    """Return what was copied or unpickled as a leaf."""
+    twin = cls.__new__(cls)
+    twin.array, twin.edge, twin._grad, twin.source = array, None, None, None
+    twin.requires_grad = requires_grad
+    return twin

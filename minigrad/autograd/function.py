@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to
 from minigrad.rules.op import Op, edge, renamed, to_dtype
 
@@ -104,16 +105,10 @@ class Call:
         """Return one gradient for each argument; raise if that is not what came."""
         shares = [*shares] if isinstance(shares, tuple | list) else [shares]
         if len(shares) != len(self.dtypes):
-            raise RuntimeError(
-                f"function {self.name} returned an incorrect number of gradients "
-                f"(expected {len(self.dtypes)}, got {len(shares)})"
-            )
-        for i, (share, dtype) in enumerate(zip(shares, self.dtypes)):
-            if share is not None and not (dtype and isinstance(share, Tensor)):
-                raise TypeError(
-                    f"{self.name}: gradient {i} is a {kind(share)}; it should be a "
-                    "Tensor or None, and None for an argument that is no tensor"
-                )
+            raise errors.wrong_count(self.name, len(self.dtypes), len(shares))
+        for share in shares:
+            if not isinstance(share, Tensor | None):
+                raise errors.not_a_tensor(f"{self.name}, a gradient", share)
         return [s if s is None else to_dtype(s, d) for s, d in zip(shares, self.dtypes)]
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad.graph.tensor import Tensor, collect, kind, walk_back
+from minigrad import errors
+from minigrad.graph.tensor import Tensor, collect, walk_back
 
 
 def many(values: Any) -> tuple:
@@ -15,7 +16,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False) 
     """Add the gradients of several tensors to the grad of their leaves."""
     roots = many(tensors)
     weights = [None] * len(roots) if grad_tensors is None else many(grad_tensors)
-    collect(roots, weights, retain_graph, create_graph, None)
+    collect(roots, weights, None, retain_graph, create_graph)
 
 
 def grad(
@@ -31,15 +32,9 @@ def grad(
     No `grad` changes. An input that is not used is an error, or with allow_unused None.
     """
     outputs, inputs = many(outputs), many(inputs)
-    for x in inputs:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"inputs must be a Tensor, or several, not {kind(x)}")
     weights = [None] * len(outputs) if grad_outputs is None else many(grad_outputs)
     ends = walk_back(outputs, weights, inputs, retain_graph, create_graph)
     if not allow_unused and any(x.edge not in ends for x in inputs):
-        raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the "
-            "graph. Set allow_unused=True if this is the desired behavior."
-        )
+        raise errors.unused()
     found = [ends.get(x.edge) for x in inputs]
     return tuple(g if isinstance(g, Tensor | None) else Tensor(g) for g in found)

@@ -7,36 +7,14 @@ those of Okabe and Ito ("Color Universal Design", 2008), for color-blind people 
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
-STYLE = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#666666",
-    "axes.grid": True,
-    "axes.labelsize": 9,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlesize": 9,
-    "figure.dpi": 100,
-    "figure.facecolor": "white",
-    "figure.figsize": (3.5, 2.5),
-    "font.size": 8,
-    "grid.color": "#E5E5E5",
-    "lines.linewidth": 1.6,
-    "lines.markersize": 4,
-}
 
 
-def axes(
-    x: str = "", y: str = "", title: str = "", **options: Any
-) -> tuple["Figure", Any]:
+def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any, Any]:
     """Return (figure, axes): 3.5 x 2.5 in, with these labels, in the course's style.
 
     `options` go to `pyplot.subplots`: `ncols=2` gives two axes, labelled alike.
@@ -46,16 +24,20 @@ def axes(
     # Not in an `rc_context`: that would undo what the first figure of a notebook sets,
     # and no figure would be shown any more.
     cycle = pyplot.cycler(color=[BLUE, ORANGE, GREEN, PINK, SKY])
-    pyplot.rcParams.update(STYLE | {"axes.prop_cycle": cycle})
+    pyplot.rc("axes", axisbelow=True, edgecolor="#666666", grid=True, prop_cycle=cycle)
+    pyplot.rc("axes", labelsize=9, titlesize=9)
+    pyplot.rc("axes.spines", right=False, top=False)
+    pyplot.rc("figure", dpi=100, facecolor="white", figsize=(3.5, 2.5))
+    pyplot.rc("font", size=8)
+    pyplot.rc("grid", color="#E5E5E5")
+    pyplot.rc("lines", linewidth=1.6, markersize=4)
     figure, made = pyplot.subplots(layout="constrained", **options)
     for each in np.ravel(made):
         each.set(xlabel=x, ylabel=y, title=title)
     return figure, made
 
 
-def plot_loss(
-    losses: Sequence[float], label: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+def plot_loss(losses: Sequence[float], label: str = "", ax: Any = None) -> Any:
     """Plot the loss of every step; a second curve goes into the `ax` of the first."""
     ax = ax or axes("step", "loss")[1]
     ax.plot(losses, label=label)
@@ -116,11 +98,8 @@ def shell_of_notebook() -> Any:
 
 
 def plot_decision_boundary(
-    predict: Callable[[np.ndarray], Sequence[float]],
-    X: np.ndarray,
-    y: np.ndarray,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    predict: Callable, X: np.ndarray, y: np.ndarray, ax: Any = None
+) -> Any:
     """Color the plane by the sign of `predict`, with the data points on it.
 
     `predict` is given 2,500 points at once, as an array of shape (2500, 2), and returns
@@ -143,29 +122,22 @@ def plot_decision_boundary(
 
 
 def plot_gradients(
-    names: Sequence[str],
-    grads: Sequence[float],
-    numeric: Sequence[float] | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    names: Sequence, grads: Sequence[float], numeric: Sequence[float]
+) -> Any:
     """Plot the gradient of each name as a bar, with finite differences beside it."""
-    ax = ax or axes("", "gradient")[1]
-    places, width = np.arange(len(names)), 0.6 if numeric is None else 0.38
-    shift = 0.0 if numeric is None else width / 2
-    ax.bar(places - shift, grads, width, label="backward", color=BLUE)
-    if numeric is not None:
-        label = "finite differences"
-        ax.bar(places + shift, numeric, width, label=label, color=ORANGE)
-        ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    _, ax = axes("", "gradient")
+    places, width = np.arange(len(names)), 0.38
+    ax.bar(places - width / 2, grads, width, label="backward", color=BLUE)
+    label = "finite differences"
+    ax.bar(places + width / 2, numeric, width, label=label, color=ORANGE)
+    ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.axhline(0, color="#666666", linewidth=0.8)
     ax.set_xticks(places, names)
     ax.grid(visible=False, axis="x")
     return ax
 
 
-def heatmap(
-    numbers: Any, title: str = "", ax: "Axes | None" = None, row: int | None = None
-) -> "Axes":
+def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> Any:
     """Color a matrix by its numbers: blue above 0, orange below, white at 0.
 
     A vector is one row; a small matrix has its numbers written in; `row` frames one.

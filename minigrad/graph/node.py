@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from minigrad import errors
 from minigrad.array.dtypes import ARRAYS
 from minigrad.graph import anomaly
 from minigrad.graph.saved_values import numbers, written_after
@@ -52,17 +53,9 @@ class Node:
     def check(self) -> None:
         """Raise RuntimeError if what was saved is gone, or was written to since."""
         if self.saved is None:
-            raise RuntimeError(
-                "Trying to backward through the graph a second time: the first time "
-                f"freed what {self.name()} had saved. Call the first backward with "
-                "retain_graph=True, or compute the result anew."
-            )
+            raise errors.freed(self.name())
         if written_after(self.number, list(self.saved.values())):
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been "
-                f"modified by an inplace operation: {self.name()} had saved it. Write "
-                "to a clone(), or after backward."
-            )
+            raise errors.stale(self.name())
 
     def free(self) -> None:
         """Let go of the arrays that were saved, if there are any."""

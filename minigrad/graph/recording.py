@@ -4,8 +4,6 @@ import threading
 from contextlib import ContextDecorator
 from types import CodeType
 
-from minigrad.graph import anomaly
-
 GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
 
 
@@ -64,19 +62,6 @@ class set_grad_enabled(Switch):
     def __call__(self, function):
         recording.on = self.before
         return (enable_grad if self.value else no_grad)()(function)
-
-
-class detect_anomaly(ContextDecorator):
-    """Let backward name the line of the forward pass that a nan comes from.
-
-    For all threads, and slow: every node remembers where it was made.
-    """
-
-    def __enter__(self):
-        self.before, anomaly.on = anomaly.on, True
-
-    def __exit__(self, *exception):
-        anomaly.on = self.before
 
 
 def is_grad_enabled() -> bool:

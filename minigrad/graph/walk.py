@@ -9,6 +9,7 @@ from heapq import heapify, heappop, heappush
 from operator import attrgetter
 from typing import Any
 
+from minigrad import errors
 from minigrad.array.fast_sums import sums
 
 
@@ -61,9 +62,6 @@ def sum_to(share: Any, shape: tuple, name: str) -> Any:
     new = len(share.shape) - len(shape)
     pairs = list(zip((1,) * new + tuple(shape), share.shape))
     if new < 0 or any(old not in (1, size) for old, size in pairs):
-        raise RuntimeError(
-            f"{name} returned an invalid gradient: got shape {share.shape}, but "
-            f"expected a shape compatible with {shape}"
-        )
+        raise errors.invalid_gradient(name, share.shape, shape)
     axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old != size)
     return sums(share, axes).reshape(shape)

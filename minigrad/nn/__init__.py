@@ -1,37 +1,14 @@
 """minigrad.nn: what torch.nn has, as far as minigrad has it."""
 
-from minigrad.nn import backward_hooks, functional, init, utils
-from minigrad.nn.applied import (
-    ELU,
-    GELU,
-    AdaptiveAvgPool2d,
-    AvgPool2d,
-    BCELoss,
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    L1Loss,
-    LeakyReLU,
-    LogSoftmax,
-    MaxPool2d,
-    MSELoss,
-    NLLLoss,
-    ReLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softplus,
-    Tanh,
-)
+from minigrad.nn import functional, init, utils
+from minigrad.nn.activations import GELU, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.containers import ModuleList, Sequential
-from minigrad.nn.layers import (
-    BatchNorm1d,
-    BatchNorm2d,
-    Conv2d,
-    Dropout,
-    Embedding,
-    Flatten,
-    Identity,
-    LayerNorm,
-    Linear,
-)
+from minigrad.nn.conv import Conv2d
+from minigrad.nn.dropout import Dropout
+from minigrad.nn.embedding import Embedding
+from minigrad.nn.flatten import Flatten
+from minigrad.nn.linear import Identity, Linear
+from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss
 from minigrad.nn.module import Module, Parameter
+from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
+from minigrad.nn.pooling import AdaptiveAvgPool2d, MaxPool2d

@@ -1,63 +1,28 @@
-"""Losses number by number, each with its `reduction`; for classes see class_losses."""
+"""Losses: each of numbers beside numbers, or of scores beside the right classes."""
 
 import math
 import warnings
 
 import numpy as np
 
-from minigrad.graph.tensor import Tensor, kind
-from minigrad.rules import pointwise, reductions
-from minigrad.rules.op import Op, alike, called, to_dtype
-from minigrad.rules.operands import check_tensors
-
-
-def check_reduction(reduction):
-    """Raise ValueError for what is no way to take losses together."""
-    if reduction not in ("none", "sum", "mean"):
-        raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
-
-
-def chosen(size_average, reduce, reduction):
-    """Return the reduction; programs from before PyTorch 0.4 say it by two words."""
-    if size_average is not None or reduce is not None:
-        size_average, reduce = size_average is not False, reduce is not False
-        reduction = ("mean" if size_average else "sum") if reduce else "none"
-        warnings.warn(
-            f"size_average and reduce are old words: write reduction={reduction!r}",
-            stacklevel=3,
-        )
-    check_reduction(reduction)
-    return reduction
+from minigrad.array.fast_sums import row_sums
+from minigrad.graph.tensor import Tensor
+from minigrad.nn.module import Module
+from minigrad.rules import pointwise
+from minigrad.rules.op import Op, alike, called
+from minigrad.rules.softmax import log_softmax
 
 
 def reduced(losses, reduction):
     """Return the losses as they are, their sum or their mean."""
-    check_reduction(reduction)
     if reduction == "none":
         return losses
+    if reduction not in ("sum", "mean"):
+        raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
     if isinstance(losses, Tensor):
         return losses.sum() if reduction == "sum" else losses.mean()
     total = np.add.reduce(losses, axis=None)
     return total if reduction == "sum" else total / (losses.size or math.nan)
-
-
-def same_shape(name, input, target):
-    """Raise TypeError or ValueError unless the two are tensors of one shape."""
-    check_tensors(name, input, target)
-    if input.shape != target.shape:
-        raise ValueError(
-            f"{name}: target size {target.shape} must be the same as input size "
-            f"{input.shape}"
-        )
-
-
-def fitting(name, input, target):
-    """Return the two in one dtype; raise unless they are floats, and fit together."""
-    same_shape(name, input, target)
-    reductions.floats(name, input)
-    if not target.is_floating_point():
-        raise RuntimeError(f"{name}: target has to be of floats, not {target.dtype}")
-    return (input, target) if input.dtype == target.dtype else alike(input, target)
 
 
 def each(g, a, reduction):
@@ -75,6 +40,35 @@ def loss_op(name, loss, slope, slope_of_target):
     )
 
 
+# Of numbers
+
+SQUARED = loss_op(
+    "MseLoss",
+    lambda a, b: np.square(a - b),
+    lambda a, b: (a - b) * 2,
+    lambda a, b: (b - a) * 2,
+)
+
+
+def mse_loss(input, target, *, reduction="mean"):
+    """Return the squared differences, or their mean or sum.
+
+    Shapes that differ are broadcast, with a warning.
+    """
+    if input.shape != target.shape:
+        warnings.warn(
+            f"mse_loss: the target has the shape {target.shape}, the input "
+            f"{input.shape}; they are broadcast, which is seldom what was meant",
+            stacklevel=2,
+        )
+        shape = np.broadcast_shapes(input.shape, target.shape)
+        input, target = input.expand(shape), target.expand(shape)
+    return SQUARED(*alike(input, target), reduction)
+
+
+# Of probabilities, or of scores for yes and no
+
+
 def log_of(a):
     """Return the logarithm, but not less than -100, as PyTorch does."""
     return np.maximum(np.log(a), -100)
@@ -85,12 +79,6 @@ def soft(a):
     return np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a)))
 
 
-SQUARED = loss_op(
-    "MseLoss",
-    lambda a, b: np.square(a - b),
-    lambda a, b: (a - b) * 2,
-    lambda a, b: (b - a) * 2,
-)
 CROSS = loss_op(
     "BinaryCrossEntropy",
     lambda a, b: -(b * log_of(a) + (1 - b) * log_of(1 - a)),
@@ -106,123 +94,138 @@ LOGITS = loss_op(
 SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * pointwise.sigmoid(-a))
 
 
-def paired(name, input, target):
-    """Return the two in one shape, with a warning if they are not."""
-    check_tensors(name, input, target)
-    if input.shape != target.shape:
-        warnings.warn(
-            f"{name}: the target has the shape {target.shape}, the input {input.shape};"
-            " they are broadcast, which is seldom what was meant",
-            stacklevel=3,
-        )
-        shape = (input - target).shape
-        input, target = input.expand(shape), target.expand(shape)
-    return input, target
-
-
-def mse_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-):
-    """Return the squared differences, or their mean, or weighted mean, or sum.
-
-    Shapes that differ are broadcast, with a warning.
-    """
-    reduction = chosen(size_average, reduce, reduction)
-    input, target = alike(*paired("mse_loss", input, target))
-    reductions.floats("mse_loss", input)
-    if weight is None:
-        return SQUARED(input, target, reduction)
-    return weighted(SQUARED(input, target, "none"), weight, reduction)
-
-
-def l1_loss(
-    input, target, size_average=None, reduce=None, reduction="mean", weight=None
-):
-    """Return the absolute differences, or their mean, or weighted mean, or sum.
-
-    Shapes that differ are broadcast, with a warning.
-    """
-    reduction = chosen(size_average, reduce, reduction)
-    input, target = paired("l1_loss", input, target)
-    losses = pointwise.abs(input - target)
-    if weight is None:
-        return reduced(losses, reduction)
-    return weighted(losses, weight, reduction)
-
-
-def weighted(losses, weight, reduction):
-    """Return losses times their weights, or the sum of that, or the weighted mean."""
-    if weight.shape != losses.shape:
-        raise ValueError(
-            f"weight {weight.shape} must be the same size as the input {losses.shape}"
-        )
-    losses = losses * weight
-    if reduction == "none":
-        return losses
-    return losses.sum() / (weight.sum() if reduction == "mean" else 1)
-
-
-def binary_cross_entropy(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean"
-):
+def binary_cross_entropy(input, target, *, reduction="mean"):
     """Return -(t log p + (1 - t) log(1 - p)) for probabilities p; logs end at -100."""
-    reduction = chosen(size_average, reduce, reduction)
-    same_shape("binary_cross_entropy", input, target)
-    if input.dtype != target.dtype:
-        raise RuntimeError(
-            f"binary_cross_entropy: input is {input.dtype}, but target {target.dtype}"
-        )
-    reductions.floats("binary_cross_entropy", input)
-    for name, given in ("input", input), ("target", target):
-        if not ((given.array >= 0) & (given.array <= 1)).all():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    if weight is None:
-        return CROSS(input, target, reduction)
-    check_constant(weight)
-    return reduced(CROSS(input, target, "none") * weight, reduction)
+    check_same_shape("binary_cross_entropy", input, target)
+    if not ((input.array >= 0) & (input.array <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    return CROSS(*alike(input, target), reduction)
 
 
 def binary_cross_entropy_with_logits(
-    input,
-    target,
-    weight=None,
-    size_average=None,
-    reduce=None,
-    reduction="mean",
-    pos_weight=None,
+    input, target, *, reduction="mean", pos_weight=None
 ):
     """Return the binary cross-entropy of sigmoid(input), without ever computing that.
 
-    pos_weight multiplies the part of the positive answers. The target's dtype is the
-    loss's, too.
+    pos_weight multiplies the losses of the positive answers.
     """
-    reduction = chosen(size_average, reduce, reduction)
-    a, b = fitting("binary_cross_entropy_with_logits", input, target)
-    if weight is None and pos_weight is None:
-        return to_dtype(LOGITS(a, b, reduction), target.dtype)
-    losses = weighted_logits(a, b, weight, pos_weight)
-    loss = to_dtype(reduced(losses, reduction), target.dtype)
-    return called("BinaryCrossEntropyWithLogits", loss)
-
-
-def weighted_logits(a, b, weight, pos_weight):
-    """Return the losses of logits a, with weights for all or for positive answers."""
-    check_constant(weight, pos_weight)
+    check_same_shape("binary_cross_entropy_with_logits", input, target)
+    a, b = alike(input, target)
     if pos_weight is None:
-        losses = LOGITS(a, b, "none")
-    else:
-        weights = 1 + (pos_weight - 1) * b
-        losses = (1 - b) * a + weights * SOFT(a)
-    return losses if weight is None else losses * weight
+        return LOGITS(a, b, reduction)
+    losses = (1 - b) * a + (1 + (pos_weight - 1) * b) * SOFT(a)
+    return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
 
 
-def check_constant(*weights):
-    """Raise unless weights are tensors, or None, and would not learn."""
-    for weight in weights:
-        if not isinstance(weight, Tensor | None):
-            raise TypeError(
-                f"a weight, or pos_weight, must be Tensor, not {kind(weight)}: write "
-                f"minigrad.tensor({weight})"
-            )
-        if weight is not None and weight.requires_grad:
-            raise RuntimeError("a weight, or pos_weight, does not learn; detach() it")
+def check_same_shape(name, input, target):
+    """Raise ValueError for shapes that would be broadcast, which none meant."""
+    if input.shape != target.shape:
+        raise ValueError(
+            f"{name}: target size {target.shape} must be the same as input size "
+            f"{input.shape}"
+        )
+
+
+# Of scores for several classes
+
+
+def cross_entropy_of(input, target, reduction):
+    """Return the cross-entropy of scores (N, C) and classes (N,), and its parts."""
+    rows = np.arange(len(target))
+    below = input - input[rows, input.argmax(axis=1)][:, None]  # max() takes longer
+    power = np.exp(below)
+    total = row_sums(power)
+    right = rows, target
+    losses = np.log(total) - below[right]
+    extras = {"power": power, "total": total, "right": right}
+    return reduced(losses, reduction), extras
+
+
+def plain_cross_entropy(input, target, reduction):
+    """Compose the same of plain operations."""
+    logs = log_softmax(input, 1)
+    return reduced(-logs[np.arange(len(target)), target], reduction)
+
+
+def less_target(g, power, total, right, reduction):
+    """Return the gradient of the scores: the softmax, less 1 at the right class."""
+    g = each(g, right[1], reduction)
+    slopes = power * (g / total)[:, None]
+    slopes[right] -= g
+    return slopes
+
+
+FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
+
+
+def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
+    """Return the cross-entropy of scores (N, C) and the right classes (N,), int64.
+
+    label_smoothing mixes the target with the uniform distribution (C. Szegedy et al.,
+    2015).
+    """
+    check_classes(input, target)
+    if not label_smoothing:
+        return FUSED(input, target.array, reduction)
+    logs = log_softmax(input, 1)
+    right = reduced(-logs[np.arange(len(logs)), target.array], reduction)
+    every = reduced(-logs.mean(1), reduction)
+    return right * (1 - label_smoothing) + every * label_smoothing
+
+
+def check_classes(input, target):
+    """Raise unless there is a row of scores for each class, and none is negative."""
+    if target.dtype != np.int64:
+        raise RuntimeError(
+            f"cross_entropy: class indices have to be int64, not {target.dtype}: write "
+            "target.long()"
+        )
+    if input.ndim != 2 or input.shape[:1] != target.shape:
+        raise ValueError(
+            "cross_entropy: expected scores (N, C) and classes (N,), but got shapes "
+            f"{input.shape} and {target.shape}"
+        )
+    if target.array.min(initial=0) < 0:  # NumPy would count from the end
+        raise IndexError(f"cross_entropy: target {target.array.min()} is out of bounds")
+
+
+# As modules
+
+
+class Loss(Module):
+    """What losses have in common: what becomes of those of single examples."""
+
+    def __init__(self, *, reduction: str = "mean"):
+        super().__init__()
+        self.reduction = reduction
+
+
+class MSELoss(Loss):
+    """The mean of the squared differences."""
+
+    def forward(self, input, target):
+        return mse_loss(input, target, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(Loss):
+    """The binary cross-entropy of scores."""
+
+    def __init__(self, *, reduction="mean", pos_weight=None):
+        super().__init__(reduction=reduction)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input, target):
+        options = {"reduction": self.reduction, "pos_weight": self.pos_weight}
+        return binary_cross_entropy_with_logits(input, target, **options)
+
+
+class CrossEntropyLoss(Loss):
+    """The cross-entropy of scores and the right classes."""
+
+    def __init__(self, *, reduction: str = "mean", label_smoothing: float = 0.0):
+        super().__init__(reduction=reduction)
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input, target):
+        options = {"reduction": self.reduction, "label_smoothing": self.label_smoothing}
+        return cross_entropy(input, target, **options)

@@ -1,16 +1,14 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
-from collections.abc import Callable, Iterator
-from types import FunctionType
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float32, float64
-from minigrad.graph.hooks import ForwardHook
+from minigrad.errors import kind
+from minigrad.graph.hooks import RemovableHandle
 from minigrad.graph.recording import no_grad
-from minigrad.graph.tensor import Tensor, kind
-from minigrad.nn.loading import LOADING, Names, compared, misfits, misnamed
-from minigrad.nn.utils import forget_gradients
+from minigrad.graph.tensor import Tensor
 
 
 class Parameter(Tensor):
@@ -24,8 +22,19 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict) -> "Parameter":
         twin = super().__deepcopy__(memo)
-        twin.grad = None  # as PyTorch does, for a Parameter
+        twin.grad = None  # a copied model starts without gradients
         return twin
+
+
+class Names(NamedTuple):
+    """The names in which a model and a state_dict differ."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        same = not any(self)
+        return "<All keys matched successfully>" if same else f"Names{tuple(self)}"
 
 
 class Module:
@@ -37,13 +46,12 @@ class Module:
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
-        self.__dict__.update(_before={}, _after={}, _unsaved=set())
+        self.__dict__.update(_before={}, _after={})
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module writes its own."""
         raise NotImplementedError(
-            f'Module [{kind(self)}] is missing the required "forward" function: '
-            "write forward(self, ...) in its class"
+            f'Module [{kind(self)}] is missing the required "forward" function'
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -57,13 +65,11 @@ class Module:
             out = out if changed is None else changed
         return out
 
-    def register_forward_pre_hook(self, hook: Callable) -> ForwardHook:
-        """Call hook(module, args) before forward; it may return other args."""
-        return ForwardHook(self._before, hook)
-
-    def register_forward_hook(self, hook: Callable) -> ForwardHook:
+    def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(module, args, output) after forward; it may replace the output."""
-        return ForwardHook(self._after, hook)
+        key = object()
+        self._after[key] = hook
+        return RemovableHandle(lambda: self._after.pop(key, None))
 
     # Attributes
 
@@ -89,60 +95,34 @@ class Module:
                 check_replaces(name, value, wanted)
                 return table
             if wanted is not Tensor and isinstance(value, wanted):
-                check_may_keep(self, name, value)
+                check_begun(self)
                 return table
         return None
 
     def __getattr__(self, name: str) -> Any:
-        for table in TABLES:
-            if name in self.__dict__.get(table, ()):
-                return self.__dict__[table][name]
-        raise not_there(self, name)
-
-    def __dir__(self) -> list[str]:
-        return [
-            *super().__dir__(),
-            *(name for table in self._tables() for name in table),
-        ]
-
-    def __delattr__(self, name: str) -> None:
         for table in self._tables():
             if name in table:
-                del table[name]
-                return
-        object.__delattr__(self, name)
+                return table[name]
+        if name in TABLES:
+            check_begun(self)
+        raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}")
 
-    def register_buffer(
-        self, name: str, tensor: Tensor | None, persistent: bool = True
-    ) -> None:
-        """Keep a tensor that is no parameter, and part of state_dict if persistent."""
-        self._register(self._buffers, name, tensor, Tensor)
-        (self._unsaved.discard if persistent else self._unsaved.add)(name)
+    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
+        """Keep a tensor that is no parameter, but part of state_dict."""
+        self._buffers[name] = tensor
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Keep a parameter, or the place of one."""
-        self._register(self._parameters, name, parameter, Parameter)
+        self._parameters[name] = parameter
 
     def add_module(self, name: str, module: "Module | None") -> None:
         """Keep a part under a name that may be a number."""
-        self._register(self._modules, name, module, Module)
-
-    def _register(self, table: dict, name: str, value: Any, wanted: type) -> None:
-        """Keep a value in a table; raise KeyError or TypeError if it cannot be."""
-        if not name or "." in name:
-            raise KeyError(f"name {name!r} can't be empty, and can't contain '.'")
-        if hasattr(self, name) and name not in table:
-            raise KeyError(f"attribute {name!r} already exists")
-        if value is not None and not isinstance(value, wanted):
-            hint = f": write {value.__name__}()" if isinstance(value, type) else ""
-            hint = ": unpack it with *" if isinstance(value, list) else hint
-            if isinstance(value, FunctionType):
-                hint = ": a function has a layer of its own, such as nn.ReLU()"
+        if not isinstance(module, Module | None):
             raise TypeError(
-                f"{getattr(value, '__name__', kind(value))} is not a "
-                f"{wanted.__name__}{hint}"
+                f"{module} is not a Module: a layer is made by a call, such as "
+                "nn.ReLU(), and a list of layers is unpacked with *"
             )
-        table[name] = value
+        self._modules[name] = module
 
     # Walking through the parts
 
@@ -182,21 +162,21 @@ class Module:
                     seen.add(id(tensor))
                     yield f"{prefix}.{name}".lstrip("."), tensor
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator:
+    def named_parameters(self) -> Iterator:
         """Yield (name, parameter): "layer.0.weight"; a shared one once."""
-        return renamed(self._named("_parameters"), prefix, recurse)
+        return self._named("_parameters")
 
-    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Yield all parameters, each once; or only this module's own."""
-        return (parameter for _, parameter in self.named_parameters("", recurse))
+    def parameters(self) -> Iterator[Parameter]:
+        """Yield all parameters, each once."""
+        return (parameter for _, parameter in self.named_parameters())
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator:
+    def named_buffers(self) -> Iterator:
         """Yield (name, buffer)."""
-        return renamed(self._named("_buffers"), prefix, recurse)
+        return self._named("_buffers")
 
-    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yield all buffers; or only this module's own."""
-        return (buffer for _, buffer in self.named_buffers("", recurse))
+    def buffers(self) -> Iterator[Tensor]:
+        """Yield all buffers."""
+        return (buffer for _, buffer in self.named_buffers())
 
     def apply(self, function: Callable) -> "Module":
         """Call function(module) for all parts, inner ones first, then for this one."""
@@ -233,27 +213,16 @@ class Module:
         """Forget the gradients, or set them to 0."""
         forget_gradients(self.parameters(), set_to_none)
 
-    def to(self, *args: Any, device: Any = None, dtype: Any = None) -> "Module":
-        """Turn all floating point parameters and buffers into a dtype, or move them."""
-        for target in (*args, device, dtype):
-            if target is not None:
-                self._to(target)
-        return self
-
-    def cpu(self) -> "Module":
-        """Move all parameters and buffers to the processor's memory."""
-        return self.to("cpu")
-
-    def _to(self, target: Any) -> None:
+    def to(self, target: Any) -> "Module":
+        """Turn floating point parameters and buffers into a dtype, or move all."""
         moves = device.is_device(target)
         if not moves and as_dtype(target).kind != "f":
-            raise TypeError(
-                f"Module.to only accepts floating point dtypes, but got {target}"
-            )
+            raise TypeError(f"Module.to wants a floating point dtype, but got {target}")
         for _, tensor in [*self.named_parameters(), *self.named_buffers()]:
-            if moves or tensor.is_floating_point():
+            if tensor.dtype.kind == "f" or moves:
                 grad, tensor.array = tensor._grad, tensor.detach().to(target).array
                 tensor._grad = None if grad is None else grad.to(target)
+        return self
 
     def float(self) -> "Module":
         """Turn parameters and buffers into float32."""
@@ -265,54 +234,52 @@ class Module:
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
         """Return all parameters and buffers by name, detached, on the same memory."""
-        saved = {k: t for k, t in self._buffers.items() if k not in self._unsaved}
-        own = (self._parameters | saved).items()
+        own = (self._parameters | self._buffers).items()
         state = {prefix + name: t.detach() for name, t in own if t is not None}
         for name, part in self._modules.items():
             if part is not None:
                 state |= part.state_dict(f"{prefix}{name}.")
         return state
 
-    def load_state_dict(self, state_dict: dict, strict: bool = True) -> "Names":
+    def load_state_dict(self, state_dict: dict, strict: bool = True) -> Names:
         """Copy tensors from a state_dict; return the missing and unexpected names.
 
         With strict, names must agree; shapes always. Else RuntimeError lists them all,
         and nothing is changed.
         """
         own = self.state_dict()
-        names = compared(own, state_dict)
+        missing = [name for name in own if name not in state_dict]
+        names = Names(missing, [name for name in state_dict if name not in own])
         wrong = [*misnamed(names if strict else ()), *misfits(own, state_dict)]
         if wrong:
-            raise RuntimeError("\n    ".join([LOADING.format(kind(self)), *wrong]))
+            title = f"Error(s) in loading state_dict for {kind(self)}:"
+            raise RuntimeError("\n    ".join([title, *wrong]))
         with no_grad():
-            for name in own:
+            for name, tensor in own.items():
                 if name in state_dict:
-                    own[name].copy_(state_dict[name])
+                    tensor.copy_(state_dict[name])
         return names
 
     def extra_repr(self) -> str:
-        """Return what stands in the brackets when a module prints."""
-        return ""
+        """Return what stands in the brackets when a module prints: its options."""
+        shown = {n: v for n, v in vars(self).items() if n[0] != "_" and n != "training"}
+        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
     def __repr__(self) -> str:
         lines = [f"({name}): {part!r}" for name, part in self._modules.items()]
-        extra = self.extra_repr()
         if not lines:
-            return f"{kind(self)}({extra})"
-        inside = "\n".join([extra, *lines] if extra else lines).replace("\n", "\n  ")
+            return f"{kind(self)}({self.extra_repr()})"
+        inside = "\n".join(lines).replace("\n", "\n  ")
         return f"{kind(self)}(\n  {inside}\n)"
 
 
-def renamed(pairs: Iterator, prefix: str, recurse: bool) -> Iterator:
-    """Yield (name, tensor) with a prefix, of all parts or of the whole itself only."""
-    for name, tensor in pairs:
-        if recurse or "." not in name:
-            yield f"{prefix}.{name}".lstrip("."), tensor
+TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
+WHAT = {Parameter: "parameter", Module: "child module", Tensor: "buffer"}
 
 
 def check_replaces(name: str, value: Any, wanted: type) -> None:
     """Raise TypeError unless `value` may stand where a `wanted` was kept."""
-    if value is not None and not isinstance(value, wanted):
+    if not isinstance(value, wanted | None):
         hint = ". To change its numbers only, write to it under no_grad()"
         raise TypeError(
             f"cannot assign {kind(value)} as {WHAT[wanted]} {name!r}: it has to be a "
@@ -320,24 +287,36 @@ def check_replaces(name: str, value: Any, wanted: type) -> None:
         )
 
 
-def not_there(module: Module, name: str) -> AttributeError:
-    """Return the error for an attribute that a module lacks."""
-    begun = "_parameters" in module.__dict__
-    hint = "" if begun else ": its __init__ did not call super().__init__()"
-    return AttributeError(f"{kind(module)!r} object has no attribute {name!r}{hint}")
-
-
-def check_may_keep(module: Module, name: str, value: Any) -> None:
-    """Raise unless there is a table to keep `value`, and nothing that would hide it."""
+def check_begun(module: Module) -> None:
+    """Raise AttributeError if a module's __init__ has not called Module's."""
     if "_parameters" not in module.__dict__:
-        what = "module" if isinstance(value, Module) else "parameters"
         raise AttributeError(
-            f"cannot assign {what} before Module.__init__() call: the __init__ of "
-            f"{kind(module)} has to begin with super().__init__()"
+            "cannot assign or find parameters before Module.__init__() call: the "
+            f"__init__ of {kind(module)} has to begin with super().__init__()"
         )
-    if hasattr(type(module), name):
-        raise KeyError(f"attribute {name!r} already exists, in {kind(module)} itself")
 
 
-TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
-WHAT = {Parameter: "parameter", Module: "child module", Tensor: "buffer"}
+def forget_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
+    """Take their gradients from parameters, or set these to 0."""
+    for p in parameters:
+        if set_to_none:
+            p._grad = None
+        elif p.grad is not None:
+            p.grad = p.grad.detach().zero_()
+
+
+def misnamed(names: tuple) -> Iterator[str]:
+    """Yield what is wrong with the names of a state_dict."""
+    for what, found in zip(("Missing", "Unexpected"), names):
+        if found:
+            yield f"{what} key(s) in state_dict: {', '.join(found)}"
+
+
+def misfits(own: dict, given: dict) -> Iterator[str]:
+    """Yield what is wrong with the shapes of a state_dict where its names agree."""
+    for name in own:
+        if name in given and given[name].shape != own[name].shape:
+            yield (
+                f"size mismatch for {name}: {given[name].shape} in the state_dict, "
+                f"{own[name].shape} in the model"
+            )

@@ -1,21 +1,26 @@
 """Op: an operation with its derivatives, one formula for each argument."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
-from minigrad.array.dtypes import ARRAYS, Array, default, promoted, zeros
+from minigrad.array.dtypes import ARRAYS, promoted, zeros
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to, walk
-
-MISSING = object()  # the default of a parameter that has none
-ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
+from minigrad.rules.arguments import (
+    bare,
+    check_arrays,
+    flat,
+    in_order,
+    parameters_of,
+    parted,
+    settled,
+)
 
 
 class Op:
@@ -56,7 +61,7 @@ class Op:
         first, *_ = values.values()
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula calls, and wants an array
-            check_arrays(self, *values.values())
+            check_arrays(self.name, *values.values())
             return parted(self.forward(*values.values()))[0]
         arrays = {name: bare(value) for name, value in values.items()}
         with np.errstate(all="ignore"):  # log(0) is -inf, without a word
@@ -134,88 +139,12 @@ def shares_of_plain(node: Node, g: Tensor, wanted: set | None) -> Iterator[tuple
         yield target, ends.get(door, nothing)
 
 
-# What an operation is called with
-
-
-def parameters_of(forward: Callable) -> dict[str, Any]:
-    """Map the names of a function's parameters to their defaults."""
-    if isinstance(forward, np.ufunc):
-        return dict.fromkeys("ab"[: forward.nin], MISSING)
-    if not hasattr(forward, "__code__"):
-        raise TypeError(
-            f"{forward!r} does not tell its parameters: write a Python function, such "
-            "as lambda a: ..., whose parameters the formulas can name"
-        )
-    code = forward.__code__  # inspect.signature takes a third of minigrad's import
-    names = code.co_varnames[: code.co_argcount]
-    defaults = forward.__defaults__ or ()
-    missing = (MISSING,) * (len(names) - len(defaults))
-    return dict(zip(names, missing + defaults))
-
-
-def in_order(op: Op, args: tuple, kwargs: dict) -> list:
-    """Return the values of all parameters; raise TypeError where one does not fit."""
-    values = dict(zip(op.parameters, args))
-    for name, value in kwargs.items():
-        name = name if name in op.parameters else ALIASES.get(name, name)
-        if name in values or name not in op.parameters:
-            raise TypeError(
-                f"{op.name.lower()} takes {', '.join(op.parameters)}; got {name!r}"
-                + (" twice" if name in values else "")
-            )
-        values[name] = value
-    values = op.parameters | values
-    if len(args) > len(values) or any(v is MISSING for v in values.values()):
-        raise TypeError(
-            f"{op.name.lower()} takes {', '.join(op.parameters)}; got {len(args)} "
-            "arguments"
-        )
-    return list(values.values())
-
-
-def flat(values: Any) -> Iterator[Any]:
-    """Yield values, and one by one those that are in lists."""
-    for value in values:
-        yield from value if isinstance(value, list) else [value]
-
-
 def edge(value: Any) -> Any:
     """Return where the gradient of an argument goes; None if it is no tensor."""
     if not isinstance(value, Tensor):
         return None
-    if value.source is not None:
-        value.check_view()
+    value.check_view()
     return value.edge
-
-
-def bare(value: Any) -> Any:
-    """Return the array of a tensor, and a number of NumPy's as one of Python's."""
-    if isinstance(value, list):
-        return [bare(each) for each in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value.array if isinstance(value, Tensor) else value
-
-
-def parted(y: Any) -> tuple[ndarray, dict]:
-    """Return the result of a forward function as an array, and its extras."""
-    y, extras = y if isinstance(y, tuple) else (y, {})
-    return np.asarray(y) if isinstance(y, np.generic) else y, extras
-
-
-def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
-    """Return a result in PyTorch's dtype: exp(2), of an integer, is a float32."""
-    floats = any(x.array.dtype.kind == "f" for x in tensors)
-    return y if floats or y.dtype.kind != "f" else y.astype(default)
-
-
-def check_arrays(op: Op, first: Any, *rest: Any) -> None:
-    """Raise TypeError unless there is an array, or a number of NumPy's."""
-    if not any(isinstance(x, Array | np.generic) for x in flat([first, *rest])):
-        raise TypeError(
-            f"{op.name.lower()}: argument must be Tensor, not {kind(first)}; make it "
-            "one with minigrad.tensor(...)"
-        )
 
 
 def alike(a: Any, b: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ As TensorFlow 1 had it:
 trace() notes what a function does with examples instead, and runs that again.
 """
 
-from minigrad.static.program import Program, load
+from minigrad.static.execution import Program, load
 from minigrad.static.session import Session, as_step, assign, placeholder, variable
-from minigrad.static.symbols import Step, Symbol
-from minigrad.static.tracing import Traced, trace
+from minigrad.static.steps import Step
+from minigrad.static.tracing import trace

@@ -1,16 +1,4 @@
-"""Define, then run: a graph that is built once, without numbers, and then run often.
-
-As TensorFlow 1 had it:
-
-    x = placeholder((32, 2))
-    w = variable(np.zeros((2, 1), "float32"))
-    loss = ((x @ w) ** 2).mean()
-    (g,) = minigrad.autograd.grad(loss, [w])
-    train = assign(w, w - 0.1 * g)
-    Session().run([loss, train], {x: batch})
-
-trace() notes what a function does with examples instead, and runs that again.
-"""
+"""Placeholders, variables and assignments, and a Session that runs what is built."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,60 +7,48 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad.array.dtypes import as_array, as_dtype, float32
-from minigrad.graph.tensor import Tensor, kind
-from minigrad.static.program import Program, checked
-from minigrad.static.symbols import Step, Symbol, line_outside, step_of
-
-# Building
+from minigrad.errors import kind
+from minigrad.graph.tensor import Tensor
+from minigrad.static.execution import Program, checked
+from minigrad.static.steps import Step, line_outside
+from minigrad.static.symbolic_arrays import Symbol, step_of
 
 
 def placeholder(shape: Sequence[int], dtype: Any = float32, name: str = "x") -> Tensor:
     """Return a tensor without numbers: each run feeds them, in this shape and dtype."""
-    shape, dtype = tuple(shape), as_dtype(dtype)
-    step = Step("placeholder", [], {}, shape, dtype, None, name, line_outside())
-    return Tensor(Symbol(step, np.zeros(shape, dtype)))
+    zeros = np.zeros(shape, as_dtype(dtype))
+    step = Step("placeholder", [], {}, zeros.shape, zeros.dtype, None, name)
+    step.line = line_outside()
+    return Tensor(Symbol(step, zeros))
 
 
 def variable(value: Any, name: str = "w") -> Tensor:
     """Return a leaf whose numbers a Session keeps, and may change, from run to run."""
     array = as_array(getattr(value, "array", value), copy=True)
-    line = line_outside()
-    step = Step("variable", [], {}, array.shape, array.dtype, array, name, line)
-    tensor = Tensor(Symbol(step, np.zeros_like(array)))
-    tensor.requires_grad = array.dtype.kind == "f"
-    return tensor
+    step = Step("variable", [], {}, array.shape, array.dtype, array, name)
+    step.line = line_outside()
+    return Tensor(Symbol(step, array)).requires_grad_(array.dtype.kind == "f")
 
 
 def assign(target: Tensor, value: Tensor) -> Tensor:
     """Return `value`; a run that fetches it makes it the variable's, in the end.
 
-    Raises TypeError unless `target` is a variable, RuntimeError if the value's shape
-    or dtype is another.
+    Raises TypeError unless `target` is a variable of the value's shape and dtype.
     """
-    step = as_step(target)
-    if step.call != "variable":
-        raise TypeError(f"assign changes variables, and {step} is none")
-    if (value.shape, value.dtype) != (step.shape, step.dtype):
-        raise RuntimeError(
-            f"{step.name} is {step.dtype} of shape {step.shape}; it cannot become "
-            f"{value.dtype} of shape {value.shape}"
+    step, new = as_step(target), step_of(value.array)
+    if (step.call, step.shape, step.dtype) != ("variable", new.shape, new.dtype):
+        raise TypeError(
+            f"{new.dtype} of shape {new.shape} cannot be assigned to {step}"
         )
-    new = Step("assign", [step_of(value.array), step], {}, step.shape, step.dtype)
-    new.line = line_outside()
+    new = Step("assign", [new, step], {}, step.shape, step.dtype, line=line_outside())
     return Tensor(Symbol(new, np.zeros(step.shape, step.dtype)))
 
 
 def as_step(value: Any) -> Step:
     """Return the step of a tensor in a static graph; raise TypeError for others."""
     if not isinstance(value, Tensor) or not isinstance(value.array, Symbol):
-        raise TypeError(
-            f"expected a tensor of a static graph, not a {kind(value)} with numbers: "
-            "placeholder(), variable(), or what is computed from them"
-        )
+        raise TypeError(f"expected a tensor of a static graph, not a {kind(value)}")
     return value.array.step
-
-
-# Running
 
 
 class Session:
@@ -101,10 +77,8 @@ class Session:
     def given(self, program: Program, feed_dict: Mapping | None) -> dict[Step, ndarray]:
         """Return the numbers that a program starts from: what is fed, and variables."""
         feed = {as_step(tensor): value for tensor, value in (feed_dict or {}).items()}
-        given = checked(program.inputs, feed)
-        for step in program.variables:
-            given[step] = self.values.setdefault(step, step.value)
-        return given
+        now = {step: self.values.get(step, step.value) for step in program.variables}
+        return checked(program.inputs, feed) | now
 
     def first_nan(
         self, fetch: Tensor, feed_dict: Mapping[Tensor, Any] | None = None
@@ -117,6 +91,3 @@ class Session:
         """Return a program of its own, in which variables stay as they are now."""
         program = Program(list(map(as_step, fetches)), list(map(as_step, inputs)))
         return program.frozen(self.values)
-
-
-# Tracing

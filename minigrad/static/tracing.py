@@ -7,9 +7,10 @@ from typing import Any
 from numpy import ndarray
 
 from minigrad.graph import saved_values
-from minigrad.graph.tensor import Tensor, kind
-from minigrad.static.program import Program, matched
-from minigrad.static.symbols import Step, Symbol, step_of
+from minigrad.graph.tensor import Tensor
+from minigrad.static.execution import Program, checked
+from minigrad.static.steps import Step
+from minigrad.static.symbolic_arrays import Symbol, step_of
 
 
 class Traced:
@@ -23,26 +24,27 @@ class Traced:
     def __init__(self, inputs, outputs, variables, new, asked):
         self.variables, self.asked = variables, asked
         self.single = not isinstance(outputs, tuple | list)
-        outputs = list(map(step_of_output, [outputs] if self.single else outputs))
-        self.count = len(outputs)
+        outputs = [outputs] if self.single else outputs
+        if not all(isinstance(output, Tensor) for output in outputs):
+            raise TypeError(f"a traced function returns tensors, not {outputs}")
         self.changed = [step for step in variables if new[step] is not step]
-        fetches = [*outputs, *map(new.get, self.changed)]
+        fetches = [step_of(x.array) for x in outputs] + [new[x] for x in self.changed]
         self.program = Program(fetches, inputs).folded()
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Return what the same steps make of other tensors, without a history."""
         given = self.given(tensors)
         results = self.program.run(given)
-        outputs = [Tensor(result) for result in results[: self.count]]
-        for step, array in zip(self.changed, results[self.count :]):
+        for step in reversed(self.changed):
             saved_values.wrote(given[step])
-            given[step][...] = array
-        return outputs[0] if self.single else tuple(outputs)
+            given[step][...] = results.pop()
+        return Tensor(results[0]) if self.single else tuple(map(Tensor, results))
 
     def given(self, tensors: Sequence[Tensor]) -> dict[Step, ndarray]:
         """Return the numbers that a run starts from."""
+        feed = dict(zip(self.program.inputs, tensors, strict=True))
         now = {step: tensor.array for step, tensor in self.variables.items()}
-        return matched(self.program.inputs, tensors) | now
+        return checked(self.program.inputs, feed) | now
 
     def first_nan(self, *tensors: Tensor) -> Step | None:
         """Return the first step that makes a nan of these tensors, if any does."""
@@ -86,13 +88,3 @@ def held_by_symbols(
     finally:
         for tensor, (array, grad) in before.items():
             tensor.array, tensor._grad = array, grad
-
-
-def step_of_output(output: Any) -> Step:
-    """Return the step of what a traced function returns; raise TypeError if none."""
-    if not isinstance(output, Tensor):
-        raise TypeError(
-            f"a traced function returns tensors, not a {kind(output)}, which would be "
-            "the same at each run"
-        )
-    return step_of(output.array)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad.array.dtypes import RANK, as_array
+from minigrad.errors import kind
 from minigrad.graph import saved_values
 from minigrad.graph.recording import recording
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.graph.tensor import Tensor
 from minigrad.rules.indexing import as_index
 from minigrad.rules.matrix_products import matmul
 from minigrad.rules.op import Op, edge, to_dtype

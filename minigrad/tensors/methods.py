@@ -43,6 +43,7 @@ class Methods:
     """The rules as methods: Tensor takes over all that stands in this class."""
 
     # fmt: off
+    from minigrad.graph.hooks import register_hook
     from minigrad.rules.indexing import split, unbind
     from minigrad.rules.matrix_products import matmul
     from minigrad.rules.pointwise import (

@@ -1,13 +1,12 @@
 """Data in batches: torch.utils.data's Dataset and DataLoader, and two small sets."""
 
-import copy
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from minigrad.graph.tensor import Tensor, kind
+from minigrad.array.dtypes import as_dtype
+from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import stack
 from minigrad.tensors import creation
 
@@ -15,27 +14,15 @@ from minigrad.tensors import creation
 class Dataset:
     """Examples by number: write __getitem__ and __len__."""
 
-    def __getitem__(self, index: int) -> Any:
-        raise NotImplementedError("a Dataset needs __getitem__(self, index)")
-
-    def __len__(self) -> int:
-        raise NotImplementedError("a Dataset needs __len__(self)")
-
 
 class TensorDataset(Dataset):
     """Tensors of one length, taken apart along their first axis."""
 
     def __init__(self, *tensors: Tensor):
-        for tensor in tensors:
-            if not isinstance(tensor, Tensor):
-                raise TypeError(
-                    f"TensorDataset holds Tensors, not a {kind(tensor)}: make it one "
-                    "with minigrad.tensor()"
-                )
-        if len({len(t) for t in tensors}) != 1:
-            raise ValueError(
-                f"Size mismatch between tensors: {[len(t) for t in tensors]}"
-            )
+        if not all(isinstance(tensor, Tensor) for tensor in tensors):
+            raise TypeError("TensorDataset holds Tensors: minigrad.tensor() makes them")
+        if len({len(tensor) for tensor in tensors}) != 1:
+            raise ValueError(f"Size mismatch between tensors: {[*map(len, tensors)]}")
         self.tensors = tensors
 
     def __getitem__(self, index):
@@ -59,22 +46,17 @@ class Subset(Dataset):
 
 
 def random_split(
-    dataset: Dataset, lengths: Sequence, seed: int | None = None
+    dataset: Dataset, lengths: Sequence[int], seed: int | None = None
 ) -> list[Subset]:
-    """Split at random into parts of the given lengths, or fractions that sum to 1."""
-    n = len(dataset)
-    if math.isclose(sum(lengths), 1):
-        parts = [int(n * part) for part in lengths]
-        for i in range(n - sum(parts)):
-            parts[i % len(parts)] += 1
-        lengths = parts
-    if sum(lengths) != n:
+    """Split at random into parts of the given lengths."""
+    if sum(lengths) != len(dataset):
         raise ValueError(
-            f"Sum of input lengths does not equal the length of the input dataset: "
-            f"{list(lengths)} has to sum to {n}, or to 1 for fractions"
+            "Sum of input lengths does not equal the length of the input dataset: "
+            f"{list(lengths)} has to sum to {len(dataset)}"
         )
     generator = creation.generator() if seed is None else np.random.default_rng(seed)
-    order, ends = generator.permutation(n).tolist(), np.cumsum([0, *lengths])
+    order = generator.permutation(len(dataset)).tolist()
+    ends = np.cumsum([0, *lengths])
     return [Subset(dataset, order[a:b]) for a, b in zip(ends[:-1], ends[1:])]
 
 
@@ -84,29 +66,14 @@ def default_collate(examples: list) -> Any:
     As in PyTorch, of tuples comes a list, and Python's floats become float64.
     """
     first = examples[0]
-    if isinstance(first, tuple | list):
-        if any(len(example) != len(first) for example in examples):
-            raise RuntimeError(
-                "each element in list of batch should be of equal size, not "
-                f"{sorted({len(example) for example in examples})}"
-            )
-        columns = [default_collate(list(column)) for column in zip(*examples)]
-        return type(first)(*columns) if hasattr(first, "_fields") else columns
-    if isinstance(first, dict):
-        batch = copy.copy(first)
-        batch.update((k, default_collate([e[k] for e in examples])) for k in first)
-        return batch
     if isinstance(first, Tensor):
         return stack(examples)
-    if isinstance(first, str):
-        return examples
+    if isinstance(first, tuple | list):
+        return [default_collate(column) for column in zip(*examples, strict=True)]
+    if isinstance(first, dict):
+        return {key: default_collate([e[key] for e in examples]) for key in first}
     numbers = np.asarray(examples)
-    if numbers.dtype.kind not in "biuf":
-        raise TypeError(
-            "default_collate: batch must contain tensors, arrays, numbers, dicts or "
-            f"lists; found {kind(first)}. Does the dataset return its example?"
-        )
-    return Tensor(numbers)
+    return Tensor(numbers.astype(as_dtype(numbers.dtype)))
 
 
 class DataLoader:
@@ -117,25 +84,14 @@ class DataLoader:
     """
 
     def __init__(
-        self,
-        dataset: Dataset,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        *,
-        drop_last: bool = False,
-        collate_fn: Callable | None = None,
-        seed: int | None = None,
-        num_workers: int = 0,
+        self, dataset, batch_size=1, shuffle=False, *, drop_last=False, seed=None
     ):
-        if num_workers:
-            raise ValueError("DataLoader works in this process alone: num_workers=0")
-        if not isinstance(batch_size, int) or batch_size < 1:
+        if batch_size < 1:
             raise ValueError(
-                "batch_size should be a positive integer value, but got batch_size="
-                f"{batch_size!r}"
+                f"batch_size={batch_size} should be a positive integer value"
             )
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
-        self.drop_last, self.collate_fn = drop_last, collate_fn
+        self.drop_last = drop_last
         self._generator = None if seed is None else np.random.default_rng(seed)
 
     def __len__(self) -> int:
@@ -154,10 +110,9 @@ class DataLoader:
         data = self.dataset
         while type(data) is Subset:
             data, indices = data.dataset, np.asarray(data.indices)[indices]
-        if self.collate_fn is None and type(data) is TensorDataset:
+        if type(data) is TensorDataset:
             return list(data[indices])  # all at once
-        examples = [data[i] for i in indices.tolist()]
-        return (self.collate_fn or default_collate)(examples)
+        return default_collate([data[i] for i in indices.tolist()])
 
 
 def load_digits() -> TensorDataset:
@@ -170,16 +125,6 @@ def load_digits() -> TensorDataset:
     images, classes = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
     return TensorDataset(Tensor(images), Tensor(classes.astype(np.int64)))
-
-
-def make_moons(n: int = 200, noise: float = 0.1, seed: int = 0) -> TensorDataset:
-    """Return n points (2,) on two blurred half circles, and their classes 0 and 1."""
-    from sklearn.datasets import make_moons
-
-    points, classes = make_moons(n, noise=noise, random_state=seed)
-    return TensorDataset(
-        Tensor(points.astype(np.float32)), Tensor(classes.astype(np.int64))
-    )
 
 
 SIGNS = "0123456789+="

@@ -5,6 +5,5 @@ from minigrad.training.data import (
     Dataset,
     Subset,
     TensorDataset,
-    default_collate,
     random_split,
 )

@@ -1,4 +1,4 @@
-"""Steps that are ready to run: the calls of a static graph, in order, and as a file.
+"""Programs: the calls of a static graph, in order, and ready to run.
 
 A Program needs no code of the model that it came from: it is a list of calls, which can
 be shortened before it runs (folded, frozen), and saved as JSON.
@@ -15,24 +15,19 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from minigrad.graph.tensor import kind
-from minigrad.static.symbols import CALLS, GIVEN, Step
-
-# Running
+from minigrad.static.json_of_steps import from_line, to_line
+from minigrad.static.steps import CALLS, GIVEN, Step
 
 
 def in_order(fetches: Sequence[Step]) -> list[Step]:
     """List the steps that the fetches need, and no others, arguments before results."""
-    order, seen, to_visit = [], set(), [(step, False) for step in reversed(fetches)]
+    order, to_visit = {}, [*reversed(fetches)]
     while to_visit:
-        step, complete = to_visit.pop()
-        if complete:
-            order.append(step)
-        elif step not in seen:
-            seen.add(step)
-            to_visit.append((step, True))
-            to_visit += [(argument, False) for argument in reversed(step.arguments)]
-    return order
+        missing = [a for a in to_visit[-1].arguments if a not in order]
+        to_visit += reversed(missing)
+        if not missing:
+            order[to_visit.pop()] = None
+    return list(order)
 
 
 class Program:
@@ -64,6 +59,7 @@ class Program:
         """Return how many calls a run makes."""
         return len(self.plan)
 
+    @np.errstate(all="ignore")
     def run(self, given: Mapping[Step, ndarray]) -> list[ndarray]:
         """Return the results, from the numbers of all inputs and variables."""
         values, i = self.values.copy(), 0
@@ -83,8 +79,9 @@ class Program:
 
         Variables have the values that they start with.
         """
-        given = matched(self.inputs, arrays)
-        results = self.run(given | {step: step.value for step in self.variables})
+        given = {step: step.value for step in self.variables}
+        given |= checked(self.inputs, dict(zip(self.inputs, arrays, strict=True)))
+        results = self.run(given)
         return results[0] if len(results) == 1 else results
 
     def first_nan(self, given: Mapping[Step, ndarray]) -> Step | None:
@@ -101,12 +98,11 @@ class Program:
 
     def frozen(self, values: Mapping[Step, ndarray] | None = None) -> "Program":
         """Return a folded program whose variables are constants, with these values."""
-        new = {}
-        for step in self.variables:
-            value = (values or {}).get(step, step.value).copy()
-            new[step] = replace(step, call="constant", value=value)
+        now = {x: (values or {}).get(x, x.value).copy() for x in self.variables}
+        new = {x: replace(x, call="constant", value=value) for x, value in now.items()}
         return self.rebuilt(new)
 
+    @np.errstate(all="ignore")
     def rebuilt(self, new: dict[Step, Step]) -> "Program":
         """Return a folded program in which `new` steps take the place of old ones."""
         for step in self.steps:
@@ -126,102 +122,6 @@ class Program:
         Path(path).write_text(text, encoding="utf-8")
 
 
-def fold(step: Step, arguments: list[Step]) -> Step:
-    """Return a step with other arguments: if these are constants, what it makes."""
-    if step.call in GIVEN:
-        return step
-    if any(argument.call != "constant" for argument in arguments):
-        return replace(step, arguments=arguments)
-    values = [argument.value for argument in arguments]
-    value = CALLS[step.call](*values, **step.options)
-    return replace(step, call="constant", arguments=[], options={}, value=value)
-
-
-def matched(inputs: list[Step], arrays: Sequence) -> dict[Step, ndarray]:
-    """Return arrays by the inputs that they are for; raise unless they fit."""
-    if len(arrays) != len(inputs):
-        raise TypeError(f"there are {len(inputs)} inputs; got {len(arrays)}")
-    return checked(inputs, dict(zip(inputs, arrays)))
-
-
-def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]:
-    """Return what is fed as arrays; raise ValueError unless it fits the inputs."""
-    for step in feed:
-        if step.call != "placeholder":
-            raise ValueError(f"only placeholders can be fed, and {step} is none")
-    given = {}
-    for step in inputs:
-        if step not in feed:
-            raise ValueError(f"{step} needs a value: feed_dict={{{step.name}: ...}}")
-        array = np.asarray(getattr(feed[step], "array", feed[step]))
-        if array.shape != step.shape:
-            raise ValueError(
-                f"{step.name} is a placeholder of shape {step.shape}; got {array.shape}"
-            )
-        if not np.can_cast(array, step.dtype, "same_kind"):
-            raise ValueError(
-                f"{step.name} is a placeholder for {step.dtype}; got {array.dtype}"
-            )
-        given[step] = array.astype(step.dtype, copy=False)
-    return given
-
-
-# Files
-
-
-KEPT = "shape", "dtype", "value", "name", "line"
-
-
-def to_line(step: Step, place: Mapping[Step, int]) -> dict[str, Any]:
-    """Return what a file says of a step, in the terms of JSON."""
-    said: dict[str, Any] = {"call": step.call}
-    said["arguments"] = [place[argument] for argument in step.arguments]
-    said["options"] = {k: to_json(v) for k, v in step.options.items()}
-    said |= {k: to_json(getattr(step, k)) for k in KEPT}
-    return {k: v for k, v in said.items() if v not in (None, "", {})}
-
-
-def from_line(said: dict[str, Any], steps: list[Step]) -> Step:
-    """Return the step of which to_line said this, after `steps`."""
-    if said["call"] not in {*CALLS, *GIVEN}:
-        raise ValueError(f"it calls {said['call']!r}, which no step may")
-    arguments = [steps[i] for i in said["arguments"]]
-    options = {k: from_json(v) for k, v in said.get("options", {}).items()}
-    kept = {k: from_json(said[k]) for k in KEPT if k in said}
-    return Step(said["call"], arguments, options, **kept)
-
-
-def to_json(value: Any) -> Any:
-    """Return a value that a step knows in the terms of JSON."""
-    if isinstance(value, ndarray | np.generic):
-        return {"array": [value.tolist(), value.dtype.name]}
-    if isinstance(value, np.dtype | type):
-        return {"dtype": np.dtype(value).name}
-    if isinstance(value, tuple | list):
-        return {kind(value): list(map(to_json, value))}
-    if isinstance(value, slice):
-        return {"slice": [value.start, value.stop, value.step]}
-    return {"ellipsis": None} if value is ... else value
-
-
-MAKERS = {
-    "array": lambda parts: np.array(*parts),
-    "dtype": np.dtype,
-    "tuple": lambda parts: tuple(map(from_json, parts)),
-    "list": lambda parts: list(map(from_json, parts)),
-    "slice": lambda parts: slice(*parts),
-    "ellipsis": lambda _: ...,
-}
-
-
-def from_json(value: Any) -> Any:
-    """Return what to_json was given."""
-    if not isinstance(value, dict):
-        return value
-    ((what, parts),) = value.items()
-    return MAKERS[what](parts)
-
-
 def load(path: str | PathLike) -> Program:
     """Return a program from a file that save() wrote; it needs no code of the model.
 
@@ -237,3 +137,32 @@ def load(path: str | PathLike) -> Program:
         return Program([steps[i] for i in saved["fetches"]], inputs)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"{path} is no program that save() wrote: {error}") from error
+
+
+def fold(step: Step, arguments: list[Step]) -> Step:
+    """Return a step with other arguments: if these are constants, what it makes."""
+    if step.call in GIVEN:
+        return step
+    if any(argument.call != "constant" for argument in arguments):
+        return replace(step, arguments=arguments)
+    values = [argument.value for argument in arguments]
+    value = CALLS[step.call](*values, **step.options)
+    return replace(step, call="constant", arguments=[], options={}, value=value)
+
+
+def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]:
+    """Return what is fed as arrays; raise ValueError unless it fits the inputs."""
+    if others := [step for step in feed if step.call != "placeholder"]:
+        raise ValueError(f"only placeholders can be fed, not {others}")
+    given = {}
+    for step in inputs:
+        if step not in feed:
+            raise ValueError(f"{step} needs a value: feed_dict={{{step.name}: ...}}")
+        array = np.asarray(getattr(feed[step], "array", feed[step]))
+        if array.shape != step.shape or not np.can_cast(array, step.dtype, "same_kind"):
+            raise ValueError(
+                f"{step.name} is a placeholder for {step.dtype} of shape {step.shape}; "
+                f"got {array.dtype} of shape {array.shape}"
+            )
+        given[step] = array.astype(step.dtype, copy=False)
+    return given

@@ -3,11 +3,10 @@
 import numpy as np
 
 from minigrad.array.fast_sums import means
-from minigrad.rules.in_place import write
-from minigrad.rules.joint import join, unused
-from minigrad.rules.op import Op
-from minigrad.rules.operands import check_tensors
-from minigrad.rules.reductions import floats
+from minigrad.graph.tensor import Tensor
+from minigrad.nn.module import Module, Parameter
+from minigrad.rules.op import Op, called
+from minigrad.tensors import creation
 
 
 def unit_of(x, axes, eps):
@@ -54,16 +53,6 @@ NORMS = {
     )
     for name in ["NativeBatchNorm", "NativeLayerNorm"]
 }
-FIXED = Op(
-    "NativeBatchNorm",
-    lambda input, scale, shift: input * scale + shift,
-    input=lambda g, scale: g * scale,
-    scale=lambda g, input: g * input,
-    shift=lambda g: g,
-)
-join(NORMS["NativeBatchNorm"], "input", "weight", tie=unused)
-join(NORMS["NativeLayerNorm"], "input", "weight", "bias", tie=unused)
-join(FIXED, "input", "scale", tie=unused)
 
 
 def batch_norm(
@@ -81,19 +70,22 @@ def batch_norm(
     In training the running statistics move towards the batch's, by `momentum`.
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
-    check_channels(input, weight, bias, running_mean, running_var, training, eps)
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
-    if not training and running_mean is not None:
+    if not training:
         return by_running(input, running_mean, running_var, weight, bias, eps)
+    n = input.numel() // input.shape[1]
+    if n == 1:
+        raise ValueError(
+            "Expected more than 1 value per channel when training, got input size "
+            f"{input.shape}"
+        )
     axes = (0, *range(2, input.ndim))
-    unit, mean, variance, factor = unit_of(input.array, axes, eps)
-    if training and running_mean is not None and unit.size:
-        n = unit.size // mean.size
+    with np.errstate(all="ignore"):
+        unit, mean, variance, factor = unit_of(input.array, axes, eps)
+    if running_mean is not None:
         unbiased = variance * (n / (n - 1))
         for running, now in (running_mean, mean), (running_var, unbiased):
-            write(
-                running.array, (1 - momentum) * running.array + momentum * now.ravel()
-            )
+            running.copy_(running * (1 - momentum) + Tensor(momentum * now.ravel()))
     return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
 
 
@@ -103,7 +95,7 @@ def by_running(input, running_mean, running_var, weight, bias, eps):
     scale = 1 / (channels(running_var.detach(), input.ndim) + eps).sqrt()
     scale = scale if weight is None else scale * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    return FIXED(input, scale, shift)
+    return called("NativeBatchNorm", input * scale + shift)
 
 
 def channels(values, ndim):
@@ -113,57 +105,67 @@ def channels(values, ndim):
     return values.reshape((-1,) + (1,) * (ndim - 2))
 
 
-def check_channels(input, weight, bias, running_mean, running_var, training, eps):
-    """Raise unless there is a number for each channel, and enough to learn from."""
-    check_tensors("batch_norm", input)
-    floats("batch_norm", input)
-    names = "weight", "bias", "running_mean", "running_var"
-    for name, values in zip(names, (weight, bias, running_mean, running_var)):
-        check_like(name, values, input.shape[1:2] or (0,), input.dtype)
-    if not training and (running_mean is None or running_var is None):
-        raise ValueError(
-            "expected running_mean and running_var to be defined when training=False"
-        )
-    if (running_mean is None) != (running_var is None):
-        raise ValueError("expected running_mean and running_var, or neither")
-    if training and eps <= 0:
-        raise ValueError(f"batch_norm eps must be positive during training, not {eps}")
-    if input.ndim < 2 and input.numel():
-        raise IndexError(f"batch_norm wants an input (N, C, ...), not {input.shape}")
-    if training and input.numel() and input.numel() == input.shape[1]:
-        raise ValueError(
-            "Expected more than 1 value per channel when training, got input size "
-            f"{input.shape}"
-        )
-
-
-def check_like(name, values, shape, dtype):
-    """Raise RuntimeError unless what a norm goes by has this shape and dtype."""
-    if values is None:
-        return
-    check_tensors(name, values)
-    if values.shape != shape or values.dtype != dtype:
-        raise RuntimeError(
-            f"{name} should be of shape {shape} and {dtype}, as the input; got "
-            f"{values.shape} and {values.dtype}"
-        )
-
-
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Normalize each example over its last axes, those of `normalized_shape`.
 
     Source: J. L. Ba et al., "Layer Normalization", 2016.
     """
-    check_tensors("layer_norm", input)
     shape = tuple(normalized_shape)
     if input.shape[-len(shape) :] != shape:
         raise RuntimeError(
             f"Given normalized_shape={list(shape)}, expected input with shape [*, "
             f"{', '.join(map(str, shape))}], but got input of size {input.shape}"
         )
-    floats("layer_norm", input)
-    check_like("weight", weight, shape, input.dtype)
-    check_like("bias", bias, shape, input.dtype)
     axes = tuple(range(-len(shape), 0))
-    unit, _, _, factor = unit_of(input.array, axes, eps)
+    with np.errstate(all="ignore"):
+        unit, _, _, factor = unit_of(input.array, axes, eps)
     return NORMS["NativeLayerNorm"](input, weight, bias, unit, factor, axes, eps)
+
+
+class BatchNorm1d(Module):
+    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training."""
+
+    dims = (2, 3)
+
+    def __init__(self, num_features, eps: float = 1e-5, momentum: float | None = 0.1):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.weight = Parameter(creation.ones(num_features))
+        self.bias = Parameter(creation.zeros(num_features))
+        self.register_buffer("running_mean", creation.zeros(num_features))
+        self.register_buffer("running_var", creation.ones(num_features))
+        self.register_buffer("num_batches_tracked", creation.tensor(0))
+
+    def forward(self, input):
+        if input.ndim not in self.dims:
+            wanted = " or ".join(f"{n}D" for n in self.dims)
+            raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
+        momentum = self.momentum
+        if self.training:
+            self.num_batches_tracked.add_(1)
+            if momentum is None:  # the mean of all batches
+                momentum = 1 / self.num_batches_tracked.item()
+        known = self.running_mean, self.running_var, self.weight, self.bias
+        return batch_norm(input, *known, self.training, momentum, self.eps)
+
+
+class BatchNorm2d(BatchNorm1d):
+    """Normalizes each channel of (N, C, H, W): over the batch in training."""
+
+    dims = (4,)
+
+
+class LayerNorm(Module):
+    """Normalizes each example over its last axes."""
+
+    def __init__(self, normalized_shape: int | tuple, eps: float = 1e-5):
+        super().__init__()
+        one = isinstance(normalized_shape, int)
+        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.eps = eps
+        self.weight = Parameter(creation.ones(self.normalized_shape))
+        self.bias = Parameter(creation.zeros(self.normalized_shape))
+
+    def forward(self, input):
+        shape = self.normalized_shape
+        return layer_norm(input, shape, self.weight, self.bias, self.eps)

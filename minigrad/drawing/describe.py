@@ -1,0 +1,179 @@
+"""What a picture tells of a graph: a list of Nodes, whichever engine it comes from.
+
+To draw a further kind of value, register how to `describe` it. If the graph links to
+something else where it means the value, register that as its `identity`; and what a
+value has in common with its views as its `memory`. Nothing else looks into a value.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+from minigrad.scalar.value import Value
+
+READABLE = 80  # values in one picture
+LOOKED_AT = 1000  # items of a list among the variables, as names of nodes
+TOO_LARGE = f"""\
+This graph has more than {READABLE} values, too many to read.
+Draw a part: one neuron, one data point's loss, a value on
+the way. Or draw(model, x), which makes one box of each module."""
+KINDS = {"": "leaf", "constant": "constant", "placeholder": "constant"}
+
+
+@dataclass(eq=False)
+class Node:
+    """What a picture tells of one value, and of the operation that made it."""
+
+    value: str  # 6, or of a tensor [1, 2] or its shape, (5, 3)
+    grad: float | str | None = None  # a number, or a tensor's as text, or none
+    op: str = ""  # what made it; "constant", "placeholder", or "" for a leaf
+    # A (parent, local slope) pair for each use; graphs of Tensors have no slopes
+    edges: list[tuple[Any, float | None]] = field(default_factory=list)
+    label: str = ""
+    note: str = ""  # what else is to be said of the operation
+    passed: bool | None = None  # whether it passed its gradient on; None: no arrow back
+    frozen: bool = False  # its operation has parameters, and none that learns
+    idle: bool = False  # nothing that it was made from learns: no gradient comes here
+
+    @property
+    def kind(self) -> str:
+        """Whether it is a leaf, a constant (or fed, which looks alike) or a result."""
+        return KINDS.get(self.op, "result")
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows of its box."""
+        equals = " " if self.value.startswith("(") else " = "
+        first = f"{self.label}{equals}{self.value}" if self.label else self.value
+        grad = self.grad if isinstance(self.grad, str | None) else number(self.grad)
+        return [first] if grad is None else [first, f"grad {grad}"]
+
+    def line(self) -> str:
+        """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
+        first, *rest = self.rows
+        parents = [parent.label or parent.value for parent, _ in self.edges]
+        if self.kind == "constant":
+            rest = [self.op] * bool(self.label or parents)
+            rest += [f"cut off from {parent}" for parent in parents]
+        elif self.kind == "result":
+            name = first.removesuffix(f" = {self.value}")
+            shown = first.removeprefix(name)
+            first = f"{name} = {self.op}({', '.join(parents)}){shown}"
+            rest = [self.note] * bool(self.note) + ["no grad"] * self.idle + rest
+        return ", ".join([first, *rest])
+
+
+@singledispatch
+def describe(value: Any) -> Node:
+    """Return the Node of `value`; each kind that can be drawn registers a version."""
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    way = "; `import minigrad.drawing.pytorch` first" if kind == "torch.Tensor" else ""
+    raise TypeError(
+        f"draw shows a Value or a Tensor and all that it was made from; got {kind}{way}"
+    )
+
+
+identity = singledispatch(lambda value: value)
+memory = singledispatch(lambda value: value)
+describe.register(Node, lambda node: node)
+describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
+
+
+def can_be_drawn(value: Any) -> bool:
+    """Return whether the type of `value` has a description; it is not looked into."""
+    return describe.dispatch(type(value)) is not describe.dispatch(object)
+
+
+@singledispatch
+def members(variable: Any) -> Iterable[tuple[str, Any]]:
+    """Return what a variable names: its value, and under longer names the parts."""
+    return [("", variable)] if can_be_drawn(variable) else []
+
+
+@members.register(list | tuple)
+def _(items: list | tuple) -> Iterable[tuple[str, Any]]:
+    near = enumerate(items[:LOOKED_AT])
+    return [(f"[{i}]", item) for i, item in near if can_be_drawn(item)]
+
+
+def number(x: Any) -> str:
+    """Return a number, or lists of numbers, with four digits: the same everywhere."""
+    if isinstance(x, list):
+        return f"[{', '.join(map(number, x))}]"
+    return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
+
+
+def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
+    """Return edges to the arguments of an operation on Tensors, as far as known.
+
+    Each is given as (the node that it came from, its numbers, if a formula has saved
+    them), either of which may be None. Operations on two tensors need both. Of more,
+    such as a layer's weight and bias, a missing one may never have been given.
+    """
+    found = [saved if node is None else node for node, saved in arguments]
+    if len(found) <= 2:
+        found = [Node("constant", op="constant") if x is None else x for x in found]
+    return [(x, None) for x in found if x is not None]
+
+
+def named(variables: Mapping[str, Any]) -> dict[int, tuple[str, Any]]:
+    """Return label and value of all that can be drawn, by the id that a graph means."""
+    found: dict[int, tuple[str, Any]] = {}
+    for name, variable in variables.items():
+        for more, item in members.dispatch(type(variable))(variable):
+            found.setdefault(id(identity(item)), (name + more, item))
+    return found
+
+
+def put_name(node: Node, label: str, item: Any) -> None:
+    """Label a node with the variable of `item`, and tell what only that knows."""
+    told = describe(item)
+    if node.kind != "constant" or identity(item) is not item:
+        node.label, node.value, node.grad = label, told.value, told.grad
+
+
+def cut_off_from(constant: Any, names: Mapping[int, tuple[str, Any]]) -> list:
+    """Return an edge to the variable that a constant was cut off from, if there is one.
+
+    That is a recorded value in the same memory, as `x` is for `x.detach()`.
+    """
+    shared = memory(constant)
+    same = (item for _, item in names.values() if memory(item) is shared)
+    return [(x, None) for x in same if describe(x).kind != "constant"][:1]
+
+
+def graph_of(
+    root: Any, variables: Mapping[str, Any], tell: Callable = describe
+) -> list[Node]:
+    """Return the Node of all that `root` depends on, parents first, with their labels.
+
+    The others are labelled #1, #2, ... Of too large a graph, return one that says so.
+    """
+    names, nodes, held, found = named(variables), [], [], {}
+    unnamed = itertools.count(1)
+
+    def visit(value: Any) -> Node | None:
+        key = id(identity(value))
+        if key in found or len(held) > READABLE:
+            return found.get(key)
+        held.append(value)  # so that no other takes its id
+        found[key] = None  # until its parents are found: a cut may lead in a circle
+        node = value if isinstance(value, Node) else tell(value)
+        if key in names:
+            put_name(node, *names[key])
+        if node.op == "constant":
+            node.grad, node.edges = None, cut_off_from(value, names)
+        edges = [(visit(parent), slope) for parent, slope in node.edges]
+        node.edges = [(parent, slope) for parent, slope in edges if parent]
+        found[key] = node
+        nodes.append(node)
+        if node.kind == "constant" and not node.label and node.value[0] not in "([":
+            del found[key]  # each use of a bare number has a box of its own
+        elif node.kind != "constant":
+            node.label = node.label or f"#{next(unnamed)}"
+        return node
+
+    visit(root)
+    return nodes if len(held) <= READABLE else [Node(TOO_LARGE, op="constant")]

@@ -1,0 +1,182 @@
+"""Graphs in DOT, the language of Graphviz: where boxes and arrows go, how they look.
+
+A graph of Values runs across the page, with slopes and shares on its arrows. Those of
+Tensors carry nothing: there a graph that would be too wide runs down the page.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+
+from minigrad.drawing.describe import Node, number
+
+INK, GRAY, BLUE, ORANGE = "#333333", "#6B6B6B", "#0072B2", "#B84A00"
+FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
+GRAPH = {"ranksep": "0.17", "nodesep": "0.2", "bgcolor": "white"}
+BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
+ARROW = {"color": INK, "arrowsize": "0.6"}
+WORDS = {"shape": "plaintext", "fontsize": "10", "width": "0", "height": "0"}
+KINDS = {
+    "leaf": {"style": "filled", "fillcolor": "#D6E8F5", "color": BLUE},
+    "constant": {"style": "dashed", "color": GRAY, "fontcolor": GRAY},
+    "result": {"style": "filled", "fillcolor": "white"},
+}
+ROUND = {"style": "rounded,filled"}
+OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GRAY}
+BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
+GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
+NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
+BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
+CUT = {"dir": "none", "style": "dotted", "color": INK, "penwidth": "1.5", "minlen": "2"}
+SCISSORS = "\N{BLACK SCISSORS}"
+HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
+WIDE = 9.0  # inches that a row of boxes may take
+
+
+def dot(
+    frames: list[list[Node]], step: int = -1, folded: bool = False, bare: bool = False
+) -> str:
+    """Return one frame in DOT; all frames are laid out alike.
+
+    If `folded`, results have no box of their own: what made them shows their shape.
+    If `bare`, operations have none: the boxes are the nodes that backward visits.
+    """
+    nodes, step = frames[step], step % len(frames)
+    results = [node for node in nodes if node.kind == "result"]
+    tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
+    down = folded or tensors and length(nodes, bare) > WIDE
+    layout = Layout(nodes, down, results[:-1] if folded else [])
+    now = results[-step] if step else None  # whose step it is
+    for versions in zip(*frames, strict=True):
+        node, look = versions[step], NOW if versions[step] is now else {}
+        if node not in layout.inline:
+            room = max(widest(version.rows) for version in versions)
+            looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]
+            layout.box(layout.names[node], node.rows, looks | look, room)
+        if bare:
+            for parent, _ in node.edges:
+                layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
+        elif node.kind == "result":
+            layout.operation(node, look, versions[-1].grad)
+        elif node.edges:
+            layout.cut(node)
+    return layout.graph.source
+
+
+def length(nodes: list[Node], bare: bool) -> float:
+    """Return the inches that the longest path would take in a row."""
+    ends: dict[Node, float] = {}
+    for node in nodes:
+        before = max((ends[parent] for parent, _ in node.edges), default=0)
+        made = 0.2 + widest(fields_of(node)) if node.kind == "result" else 0
+        ends[node] = before + 0.2 + widest(node.rows) + made * (not bare)
+    return max(ends.values())
+
+
+class Layout:
+    """A graph in DOT that runs down the page, or across it."""
+
+    def __init__(self, nodes: list[Node], down: bool, inline: list[Node] = ()):
+        import graphviz
+
+        self.down, self.inline = down, inline
+        self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
+        self.made = {node: f"op{i}" for i, node in enumerate(nodes)}
+        shape = GRAPH | {"rankdir": "TB" if down else "LR"}
+        self.graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
+
+    def box(
+        self, name: str, fields: list[str], look: dict, room: float = 0, flat=False
+    ) -> None:
+        """Add a box with one field below, or if `flat` beside, the other."""
+        parts = [f"<{p}> {escape(f)}" for p, f in zip("vgs", fields, strict=False)]
+        turns = 2 if self.down == flat else 1  # braces turn the direction
+        label = "{" * turns + "|".join(parts) + "}" * turns
+        room = max(room, sum(map(width, fields)) if flat else widest(fields))
+        self.graph.node(name, label, **look, width=f"{room:.2f}")
+
+    def arrow(self, tail: str, head: str, words: str, **look: str) -> None:
+        """Add an arrow; words on it are a node, so that no line runs through them."""
+        if not words:
+            self.graph.edge(tail, head, **look)
+            return
+        middle = f"{tail} {head} {len(self.graph.body)}".replace(":", " ")
+        plain, back = look | {"dir": "none"}, look.get("dir") == "back"
+        self.graph.node(middle, words, **WORDS | look)
+        self.graph.edge(tail, middle, **look if back else plain)
+        self.graph.edge(middle, head, **plain if back else look)
+
+    def operation(self, node: Node, look: dict, upstream: float | str | None) -> None:
+        """Add what made a node, the arrows into it and out of it, and those back."""
+        op = self.made[node]
+        gray = GRAYED if node.idle or node.frozen else {}
+        fields = fields_of(node, node in self.inline)
+        self.box(op, fields, OPERATION | gray | look, flat=bool(self.inline))
+        back = BACK if node.passed else BACK | HIDDEN
+        uses = Counter(parent for parent, _ in node.edges)
+        for parent, slope in node.edges:
+            tail, origin = self.sides(parent, slope is not None or uses[parent] == 1)
+            learns = slope is not None and parent.kind != "constant"
+            words = number(slope) if learns and node.passed is None else ""
+            self.arrow(tail, op, words, **{"color": GRAY} if parent.idle else {})
+            if node.passed is not None and (parent.grad is not None or parent.passed):
+                share = product(slope, upstream) if learns else ""
+                short = share if len(share) < 16 else share.replace(" =", "\n=")
+                self.arrow(origin, op, short, **back)
+        if node not in self.inline:
+            value, grad = self.sides(node)
+            self.graph.edge(op, value, **{"color": GRAY} if node.idle else {})
+            if node.passed is not None:
+                self.graph.edge(op, grad, **back)
+
+    def cut(self, node: Node) -> None:
+        """Add the line to what a constant was cut off from, with the scissors on it."""
+        (origin, _), *_ = node.edges
+        scissors = f"cut {self.names[node]}"
+        self.graph.node(scissors, SCISSORS, **WORDS | {"fontsize": "16"})
+        self.graph.edge(self.sides(origin)[0], scissors, **CUT)
+        self.graph.edge(scissors, f"{self.names[node]}:v", **CUT)
+
+    def sides(self, node: Node, apart: bool = True) -> tuple[str, str]:
+        """Return where arrows leave a box, and where they come back to.
+
+        Across the page those are two rows, unless two arrows would lie on each other.
+        """
+        if node in self.inline:
+            return self.made[node], self.made[node]
+        name = self.names[node]
+        rows = apart and node.grad is not None and not self.down
+        return (f"{name}:v", f"{name}:g") if rows else (name, name)
+
+
+def product(local: float, upstream: float) -> str:
+    """Return what an orange arrow carries."""
+    return f"{number(local)} · {number(upstream)} = {number(local * upstream)}"
+
+
+def fields_of(node: Node, inline: bool = False) -> list[str]:
+    """Return the fields of an operation's box; a long name is broken at a capital."""
+    broken = re.sub(r"(.{9,19}[a-z])(?=[A-Z].{5})", r"\1\n", node.op, count=1)
+    name = node.op if inline else broken
+    return [name, *filter(None, [node.note]), *[node.value] * inline]
+
+
+def escape(text: str) -> str:
+    """Guard what Graphviz would take for an entity, or for the fields of a record."""
+    safe = re.sub(r"([\\{}|<>])", r"\\\1", text.replace("&", "&amp;"))
+    return safe.replace("\n", r"\n")
+
+
+def widest(fields: list[str]) -> float:
+    """Return the inches that the longest line needs."""
+    return max(width(line) for field in fields for line in field.splitlines() or [""])
+
+
+def width(text: str) -> float:
+    """Return the inches that `text` needs in a wide font; Korean letters count twice.
+
+    Graphviz cannot know which font a browser will take.
+    """
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    wide += 0.6 * sum(letter in "mwMW" for letter in text)
+    return 0.085 * (len(text) + wide) + 0.12

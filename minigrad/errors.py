@@ -1,0 +1,111 @@
+"""What is said where something cannot be: errors with PyTorch's key phrases."""
+
+from typing import Any
+
+
+def kind(value: Any) -> str:
+    """Return what to call the type of a value in a message."""
+    return type(value).__name__
+
+
+def freed(name: str) -> RuntimeError:
+    """Return the error for a walk back through what an earlier one has freed."""
+    return RuntimeError(
+        "Trying to backward through the graph a second time: the first time freed what "
+        f"{name} had saved. Call the first backward with retain_graph=True, or compute "
+        "the result anew."
+    )
+
+
+def stale(name: str) -> RuntimeError:
+    """Return the error for a saved value that was written over."""
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an "
+        f"inplace operation: {name} had saved it. Write to a clone(), or later."
+    )
+
+
+def stale_view() -> RuntimeError:
+    """Return the error for a view whose base was written to, recorded, after it."""
+    return RuntimeError(
+        "this view was made before its base was modified by an inplace operation that "
+        "autograd recorded, and knows nothing of it. Take the view anew."
+    )
+
+
+def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
+    """Return the error for a gradient whose shape is not its argument's."""
+    return RuntimeError(
+        f"{name} returned an invalid gradient: got shape {got}, but expected a shape "
+        f"compatible with {expected}"
+    )
+
+
+def no_leaf(name: str) -> RuntimeError:
+    """Return the error for a result whose requires_grad is to be changed."""
+    return RuntimeError(
+        "you can only change requires_grad flags of leaf variables; this one was "
+        f"computed by {name}. Use detach() to cut it off."
+    )
+
+
+def no_floats(dtype: Any) -> RuntimeError:
+    """Return the error for integers and bools that are to require grad."""
+    return RuntimeError(
+        "only Tensors of floating point dtype can require gradients, and this one is "
+        f"{dtype}. Make it float() first."
+    )
+
+
+def no_graph() -> RuntimeError:
+    """Return the error for a walk back from what nothing was recorded of."""
+    return RuntimeError(
+        "element 0 of tensors does not require grad and does not have a grad_fn: all "
+        "that it comes from has requires_grad=False, or it was made in no_grad"
+    )
+
+
+def no_scalar(shape: tuple) -> RuntimeError:
+    """Return the error for backward() of several numbers, without a gradient."""
+    return RuntimeError(
+        "grad can be implicitly created only for scalar outputs; this one has shape "
+        f"{shape}. Give backward() a gradient of that shape."
+    )
+
+
+def mismatch(gradient: Any, output: Any) -> RuntimeError:
+    """Return the error for a gradient that is none of an output."""
+    return RuntimeError(
+        f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output "
+        f"has a shape of {output.shape}"
+    )
+
+
+def unused() -> RuntimeError:
+    """Return the error for an input that no output depends on."""
+    return RuntimeError(
+        "One of the differentiated Tensors appears to not have been used in the graph. "
+        "Set allow_unused=True if this is the desired behavior."
+    )
+
+
+def wrong_count(name: str, expected: int, got: int) -> RuntimeError:
+    """Return the error for a backward that returns too few gradients, or too many."""
+    return RuntimeError(
+        f"function {name} returned an incorrect number of gradients (expected "
+        f"{expected}, got {got})"
+    )
+
+
+def not_a_tensor(name: str, value: Any) -> TypeError:
+    """Return the error for what stands where a tensor should."""
+    return TypeError(
+        f"{name}: argument must be Tensor, not {kind(value)}; make it one with "
+        "minigrad.tensor(...)"
+    )
+
+
+NOT_A_LEAF = (
+    "The .grad of a Tensor that is not a leaf is being accessed: only leaves get one "
+    "in backward(). Call retain_grad() on a result before."
+)

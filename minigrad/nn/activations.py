@@ -1,0 +1,91 @@
+"""Activations: relu, tanh and sigmoid stand in the rule table; gelu stands here."""
+
+import math
+
+import numpy as np
+
+from minigrad.nn.module import Module
+from minigrad.rules import pointwise
+from minigrad.rules.op import Op
+from minigrad.rules.softmax import softmax
+
+
+class ReLU(Module):
+    """max(x, 0)."""
+
+    def forward(self, input):
+        return pointwise.relu(input)
+
+
+class Tanh(Module):
+    """tanh(x)."""
+
+    def forward(self, input):
+        return pointwise.tanh(input)
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
+    def forward(self, input):
+        return pointwise.sigmoid(input)
+
+
+class Softmax(Module):
+    """exp(x) as shares of its sum along dim."""
+
+    def __init__(self, dim: int):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):
+        return softmax(input, self.dim)
+
+
+def share_below(a):
+    """Return the share of a normal distribution below a."""
+    return (pointwise.erf(a * math.sqrt(0.5)) + 1) * 0.5
+
+
+def bell(a):
+    """Return the density of a normal distribution at a: the slope of share_below."""
+    return np.exp(-0.5 * a * a) * (1 / math.sqrt(2 * math.pi))
+
+
+GELU_EXACT = Op(
+    "Gelu",
+    lambda a: a * share_below(a),
+    a=lambda g, a: g * (share_below(a) + a * bell(a)),
+)
+GELU_TANH = Op(
+    "Gelu",
+    lambda a: 0.5 * a * (1 + np.tanh(ROOT * (a + 0.044715 * a * a * a))),
+    a=lambda g, a: g * slope_of_gelu(a, np.tanh(ROOT * (a + 0.044715 * a * a * a))),
+)
+ROOT = math.sqrt(2 / math.pi)
+
+
+def slope_of_gelu(a, t):
+    """Return the derivative of 0.5 * a * (1 + t), t the tanh in the approximation."""
+    inner = ROOT * (1 + 0.134145 * a * a)
+    return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * inner
+
+
+def gelu(input, approximate="none"):
+    """Return x times the share of a normal distribution below x.
+
+    approximate="tanh" is faster. Source: D. Hendrycks, K. Gimpel, "Gaussian Error
+    Linear Units", 2016.
+    """
+    return {"none": GELU_EXACT, "tanh": GELU_TANH}[approximate](input)
+
+
+class GELU(Module):
+    """x times the share of a normal distribution below x."""
+
+    def __init__(self, approximate: str = "none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input):
+        return gelu(input, self.approximate)

@@ -1,0 +1,91 @@
+"""Linear layers: x @ weight.T + bias, as one node."""
+
+import math
+
+from minigrad.array.fast_sums import VERY_LONG, column_sums, product_in_pieces
+from minigrad.graph.tensor import Tensor
+from minigrad.nn import init
+from minigrad.nn.module import Module, Parameter
+from minigrad.rules.op import Op, called
+from minigrad.tensors import creation
+
+
+def rows(x):
+    """Return a stack of matrices, or a vector, as one matrix of all its rows."""
+    return x if x.ndim == 2 else x.reshape((-1, x.shape[-1]))
+
+
+def product(a, b):
+    """Return a @ b; where each number is a long sum, in pieces: errors would grow."""
+    return product_in_pieces(a, b.T) if len(b) > VERY_LONG else a @ b
+
+
+def affine(input, weight, bias):
+    """Return input @ weight.T + bias, as arrays."""
+    out = product(rows(input), weight.T)
+    if bias is not None:
+        out += bias
+    return out if input.ndim == 2 else out.reshape(*input.shape[:-1], len(weight))
+
+
+LINEAR = Op(
+    "Addmm",
+    affine,
+    input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
+    weight=lambda g, input: product(rows(g).T, rows(input)),
+    bias=lambda g: column_sums(rows(g)),
+)
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
+    check_linear(input, weight)
+    out = LINEAR(input, weight, bias)
+    if input.ndim == 2:
+        return out if bias is not None else called("Mm", out)
+    return called("UnsafeView" if bias is None else "View", out)
+
+
+def check_linear(input: Tensor, weight: Tensor) -> None:
+    """Raise RuntimeError unless the two have one dtype, and fit together."""
+    if input.dtype != weight.dtype:
+        raise RuntimeError(
+            "mat1 and mat2 must have the same dtype, but got "
+            f"{input.dtype} and {weight.dtype}"
+        )
+    if weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied: input {input.shape} and "
+            f"weight {weight.shape}, which should be (..., in) and (out, in)"
+        )
+
+
+class Linear(Module):
+    """x @ weight.T + bias: (..., in_features) to (..., out_features).
+
+    Both start uniform within 1 / sqrt(in_features), as in PyTorch.
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True):
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(creation.empty(out_features, in_features))
+        self.register_parameter("bias", None)
+        if bias:
+            self.bias = Parameter(creation.empty(out_features))
+        for parameter in self.parameters():
+            bound = 1 / math.sqrt(in_features)
+            init.uniform_(parameter, -bound, bound)
+
+    def forward(self, input):
+        return linear(input, self.weight, self.bias)
+
+
+class Identity(Module):
+    """Returns what it gets, whatever it was made with: it may stand for any layer."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        return input

@@ -1,0 +1,83 @@
+"""What an operation is called with: names, defaults, tensors among other things."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from minigrad import errors
+from minigrad.array.dtypes import Array, default
+from minigrad.graph.tensor import Tensor
+
+MISSING = object()  # the default of a parameter that has none
+ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
+
+
+def parameters_of(forward: Callable) -> dict[str, Any]:
+    """Map the names of a function's parameters to their defaults."""
+    if isinstance(forward, np.ufunc):
+        return dict.fromkeys("ab"[: forward.nin], MISSING)
+    if not hasattr(forward, "__code__"):
+        raise TypeError(
+            f"{forward!r} does not tell its parameters: write a Python function, such "
+            "as lambda a: ..., whose parameters the formulas can name"
+        )
+    code = forward.__code__  # inspect.signature takes a third of minigrad's import
+    names = code.co_varnames[: code.co_argcount]
+    defaults = forward.__defaults__ or ()
+    missing = (MISSING,) * (len(names) - len(defaults))
+    return dict(zip(names, missing + defaults))
+
+
+def in_order(op: Any, args: tuple, kwargs: dict) -> list:
+    """Return the values of all parameters; raise TypeError where one does not fit."""
+    values = dict(zip(op.parameters, args))
+    for name, value in kwargs.items():
+        name = name if name in op.parameters else ALIASES.get(name, name)
+        if name in values or name not in op.parameters:
+            raise TypeError(
+                f"{op.name.lower()} takes {', '.join(op.parameters)}; got {name!r}"
+                + (" twice" if name in values else "")
+            )
+        values[name] = value
+    values = op.parameters | values
+    if len(args) > len(values) or any(v is MISSING for v in values.values()):
+        raise TypeError(
+            f"{op.name.lower()} takes {', '.join(op.parameters)}; got {len(args)} "
+            "arguments"
+        )
+    return list(values.values())
+
+
+def flat(values: Any) -> Iterator[Any]:
+    """Yield values, and one by one those that are in lists."""
+    for value in values:
+        yield from value if isinstance(value, list) else [value]
+
+
+def bare(value: Any) -> Any:
+    """Return the array of a tensor, and a number of NumPy's as one of Python's."""
+    if isinstance(value, list):
+        return [bare(each) for each in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.array if isinstance(value, Tensor) else value
+
+
+def parted(y: Any) -> tuple[ndarray, dict]:
+    """Return the result of a forward function as an array, and its extras."""
+    y, extras = y if isinstance(y, tuple) else (y, {})
+    return np.asarray(y) if isinstance(y, np.generic) else y, extras
+
+
+def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
+    """Return a result in PyTorch's dtype: exp(2), of an integer, is a float32."""
+    floats = any(x.array.dtype.kind == "f" for x in tensors)
+    return y if floats or y.dtype.kind != "f" else y.astype(default)
+
+
+def check_arrays(name: str, first: Any, *rest: Any) -> None:
+    """Raise TypeError unless there is an array, or a number of NumPy's."""
+    if not any(isinstance(x, Array | np.generic) for x in flat([first, *rest])):
+        raise errors.not_a_tensor(name.lower(), first)

@@ -1,0 +1,80 @@
+"""Steps: the calls of which a static graph is made, and what they may call."""
+
+import operator
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+
+@dataclass(eq=False, repr=False)
+class Step:
+    """One call in a static graph: a function by its name, and its arguments.
+
+    A placeholder is fed, a variable starts with its `value`, a constant stays its
+    `value`. `line` tells where in the program the step comes from.
+    """
+
+    call: str
+    arguments: list["Step"] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    shape: tuple[int, ...] | None = None
+    dtype: np.dtype | None = None
+    value: Any = None
+    name: str = ""
+    line: str = ""
+
+    def __repr__(self) -> str:
+        shape = "" if self.shape is None else f" {self.shape}"
+        line = f" from {self.line}" if self.line else ""
+        return f"<{self.name or self.call}{shape}{line}>"
+
+
+def line_outside() -> str:
+    """Return the line that led to the caller, outside of minigrad and NumPy."""
+    package = os.path.dirname(os.path.dirname(__file__))
+    inside = tuple(os.path.join(m, "") for m in (package, os.path.dirname(np.__file__)))
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_code.co_filename.startswith(inside):
+        frame = frame.f_back
+    name, ending = os.path.splitext(os.path.basename(frame.f_code.co_filename))
+    file = "" if ending != ".py" or name.isdecimal() else f"{name}.py, "  # no cell's
+    return f"{file}line {frame.f_lineno}"
+
+
+def with_item(array: ndarray, index: Any, value: Any) -> ndarray:
+    """Return a copy of an array with other numbers at `index`."""
+    array = array.copy()
+    array[index] = value
+    return array
+
+
+def with_sum(array: ndarray, index: Any, value: Any) -> ndarray:
+    """Return a copy of an array with `value` added at `index`, twice where named so."""
+    array = array.copy()
+    np.add.at(array, index, value)
+    return array
+
+
+def method(name: str) -> Callable:
+    """Return what calls a method of an array, or of one of NumPy's numbers."""
+    return lambda array, *args, **options: getattr(array, name)(*args, **options)
+
+
+FUNCTIONS = """argmax argmin argsort broadcast_to clip concatenate cumsum dot einsum
+    expand_dims flip max mean min moveaxis pad prod reshape roll squeeze stack std sum
+    swapaxes take transpose tril triu var where"""
+METHODS = """all any argmax argmin astype clip copy cumsum max mean min prod ravel
+    reshape round squeeze std sum swapaxes take transpose var view"""
+CALLS = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
+CALLS |= {f"{name}.reduce": f.reduce for name, f in CALLS.items() if f.nin == 2}
+CALLS |= {name: getattr(np, name) for name in FUNCTIONS.split()}
+CALLS |= {f"ndarray.{name}": method(name) for name in METHODS.split()}
+CALLS |= {"getitem": operator.getitem, "with_item": with_item, "with_sum": with_sum}
+CALLS |= {"tuple": lambda *items: items, "list": lambda *items: list(items)}
+CALLS |= {"assign": lambda value, variable: value}
+GIVEN = ("placeholder", "variable", "constant")  # steps that call nothing
