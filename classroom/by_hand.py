@@ -9,8 +9,8 @@ def by_hand(answer):
     """
     from numpy import asarray
 
-    from minigrad.tensor import Tensor
-    from minigrad.value import Value
+    from minigrad.graph.tensor import Tensor
+    from minigrad.scalar.value import Value
 
     make_value, make_tensor = Value.__init__, Tensor.__init__
 

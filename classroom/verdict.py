@@ -119,7 +119,7 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
         return Result("error", f"A cell of {what} stopped with {kind}: {text}", detail)
     if kind in ("WrongAnswer", "AssertionError") and role == "check":
         return Result("wrong", text or "The check is not satisfied.", detail)
-    text = re.sub(r"\(\S+\.py, line (\d+)\)", r"(line \1)", text)
+    text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."
     return Result("error", told + _where(detail), detail)
 
