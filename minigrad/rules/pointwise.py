@@ -114,8 +114,7 @@ def inside(a, min, max):
 
 def where(condition, input, other):
     """Take from `input` where `condition` holds, else from `other`; they broadcast."""
-    pair = alike(input, other)
-    return choose(pair["a"], pair["b"], condition)
+    return choose(*alike(input, other), condition)
 
 
 def clamp(input, min=None, max=None):
