@@ -79,7 +79,7 @@ class Op:
         """Return the node of a result, with what the formulas want of what is known."""
         listed = len(targets) > len(self.formulas)
         pairs = zip(targets, self.wants.values())
-        wants = {n for to, names in pairs if to or listed for n in names}
+        wants = [n for to, names in pairs if to or listed for n in names]
         saved = {n: known[n] for n in wants if n not in ("shape", "i")}
         if self.plain:
             saved |= {name: known[name] for name in self.parameters}
