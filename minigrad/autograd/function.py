@@ -57,11 +57,8 @@ class Call:
     """One call of a Function: what its node has for an op."""
 
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
-        self.name, self.function, self.ctx = (
-            f"{function.__name__}Backward",
-            function,
-            ctx,
-        )
+        self.name, self.function = f"{function.__name__}Backward", function
+        self.ctx = ctx
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
         self.blanks = [(x.shape, x.dtype) for x in outputs if isinstance(x, Tensor)]
         places = {id(x): i for i, x in enumerate(outputs)}
