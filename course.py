@@ -16,7 +16,6 @@ if sys.version_info < (3, 11):  # noqa: UP036 - old Pythons read this far, no fu
         "or on Windows `py -3.13 course.py lab`."
     )
 
-import contextlib
 import hashlib
 import importlib.util
 import json
@@ -27,8 +26,11 @@ import signal
 import subprocess
 import textwrap
 import time
-from collections.abc import Iterator
 from pathlib import Path
+
+if sys.flags.safe_path:
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+from classroom.journal import Trouble, finish_first, only_one
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -41,6 +43,7 @@ COMMANDS = {
     "progress": "see the whole course at a glance",
     "assemble": "put your answers into a copy of the package, test it, train on it",
     "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
+    "restore": "list what is kept of your work, `restore 4.2` brings an answer back",
     "update": "take the newer course, keeping your answers",
 }
 TEACHERS = {  # these need the sources, which a release to students does not have
@@ -102,10 +105,6 @@ UNKNOWN = (
 STOPPED = "Stopped before .venv was complete. The next run takes care of it."
 
 
-class Trouble(Exception):
-    """Something that the learner can mend; the text says what and how."""
-
-
 def main(words: list[str]) -> int:
     """Run one command of the course, and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -117,6 +116,7 @@ def main(words: list[str]) -> int:
         print(f"There is no command `{words[0]}`.\n\n{usage()}", file=sys.stderr)
         return 2
     try:
+        finish_first(ROOT)
         asks = words[1:2] in (["--help"], ["-h"])  # the answer needs no more than lab
         return hand_over(interpreter_for("lab" if asks else words[0]), words)
     except Trouble as trouble:
@@ -150,7 +150,7 @@ def interpreter_for(command: str) -> str:
     stamp = read_stamp()
     if stamp != fingerprint(stamp) or not extras <= set(stamp["extras"]):
         try:
-            with only_one():
+            with only_one(ROOT / ".venv.lock", BUSY):
                 set_up(extras)
         except OSError as error:
             raise trouble_in(str(error)) from error
@@ -193,24 +193,6 @@ def base_python() -> str | None:
         return None
     home = re.search(r"(?m)^home *= *(.+?) *$", made)
     return home[1] if home and Path(home[1], "python.exe").exists() else None
-
-
-@contextlib.contextmanager
-def only_one() -> Iterator[None]:
-    """Hold a lock while .venv changes; the system frees it even if we are killed."""
-    with open(ROOT / ".venv.lock", "w") as file:
-        try:
-            if os.name == "nt":
-                import msvcrt
-
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            raise Trouble(BUSY) from None
-        yield
 
 
 def set_up(extras: set[str]) -> None:

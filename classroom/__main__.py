@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import classroom.quick  # noqa: F401 - before any command imports nbformat
+from classroom.journal import Trouble, finish_first
 
 app = typer.Typer(
     add_completion=False,
@@ -23,6 +24,7 @@ PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
 
 INTERRUPTED = 130
+ROOT = Path(__file__).resolve().parent.parent
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
 # Each command imports what it needs only when it runs, so that all start at once.
@@ -76,6 +78,22 @@ def reset(
     from classroom.progress import reset_command
 
     raise typer.Exit(reset_command(what))
+
+
+@app.command()
+def restore(
+    what: Annotated[
+        str | None,
+        typer.Argument(help="An exercise (4.2); a chapter (4) or nothing to list."),
+    ] = None,
+    number: Annotated[
+        int | None, typer.Argument(min=1, help="Which of the list; else the latest.")
+    ] = None,
+) -> None:
+    """List what reset and update kept of your work, and bring an answer back."""
+    from classroom.kept import restore_command
+
+    raise typer.Exit(restore_command(what, number))
 
 
 @app.command()
@@ -187,11 +205,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a console may lack a path's letters
     try:
+        finish_first(ROOT)
+        newest_first(ROOT)
         app(prog_name="course.py")
     except SystemExit as end:
         if end.code == INTERRUPTED:  # a second Ctrl-C would break off what ends now
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise
+    except Trouble as trouble:
+        sys.exit(str(trouble))
     except Exception as error:
         if sys.flags.dev_mode:
             raise
@@ -201,6 +223,15 @@ def main() -> None:
                 "Copy the course's folder to a place that is yours, with room on it."
             )
         sys.exit(unexpected(error))
+
+
+def newest_first(root: Path) -> None:
+    """Look for notebooks that have another name now; most often there is none."""
+    known = {path.name for path in root.glob("classroom/pristine/*.ipynb")}
+    if {path.name for path in root.glob("exercises/*.ipynb")} - known:
+        from classroom.kept import take_newest
+
+        take_newest(root)
 
 
 def unexpected(error: Exception) -> str:

@@ -25,6 +25,7 @@ FRONT_MATTER = {
     "terms": list,
     "requires": list,  # what has to be installed besides the course; mostly nothing
 }
+BY_HAND = ROOT / "classroom" / "by_hand.py"  # what a hidden check may use
 STUB = 'raise NotImplementedError("fill this in")'
 SOLUTION = re.compile(
     r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
@@ -166,7 +167,9 @@ class Chapter:
 
     def _read_hidden(self, found: dict[str, Exercise]) -> None:
         for name, section in sections(self.text("hidden.md"), "## "):
-            self._named(found, name, "hidden.md").hidden = first_fence(section)
+            source = first_fence(section)
+            helper = BY_HAND.read_text("utf-8") if "by_hand(" in source else ""
+            self._named(found, name, "hidden.md").hidden = helper + source
         for name, exercise in found.items():
             if not exercise.hidden:
                 raise ChapterError(f"{self.slug}/hidden.md has no check of {name}")

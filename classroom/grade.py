@@ -7,8 +7,8 @@ These come from the teacher's seed. Each set of answers is a task of its own, so
 what one submission does costs nobody else anything.
 """
 
-import csv
 import hashlib
+import hmac
 import json
 import os
 import re
@@ -31,30 +31,28 @@ from rich.text import Text
 
 from classroom import chapters as sources
 from classroom import sandbox
-from classroom.check import BLANK, OTHER_INPUTS, STOPPED, Result, result, run_judge
+from classroom.check import run_judge
 from classroom.collect import Submission, submissions
 from classroom.kernels import Runner
 from classroom.notebooks import (
     ROOT,
     Cell,
     Chapter,
-    Learner,
     Unreadable,
     all_chapters,
-    as_table,
-    chapter_of,
     graft,
-    is_lesson,
     make_label,
-    parse_notebook,
     write_whole,
 )
-from classroom.report import HandIn, Student, harmless, write_report
+from classroom.reading import HandIn
+from classroom.report import Student, write_report
 from classroom.sandbox import NoSandbox
+from classroom.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
 
 REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
+CLASS = "handed_in.json"  # in the report's folder
 UNGRADED = Result("ungraded")
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 
@@ -63,78 +61,37 @@ WORDY = {"wrong", "error"}  # what a second run finds the words for
 
 
 def read_students(
-    handed_in: list[Submission], chapters: list[Chapter], deadline: datetime | None
+    handed_in: list[Submission], deadline: datetime | None
 ) -> list[Student]:
-    """Return the students with their notebooks; what cannot be used is noted."""
+    """Return the students with one notebook of each chapter, and which are late."""
     students = []
     for submission in handed_in:
         student = Student(submission.student, submission.id)
         student.notes += submission.problems
-        others = []  # lessons, and notebooks of what is not graded
-        for file in submission.files:
-            try:
-                hand_in = read_hand_in(file.name, file.data, chapters)
-            except IsAnother as error:
-                others.append(f"{file.name}: {error}")
-                continue
-            except Unreadable as error:
-                student.notes.append(f"{file.name}: {error}")
-                continue
-            except Exception as error:  # one odd file must not stop all others
-                odd = f"it cannot be read ({type(error).__name__}: {error})"
-                student.notes.append(f"{file.name}: {odd}")
-                continue
-            hand_in.when = file.when
-            keep_latest(student, hand_in)
-        if not student.hand_ins:
-            student.notes += others
-        late = [
-            h
-            for h in student.hand_ins.values()
-            if deadline and h.when and h.when > deadline
-        ]
-        student.notes += [
-            f"{h.file}: handed in late, at {h.when:%Y-%m-%d %H:%M}" for h in late
-        ]
-        student.late = bool(late) or submission.marked_late
+        for hand_in in submission.hand_ins:
+            note_time(hand_in, deadline)
+            keep_best(student, hand_in)
         students.append(student)
     return students
 
 
-class IsAnother(Unreadable):
-    """A notebook is not graded, such as whoever hands in the whole course hands in."""
-
-
-def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
-    """Return the answers in one notebook file; raise Unreadable."""
-    notebook = parse_notebook(data, name.split("/")[-1])
-    chapter = chapter_of(notebook, chapters)
-    if chapter is None:
-        raise IsAnother("it has no exercise that is graded here in it")
-    if is_lesson(notebook, chapter):
-        raise IsAnother("it is a lesson; what is graded stands in exercises/")
-    learner = Learner(notebook, chapter)
-    hand_in = HandIn(chapter.slug, name, learner.answers())
-    kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
-    if kernel != "python":
-        hand_in.notes.append(f"it was written for {kernel}; it is run by Python 3")
-    for exercise, place in learner.astray().items():
-        hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
-    missing = [
-        exercise
-        for exercise in chapter.exercises
-        if make_label("check", exercise) not in learner.labels
-    ]
-    if missing:
-        what = ", ".join(missing)
-        hand_in.notes.append(f"the check of {what} is not in it; ours was used")
-    return hand_in
+def note_time(hand_in: HandIn, deadline: datetime | None) -> None:
+    """Note if a notebook is late, and by whose clock, or that nobody knows."""
+    if hand_in.late:
+        hand_in.notes.append("handed in late, as the learning platform's name says")
+    elif deadline and hand_in.when and hand_in.when > deadline:
+        hand_in.late = True
+        at = f"{hand_in.when:%Y-%m-%d %H:%M}, {hand_in.clock}"
+        hand_in.notes.append(f"handed in late, at {at}")
+    elif deadline and not hand_in.when and hand_in.clock:
+        hand_in.notes.append(f"when it was handed in is not known: {hand_in.clock}")
 
 
 def rank(hand_in: HandIn) -> tuple:
     """By what one of several hand-ins of a chapter is chosen: the largest counts."""
     when = hand_in.when or datetime.min
-    return not among_solutions(hand_in), bool(hand_in.answers), when, hand_in.file
+    filled = bool(hand_in.answers)
+    return not among_solutions(hand_in), filled, not hand_in.late, when, hand_in.file
 
 
 def among_solutions(hand_in: HandIn) -> bool:
@@ -142,23 +99,50 @@ def among_solutions(hand_in: HandIn) -> bool:
     return "solutions" in hand_in.file.split("/")
 
 
-def keep_latest(student: Student, hand_in: HandIn) -> None:
+def keep_best(student: Student, hand_in: HandIn) -> None:
     """Note a hand-in, or that there is another one of the same chapter.
 
-    One of solutions/, which may be ours, comes last, and one without answers before it.
+    The latest counts that was on time. One of solutions/, which may be ours, comes
+    last, and one without answers before it.
     """
     other = student.hand_ins.get(hand_in.chapter)
-    latest = hand_in
+    best = hand_in
     if other:
-        latest = max((hand_in, other), key=rank)
-        older = other if latest is hand_in else hand_in
-        ours = among_solutions(older) and not among_solutions(latest)
-        if older.answers and latest.answers != older.answers and not ours:
+        best = max((hand_in, other), key=rank)
+        worse = other if best is hand_in else hand_in
+        ours = among_solutions(worse) and not among_solutions(best)
+        if worse.answers and best.answers != worse.answers and not ours:
+            on_time = worse.late and not best.late
+            why = "was on time" if on_time else "comes first"
             student.notes.append(
-                f"{older.file}: not graded, since {latest.file} has the same chapter "
-                "and comes first. Are these two students in one folder?"
+                f"{worse.file}: not graded, since {best.file} has the same chapter "
+                f"and {why}. Are these two students in one folder?"
             )
-    student.hand_ins[hand_in.chapter] = latest
+    student.hand_ins[hand_in.chapter] = best
+
+
+def leave_out(students: list[Student], counted: list[Chapter]) -> None:
+    """Leave out hand-ins of other chapters; note those with answers."""
+    slugs = [chapter.slug for chapter in counted]
+    for student in students:
+        for slug in [s for s in student.hand_ins if s not in slugs]:
+            left = student.hand_ins.pop(slug)
+            if left.answers:
+                student.notes.append(
+                    f"{left.file}: not graded, since few have handed in its chapter, "
+                    "or it is not of this report; name all that count by --chapters"
+                )
+
+
+def what_counts(students: list[Student], chapters: list[Chapter]) -> list[Chapter]:
+    """Return the chapters that most students have answers in.
+
+    That is half as many as in the chapter with the most: so nobody's zeal makes all
+    others lack points.
+    """
+    done = Counter(n for s in students for n, h in s.hand_ins.items() if h.answers)
+    most = max(done.values(), default=0)
+    return [chapter for chapter in chapters if 2 * done[chapter.slug] >= most]
 
 
 # --- hidden checks ------------------------------------------------------------------
@@ -201,14 +185,29 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
     return cells
 
 
+def own_seed(seed: str, slug: str, answers: dict[str, list[str]]) -> str:
+    """Return one of sixteen seeds, by the answers; it tells nothing of the teacher's.
+
+    So what an answer finds out of its own inputs seldom helps another one, or itself
+    with a change, and the reference runs sixteen times a chapter at most.
+    """
+    said = json.dumps(answers, sort_keys=True)
+    which = hmac.new(seed.encode(), said.encode(), "sha256").digest()[0] % 16
+    return hmac.new(seed.encode(), f"{slug} {which}".encode(), "sha256").hexdigest()
+
+
 def hidden_cell(name: str, source: str, seed: str) -> Cell:
-    """Return the cell of a hidden check; the names that it binds are its own."""
+    """Return the cell of a hidden check; the names that it binds are its own.
+
+    Those of Python's own functions mean these, whatever an answer has called so.
+    """
     draw = f'__import__("random").Random({f"{seed} {name}"!r})'
+    names = "**globals(), **vars(__import__('builtins')), '__name__': __name__"
     place = {"exercise": name, "role": "hidden"}
     return {
         "cell_type": "code",
         "id": make_label("hidden", name),
-        "source": f"exec({source!r}, {{**globals(), 'rng': {draw}}})",
+        "source": f"exec({source!r}, {{{names}, 'rng': {draw}}})",
         "metadata": {"minigrad": place, "tags": ["nbval-check-output"]},
         "execution_count": 1,
         "outputs": [],
@@ -235,7 +234,8 @@ def grade_answers(
     A wrong answer's message comes from a second run without hidden checks, so that
     nothing of these can get into it.
     """
-    chapter, hidden = pristine(slug), hidden_checks(slug, seed)
+    chapter = pristine(slug)
+    hidden = hidden_checks(slug, own_seed(seed, slug, answers))
     folder = None if safe else ROOT / "exercises"
     (events,), said = run_judge([graft(chapter, answers, hidden)], timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
@@ -260,8 +260,8 @@ def judged(
     In a run with hidden checks that is what does not come from the kernel.
     """
     found = result(name, events, timeout, said, last)
-    here = [e["ename"] for e in events if e["exercise"] in (name, None)]
-    stopped = [ename for ename in here if ename in STOPPED]
+    here = [e["failed"] for e in events if e["exercise"] in (name, None)]
+    stopped = [failed for failed in here if failed in STOPPED]
     if found.status != "passed" and stopped:
         return Result(*STOPPED[stopped[0]](timeout))
     if last == "check" or found.message == OTHER_INPUTS:
@@ -435,8 +435,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     Raises Unreadable or NoSandbox.
     """
     chapters = chosen_chapters(order.chapters)
-    handed_in = submissions(order.path)
-    students = read_students(handed_in, chapters, moment(order.deadline))
+    students = read_students(submissions(order.path, chapters), moment(order.deadline))
     if not students:
         raise Unreadable(
             f"There is no student's folder, zip or notebook in {order.path}."
@@ -444,8 +443,11 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     make_room(order)
     begun = {slug for student in students for slug in student.hand_ins}
     chapters = [chapter for chapter in chapters if chapter.slug in begun]
-    keep_sheet(order.out, students, chapters)
-    seed = order.seed or kept_seed(order.out / "seed.txt")
+    if order.chapters is None:
+        chapters = what_counts(students, chapters)
+    students, chapters = join_report(order.out, students, chapters)
+    leave_out(students, chapters)
+    seed = kept_seed(order.out / "seed.txt", order.seed)
     settings = seed, order.timeout, not order.unsafe
     with workers(order.scheduler, dict(order.tls)) as client:
         if not order.unsafe:
@@ -454,6 +456,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
         tasks = {key_of(h, settings): h for h in hand_ins}
         ledger = Ledger(order.out / "graded.jsonl")
         hindered = run_tasks(client, tasks, ledger, settings, console)
+    keep_class(order.out, students, chapters)
     for student in students:
         for hand_in in student.hand_ins.values():
             key = key_of(hand_in, settings)
@@ -510,24 +513,42 @@ def make_room(order: Order) -> None:
         )
 
 
-def keep_sheet(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
-    """Raise Unreadable if a report there has grades that the new one would lack."""
-    try:
-        with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = csv.reader(file)
-    except (OSError, ValueError):
-        return
-    told = {int(n.split(".")[0]) for n in header if re.fullmatch(r"\d+\.\d+", n)}
-    gone = sorted(told - {chapter.number for chapter in chapters})
-    lost = [f"chapter {number}" for number in gone]
-    here = {(harmless(student.name), harmless(student.id)) for student in students}
-    lost += [row[0] for row in rows if tuple(row[:2]) not in here]
+def keep_class(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
+    """Write down what was handed in, for when something of it is graded again."""
+    slugs = [chapter.slug for chapter in chapters]
+    text = json.dumps([slugs, [student.as_json() for student in students]])
+    write_whole(out / CLASS, text + "\n")
+
+
+def join_report(
+    out: Path, students: list[Student], chapters: list[Chapter]
+) -> tuple[list[Student], list[Chapter]]:
+    """Return students and chapters, with those of a report that is there already.
+
+    It is joined if all students are in it, and not the whole class: that is grading
+    somebody again. Raises Unreadable if grades in it would be lost.
+    """
+    if not (out / CLASS).exists():
+        return students, chapters
+    slugs, kept = json.loads((out / CLASS).read_text("utf-8"))
+    known = {(s.name, s.id): s for s in map(Student.from_json, kept)}
+    here = {(s.name, s.id): s for s in students}
+    if here.keys() < known.keys():
+        for key, student in here.items():
+            student.hand_ins = known[key].hand_ins | student.hand_ins
+        everything = {chapter.slug: chapter for chapter in all_chapters()}
+        return list((known | here).values()), [everything[slug] for slug in slugs]
+    gone = set(slugs) - {chapter.slug for chapter in chapters}
+    lost = [f"chapter {int(slug.split('_')[0])}" for slug in sorted(gone)]
+    lost += [known[key].name for key in known if key not in here]
     if lost:
         some = ", ".join(lost[:5]) + (" and others" if len(lost) > 5 else "")
         raise Unreadable(
             f"--out {out} holds the grades of {some}, of which nothing has been handed "
-            "in here; they would be lost. Give another folder."
+            "in here; they would be lost. Give another folder. (To grade somebody "
+            "again, give a folder with theirs alone, called as before.)"
         )
+    return students, chapters
 
 
 def chosen_chapters(what: str | None) -> list[Chapter]:
@@ -547,10 +568,10 @@ def chosen_chapters(what: str | None) -> list[Chapter]:
     return found
 
 
-def kept_seed(path: Path) -> str:
-    """Return the seed that a report was begun with, or begin with a new one."""
-    if not path.exists():
-        path.write_text(secrets.token_hex(8) + "\n", encoding="utf-8")
+def kept_seed(path: Path, given: str | None) -> str:
+    """Return the seed that is given, or else was before, or else a new one; keep it."""
+    if given or not path.exists():
+        path.write_text((given or secrets.token_hex(8)) + "\n", encoding="utf-8")
     return path.read_text("utf-8").strip()
 
 

@@ -20,14 +20,16 @@ import classroom.quick  # noqa: F401  (before nbval, which loads faster for it)
 # isort: split
 import nbval.plugin
 import pytest
+from jupyter_client.session import Session
 from nbval.kernel import RunningKernel
 
-from classroom.check import STOPPED
 from classroom.kernels import start_new_kernel
-from classroom.notebooks import has_header
+from classroom.notebooks import as_table, has_header
+from classroom.verdict import is_forgiven
 
 OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
+JUDGE_MEMORY = 1 << 30  # bytes that the judge of a sandbox may hold
 GRACE = 1.5  # seconds an interrupted cell has to stop
 CHECKS = "check", "hidden"
 DEFINE = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
@@ -37,6 +39,8 @@ POWERFUL |= {"setattr", "delattr", "exec", "eval", "globals", "vars", "get_ipyth
 POWERFUL |= {"__import__", "__builtins__", "getattr"}
 NUMBER = re.compile(r"-?\d+\.\d+")
 KEPT = 6_000  # characters of any one text that are reported
+HEADERS = 20_000  # bytes that tell what kind a message is, and whose; in fact, 600
+ENVELOPE = 100  # characters that a message counts for, if it has nothing in it
 
 # Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
 # `write` back when it is patched.
@@ -48,7 +52,7 @@ def _bound(max=max):
         for parent, text in flush(stream):
             cell = (parent.get("header") or parent).get("msg_id")
             sent[:] = [cell, sent[1] if sent[0] == cell else 0]
-            text = text[: max(0, {2 * OUTPUT_LIMIT} - sent[1])]
+            text = text[: max(0, {OUTPUT_LIMIT + 1} - sent[1])]
             sent[1] += len(text)
             yield parent, text
     OutStream._flush_buffers = bounded
@@ -81,7 +85,7 @@ class BoundedKernel(RunningKernel):
         self.kernel_name, self.startup_timeout = kernel_name, startup_timeout
         self.done = []  # (exercise, role, source) of what a new kernel has to run
         self.left = self.total
-        self.spoilt = False
+        self.spoilt, self.stopped = False, None
         self.place = {"exercise": None, "role": ""}
         self.start()
 
@@ -137,18 +141,16 @@ class BoundedKernel(RunningKernel):
 
     def run(self, source: str) -> tuple[str, bool]:
         """Run `source`, or make it end; returns its id and whether it failed."""
-        msg_id, messages, verdict = "", [], "Late"
+        msg_id, messages, self.stopped = "", [], "Late"
         if self.left > 0:
             start = monotonic()
             msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
-            messages, verdict = self.collect(msg_id)
+            messages, self.stopped = self.collect(msg_id)
             self.left -= monotonic() - start
-        if verdict:
+        if self.stopped:
             self.spoilt = True
-            errors = [m["content"] for m in messages if m["msg_type"] == "error"]
-            lines = errors[0]["traceback"] if errors else []
-            content = {"ename": verdict, "evalue": "", "traceback": lines}
-            messages = [_message("error", msg_id, content)]
+            told = [m for m in messages if m["msg_type"] == "error"][:1]
+            messages = told or [_message("error", msg_id, _plain("error", {}))]
         if self.place["role"] in CHECKS:  # a warning makes nothing wrong
             messages = [m for m in messages if m["content"].get("name") != "stderr"]
         failed = any(m["msg_type"] == "error" for m in messages)
@@ -165,10 +167,10 @@ class BoundedKernel(RunningKernel):
             if message is None and not self.km.is_alive():
                 too_much = self.watch and self.watch.reason
                 return messages, verdict or too_much or "Died"
-            if message and message["parent_header"].get("msg_id") == msg_id:
+            if message and message["parent_header"]["msg_id"] == msg_id:
                 if message["content"].get("execution_state") == "idle":
                     return messages, verdict or self.asked_to_exit(msg_id)
-                size += _size(message["content"])
+                size += message["size"]
                 if size <= OUTPUT_LIMIT:
                     messages.append(message)
             stop = "Flood" if size > OUTPUT_LIMIT else "Slow"
@@ -178,24 +180,20 @@ class BoundedKernel(RunningKernel):
                 verdict, deadline = stop, monotonic() + GRACE
                 self.km.interrupt_kernel()
 
-    def next_message(self) -> dict | None:
-        try:
-            return self.kc.get_iopub_msg(timeout=0.1)
-        except Empty:
+    def next_message(self, channel: str = "iopub", seconds: float = 0.1) -> dict | None:
+        socket = getattr(self.kc, f"{channel}_channel").socket
+        if not socket.poll(1000 * seconds):
             return None
+        return opened(self.kc.session, socket.recv_multipart())
 
     def asked_to_exit(self, msg_id: str) -> str | None:
         """`exit()` lets the cell end well, and stops the kernel a moment later."""
-        while True:
-            try:
-                reply = self.kc.get_shell_msg(timeout=1)
-            except Empty:
-                return "Died"
-            if reply["parent_header"].get("msg_id") == msg_id:
-                payload = reply["content"].get("payload", [])
-                return (
-                    "Died" if any(p["source"] == "ask_exit" for p in payload) else None
-                )
+        deadline = monotonic() + 1
+        while monotonic() < deadline:
+            reply = self.next_message("shell")
+            if reply and reply["parent_header"]["msg_id"] == msg_id:
+                return "Died" if "ask_exit" in reply["content"]["payload"] else None
+        return "Died"
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict:
         if self.inbox is None:
@@ -238,13 +236,53 @@ def only_defines(source: str) -> bool:
     return True
 
 
-def _message(kind, msg_id, content):
+def opened(session: Session, frames: list[bytes]) -> dict | None:
+    """Return what a kernel sent, or None if it is no message: nothing in it is trusted.
+
+    What is longer than a cell may show is not read, but for whose it is and how long.
+    """
+    try:
+        _, (_, header, parent, *rest) = session.feed_identities(frames)
+        if len(header) + len(parent) > HEADERS:
+            return None
+        kind = str(session.unpack(header)["msg_type"])
+        msg_id = str(session.unpack(parent).get("msg_id"))
+        size = ENVELOPE + sum(len(str(part, "utf-8", "replace")) for part in rest)
+        content = session.unpack(rest[1]) if size <= OUTPUT_LIMIT else {}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    return _message(kind, msg_id, _plain(kind, as_table(content))) | {"size": size}
+
+
+def _plain(kind: str, content: dict) -> dict:
+    """Return what nbval reads of a message, each part of the type that it expects."""
+    if kind == "error":
+        lines = content.get("traceback")
+        kept = {key: _text(content.get(key))[:KEPT] for key in ("ename", "evalue")}
+        return {**kept, "traceback": [*map(_text, lines if _is_list(lines) else [])]}
+    if kind == "stream":
+        return {key: _text(content.get(key)) for key in ("name", "text")}
+    if kind in ("display_data", "execute_result"):
+        data = as_table(content.get("data"))
+        shown = {key: _text(value) for key, value in data.items()}
+        return {"data": shown, "metadata": {}, "execution_count": 1}
+    if kind == "execute_reply":
+        payload = content.get("payload")
+        payload = map(as_table, payload if _is_list(payload) else [])
+        return {"payload": [_text(each.get("source")) for each in payload]}
+    return {"execution_state": _text(content.get("execution_state"))}
+
+
+def _message(kind: str, msg_id: str, content: dict) -> dict:
     return {"msg_type": kind, "parent_header": {"msg_id": msg_id}, "content": content}
 
 
-def _size(content):
-    texts = [content.get("text"), *(content.get("data") or {}).values()]
-    return sum(len(text) for text in texts if isinstance(text, str))
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
 
 
 class Recorder:
@@ -270,34 +308,36 @@ class Recorder:
         skipped = call.excinfo and call.excinfo.errisinstance(pytest.skip.Exception)
         if skipped or (call.when != "call" and not call.excinfo):
             return
-        event = {**item.cell.metadata.minigrad, **_what_happened(item, call.excinfo)}
-        event["notebook"] = item.path.stem
+        kernel = item.parent.kernel
+        stopped = kernel.stopped if kernel else None
+        event = _what_happened(item, call.excinfo, stopped)
+        event |= {**item.cell.metadata.minigrad, "notebook": item.path.stem}
         self.events.write(json.dumps(event) + "\n")
         self.events.flush()
-        stopped = event["ename"] in STOPPED
-        if event["ename"] and (event["role"] != "extra" or stopped):
+        if event["failed"] and not is_forgiven(event):
             self.failed[item.path].add(event["exercise"])
-            kernel = item.parent.kernel
             if kernel:
                 kernel.forget(event["exercise"], kernel.is_spoilt_by(event))
 
 
-def _what_happened(item, excinfo):
+def _what_happened(item, excinfo, stopped):
+    """Return why a cell failed, in a word of ours or None, and what is told of it."""
     outputs = item.test_outputs or []
     errors = [o for o in outputs if o.output_type == "error"]
     if excinfo is None:
-        return {"ename": None}
+        return {"failed": None}
     if errors:
-        keys = ("ename", "evalue")
-        report = {key: errors[0][key][:KEPT] for key in keys}
-        return {**report, "traceback": "\n".join(errors[0].traceback)[-KEPT:]}
+        told = {key: errors[0][key] for key in ("ename", "evalue")}
+        told["traceback"] = "\n".join(errors[0].traceback)[-KEPT:]
+        return {"failed": stopped or "raised", **told}
     if str(excinfo.value) == "Cell outputs differ":
         expected, got = _as_text(item.cell.outputs), _as_text(outputs)
         hidden = item.cell.metadata.minigrad.role == "hidden"
         if hidden and same_numbers(expected, got):
-            return {"ename": None}
-        return {"ename": "OutputsDiffer", "expected": expected, "got": got}
-    return {"ename": excinfo.typename, "evalue": str(excinfo.value)[:KEPT]}
+            return {"failed": None}
+        return {"failed": "differs", "expected": expected[:KEPT], "got": got[:KEPT]}
+    told = {"ename": excinfo.typename, "evalue": str(excinfo.value)[:KEPT]}
+    return {"failed": "raised", **told}
 
 
 def same_numbers(expected: str, got: str) -> bool:
@@ -321,7 +361,15 @@ def _next_to(a, b):
 
 def _as_text(outputs):
     texts = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in outputs]
-    return "".join(texts)[:KEPT]
+    return "".join(texts)
+
+
+def bound_memory(most: int) -> None:
+    """Limit what this process may hold; those it starts set limits of their own."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def main(
@@ -339,6 +387,8 @@ def main(
     are made in `folder`. The file `events` gets one JSON object per line.
     Returns pytest's exit code.
     """
+    if sandboxed:
+        bound_memory(JUDGE_MEMORY)
     BoundedKernel.folder, BoundedKernel.sandboxed = str(folder), sandboxed
     BoundedKernel.timeout, BoundedKernel.total = timeout, total
     nbval.plugin.RunningKernel = BoundedKernel

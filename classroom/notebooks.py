@@ -9,17 +9,17 @@ import difflib
 import json
 import os
 import re
-import shutil
 import symtable
 import time
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from classroom.journal import put_in_place
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
@@ -27,7 +27,11 @@ Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
 HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
-NAMES = re.compile(r"^\s*(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.M)
+NAMES = re.compile(
+    r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
+)
+CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
+STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 NO_CELLS: dict[str, Cell] = {}
@@ -107,23 +111,15 @@ def write_notebook(path: Path, notebook: Notebook) -> None:
     write_whole(path, text + "\n")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file; the old one stays until the new one is complete."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file; the old one stays until the new one is complete."""
     unfinished = path.with_suffix(".unfinished")
+    data = content.encode() if isinstance(content, str) else content
     try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.write_bytes(data)
         put_in_place(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def put_in_place(new: Path, path: Path) -> None:
-    """Let the file `new` replace another, once no program on Windows holds that one."""
-    for seconds in (0.1, 0.4, 1.5):
-        with suppress(PermissionError):
-            return os.replace(new, path)
-        time.sleep(seconds)
-    os.replace(new, path)
 
 
 def code_lines(source: str) -> list[str]:
@@ -290,8 +286,7 @@ class Chapter:
 
     def _by_words(self, cell: Cell) -> str | None:
         code = cell["cell_type"] == "code"
-        pattern = r"""\bcheck\(\s*["'](\d+\.\d+)["']""" if code else r"#+ (\d+\.\d+)\b"
-        found = re.search(pattern, cell["source"])
+        found = (CHECKED if code else STATED).search(cell["source"])
         label = found and make_label("check" if code else "exercise", found[1])
         return label if label in self.cells else None
 
@@ -301,19 +296,22 @@ class Chapter:
         for name in self.exercises:
             if self._names[name] & names:
                 return name
-        likeness = {
-            name: difflib.SequenceMatcher(None, source, e.stub).ratio()
-            for name, e in self.exercises.items()
-        }
+        likeness = {n: alike(source, e.stub) for n, e in self.exercises.items()}
         best = max(likeness, key=likeness.__getitem__, default=None)
         return best if best and likeness[best] > ALIKE else None
+
+
+def alike(source: str, stub: str) -> float:
+    """How alike two texts are, from 0 to 1; 0 if their lengths say enough."""
+    match = difflib.SequenceMatcher(None, source, stub)
+    return match.ratio() if match.real_quick_ratio() > ALIKE else 0
 
 
 def keep(path: Path, root: Path) -> Path:
     """Copy a notebook to exercises/kept/, named by the time; return the copy."""
     copy = place_to_keep(root, f"{path.stem}-", path.suffix)
     copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(path, copy)
+    write_whole(copy, path.read_bytes())
     return copy
 
 
@@ -446,6 +444,13 @@ class Learner:
                 cells += filter(None, [brought_along(source, known, needed)])
         return [with_header(source, exercise.stub) for source in cells]
 
+    def cells_of(self, name: str) -> list[int]:
+        """Where the answer to an exercise stands, and the own cells beside it."""
+        answer = make_label("answer", name)
+        own = (None, name)
+        both = enumerate(zip(self.labels, self.segments))
+        return [i for i, each in both if each[0] == answer or each == own]
+
     def astray(self) -> dict[str, str]:
         """The exercises that are blank since nothing runs the answer where it stands.
 
@@ -515,9 +520,9 @@ def graft(
         if kind == "answer":
             answered = home
             parts, asked = answers.get(home, []), bound_names(cell["source"])
-            core = [source for source in parts if bound_names(source) & asked] or parts
+            core = {source for source in parts if bound_names(source) & asked}
             for n, source in enumerate(parts):
-                role = "answer" if source in core else "extra"
+                role = "answer" if source in core or not core else "extra"
                 place = {"exercise": home, "role": role}
                 cells.append(_code_cell(f"{label}-{n}", source, place))
         elif cell["cell_type"] == "code" and (home != answered or home in answers):
@@ -587,6 +592,26 @@ def carry_over(
         cells += answers[label] or [cell]
         cells += after[label]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
+
+
+def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
+    """`learner`'s notebook with the answer to an exercise taken from `other`.
+
+    That is the answer's cells and the learner's own among them.
+    """
+    label, new = make_label("answer", name), learner.chapter
+    course = {key: new.cells[label][key] for key in ("id", "metadata")}
+    taken = [
+        {**other.cells[i], **course} if other.labels[i] == label else other.cells[i]
+        for i in other.cells_of(name)
+    ]
+    replaced, labels = learner.cells_of(name), learner.labels
+    check = make_label("check", name)
+    end = labels.index(check) if check in labels else len(labels)
+    place = min([*replaced, end])
+    left = [c for i, c in enumerate(learner.cells) if i not in replaced]
+    cells = left[:place] + taken + left[place:]
+    return {**learner.notebook, "cells": _own_ids(cells)}
 
 
 def _own_ids(cells: list[Cell]) -> list[Cell]:

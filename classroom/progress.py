@@ -1,6 +1,5 @@
 """See how far you are, and get a blank back: `progress` and `reset`."""
 
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom.check import Memory, find, notebook_at, notebook_of, open_learner
+from classroom.journal import Trouble, alone
 from classroom.notebooks import (
     ROOT,
     Chapter,
@@ -17,6 +17,7 @@ from classroom.notebooks import (
     carry_over,
     keep,
     write_notebook,
+    write_whole,
 )
 
 MARKS = {
@@ -97,33 +98,43 @@ def reset_command(what: str, root: Path = ROOT) -> int:
     such exercise or its notebook cannot be read.
     """
     console = Console(highlight=False)
-    chapters = all_chapters(root)
-    slugs = [chapter.slug for chapter in chapters]
     try:
-        if what.endswith(".ipynb"):
-            what = of_exercises(what, slugs, root)
-        path, chapter, only = find(what, chapters, root)
-        fresh, edited = None, 0
-        if only and path.exists():
-            learner = open_learner(path, [chapter])
-            carried = carry_over(learner, chapter, without=frozenset({only}))
-            fresh, edited = carried.notebook, carried.edited
-    except Unreadable as error:
+        with alone(root):
+            return _reset_alone(what, root, console)
+    except (Unreadable, Trouble) as error:
         console.print(Text(str(error)))
         return 2
+
+
+def _reset_alone(what: str, root: Path, console: Console) -> int:
+    chapters = all_chapters(root)
+    slugs = [chapter.slug for chapter in chapters]
+    if what.endswith(".ipynb"):
+        what = of_exercises(what, slugs, root)
+    path, chapter, only = find(what, chapters, root)
+    fresh, edited = None, 0
+    if only and path.exists():
+        learner = open_learner(path, [chapter])
+        carried = carry_over(learner, chapter, without=frozenset({only}))
+        fresh, edited = carried.notebook, carried.edited
     kept = keep(path, root) if path.exists() else None
     if fresh:
         write_notebook(path, fresh)
     else:
         path.parent.mkdir(exist_ok=True)
-        shutil.copyfile(chapter.path, path)
+        write_whole(path, chapter.path.read_bytes())
     console.print(Text(f"{only or chapter.slug} is blank again, in {path.name}."))
     if edited:
         told = f"Cells of the course that you had changed are as they were: {edited}."
         console.print(told)
-    if kept:
-        console.print(Text(f"Your work is kept in {kept.relative_to(root).as_posix()}"))
+    tell_kept(kept, root, console)
+    return 0
+
+
+def tell_kept(copy: Path | None, root: Path, console: Console) -> None:
+    """Say where the notebook is kept as it was before, if there was one."""
+    if copy:
+        console.print(Text(f"Your work is kept in {copy.relative_to(root).as_posix()}"))
         console.print(
             "If JupyterLab has the notebook open: File > Reload Notebook from Disk."
         )
-    return 0

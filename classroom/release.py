@@ -18,14 +18,15 @@ from classroom import chapters as sources
 from classroom.assemble import CORE_TESTS
 from classroom.build import TABLE, chapter_table, problems
 from classroom.grade import chosen_chapters, hidden_checks
+from classroom.newer import version
 from classroom.notebooks import ROOT, Chapter, Unreadable, write_whole
 
 TEMPLATES = Path(__file__).with_name("templates")
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += (".gitignore", ".gitattributes")
 LEARNERS = ("__init__", "__main__", "assemble", "check", "checks", "judge")
-LEARNERS += ("kernels", "lab", "live", "milestones", "notebooks", "progress", "quick")
-LEARNERS += ("testing", "update")
+LEARNERS += ("journal", "kept", "kernels", "lab", "live", "milestones", "notebooks")
+LEARNERS += ("newer", "progress", "quick", "testing", "update", "verdict")
 HIDDEN = """
 ### BEGIN HIDDEN TESTS
 with __import__("contextlib").redirect_stdout(__import__("io").StringIO()) as _shown:
@@ -87,6 +88,7 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
         shutil.copy(ROOT / name, out / name)
     for name in (*(f"{name}.py" for name in LEARNERS), "nbval_sanitize.cfg"):
         shutil.copy(ROOT / "classroom" / name, out / "classroom" / name)
+    write_whole(out / "classroom" / "version.txt", f"{version(ROOT)}\n")
     copy_core_tests(out)
     for folder in ("notebooks", "exercises", "classroom/pristine"):
         (out / folder).mkdir(parents=True)

@@ -5,7 +5,6 @@ A student's page says what was wrong, on which input, and which hint to read; no
 in it comes from a hidden check but that there was one.
 """
 
-import ast
 import base64
 import csv
 import hashlib
@@ -15,7 +14,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,22 +21,14 @@ import jinja2
 from matplotlib.figure import Figure
 
 from classroom.check import WORDS, Result
-from classroom.notebooks import Chapter, Exercise, code_lines
+from classroom.notebooks import Chapter, Exercise
+from classroom.reading import HandIn
 
 TEMPLATES = Path(__file__).with_name("templates")
 PASSED, TRIED, UNTOUCHED = "#4c8f5b", "#d98c5f", "#d0d4da"
+FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
+CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 NOT_COMPARED = "passed", "blank", "ungraded"
-
-
-@dataclass
-class HandIn:
-    """A student's notebook of one chapter, and what is to be said of it."""
-
-    chapter: str
-    file: str
-    answers: dict[str, list[str]]
-    when: datetime | None = None
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -50,15 +40,31 @@ class Student:
     hand_ins: dict[str, HandIn] = field(default_factory=dict)  # by chapter
     results: dict[str, Result] = field(default_factory=dict)  # by exercise
     notes: list[str] = field(default_factory=list)
-    late: bool = False
+
+    @property
+    def late(self) -> bool:
+        """Whether a notebook that counts was handed in late."""
+        return any(hand_in.late for hand_in in self.hand_ins.values())
 
     @property
     def page(self) -> str:
         """The file name of the student's page, the same on every machine."""
-        known = unicodedata.normalize("NFKD", self.name).encode("ascii", "ignore")
-        words = re.sub(r"[^A-Za-z0-9]+", "-", known.decode()).strip("-").lower()
+        name = unicodedata.normalize("NFC", self.name).lower()
+        words = re.sub(r"[\W_]+", "-", name)[:40].strip("-")
         whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
-        return f"{words[:40] or 'student'}-{hashlib.sha256(whole).hexdigest()[:6]}.html"
+        return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what was handed in as `json.dumps` takes it, without the results."""
+        hand_ins = {slug: h.as_json() for slug, h in self.hand_ins.items()}
+        about = {"name": self.name, "id": self.id, "notes": self.notes}
+        return {**about, "hand_ins": hand_ins}
+
+    @classmethod
+    def from_json(cls, made: dict[str, Any]) -> "Student":
+        """Return what `as_json` was made from."""
+        hand_ins = {n: HandIn.from_json(each) for n, each in made["hand_ins"].items()}
+        return cls(**{**made, "hand_ins": hand_ins})
 
     def remarks(self) -> list[str]:
         """All that is to be said of what was handed in."""
@@ -152,9 +158,14 @@ def cell(student: Student, name: str, course: Course) -> int | str | None:
 
 
 def harmless(value: Any) -> Any:
-    """Return what a spreadsheet shows as it is, and does not take for a formula."""
-    formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r")
-    return f"'{value}" if formula else value
+    """Return what a spreadsheet shows as it is, and does not take for a formula.
+
+    Nor does one that splits a row at semicolons or tabs, or takes full-width signs.
+    """
+    if not isinstance(value, str):
+        return value
+    value = FORMULA.sub(r"\1'", value)
+    return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
 
 
 def write_json(path: Path, students: list[Student], course: Course) -> None:
@@ -213,7 +224,7 @@ def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
         for hand_in in student.hand_ins.values():
             for name, cells in hand_in.answers.items():
                 if student.results[name].status not in NOT_COMPARED:
-                    key = name, essence("\n".join(cells))
+                    key = name, hand_in.essences[name]
                     found[key].append(student)
                     texts[key] = "\n".join(cells)
     groups = [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
@@ -223,14 +234,6 @@ def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
 def number(name: str) -> tuple[int, ...]:
     """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
     return tuple(map(int, name.split(".")))
-
-
-def essence(source: str) -> str:
-    """Return what is left of an answer without its comments and its layout."""
-    try:
-        return ast.dump(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "\n".join(line.strip() for line in code_lines(source))
 
 
 def hint(exercise: Exercise, result: Result) -> str:

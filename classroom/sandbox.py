@@ -1,27 +1,35 @@
 """Where submissions run: each notebook's kernel in a sandbox by bubblewrap.
 
-In it there is no network and no other process to see; of this machine's files only
-Python, the system's libraries, the package and what check cells import can be read;
-what is written goes to a small home in memory that is thrown away. Bubblewrap limits
-neither memory nor processes: the limits of the operating system do, and a watch from
-outside, which also adds up what many small processes hold.
+In it there is no network and no process to see; of this machine's files only Python,
+the system's libraries, the package and what check cells import can be read, in places
+of its own; what is written goes to a small home in memory that is thrown away.
+Bubblewrap limits neither memory nor processes: a cgroup does where systemd makes one;
+so do the limits of the operating system, and a watch from outside, which adds up what
+many small processes hold. What none of these counts, such as memory without a process,
+a filter of system calls refuses.
 """
 
 import json
 import os
+import platform
+import re
 import shutil
-import site
 import socket
+import struct
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import matplotlib
 import psutil
+import zmq
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
@@ -29,24 +37,48 @@ from jupyter_client.manager import KernelManager
 from classroom.notebooks import ROOT
 
 HOME = "/home/student"
+SOCKETS, COURSE, PACKAGES = map(Path, ("/run/kernel", "/course", "/packages"))
+PYTHON = Path(os.path.realpath(sys.executable))
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("ld.so.cache", "alternatives", "localtime", "fonts", "ssl/openssl.cnf")
 VISIBLE = ("minigrad", *(f"classroom/{n}.py" for n in ("__init__", "live", "checks")))
+FROM_PROC = "/proc/cpuinfo"  # PyTorch reads it; the rest tells of this machine
 MADE = ("/", "/tmp", "/usr", "/home", HOME)
 UIDS = range(61_000, 64_000)  # of nobody; each sandbox that root starts takes one
+COUNTED = re.compile(r"^Vm(?:RSS|Swap|PTE):\s*(\d+) kB", re.M)
+ENTRY = 4096  # bytes that a file takes beside its content
+MESSAGE = 8 << 20  # bytes of what a kernel may send at once
+WAITING = 16  # messages that wait to be read
+
+# By machine: its number for filters, mmap and clone, and what makes memory that belongs
+# to no process (shmget, msgget, semget, mount and its successors, unshare, setns,
+# memfd_create, memfd_secret, io_uring_setup, add_key, bpf), or clones unseen (clone3).
+CALLS = {
+    "x86_64": (0xC000003E, 9, 56, (29, 68, 64, 165, 428, 429, 430, 272, 308))
+    + ((319, 447, 425, 248, 321, 435),),
+    "aarch64": (0xC00000B7, 222, 220, (194, 186, 190, 40, 428, 429, 430, 97, 268))
+    + ((279, 447, 425, 217, 280, 435),),
+}
+NAMESPACES = 0x7E020000  # flags of clone
+SHARED_ANONYMOUS = 0x21  # flags of mmap: such pages stay when they are not seen
 
 # Runs inside, before anything else: root's child gives up its rights, limits bind.
 ENTER = """
-import os, resource, sys
-uid, memory, processes, cpu, size, *command = sys.argv[1:]
+import ctypes, os, resource, struct, sys
+uid, memory, processes, cpu, size, calls, *command = sys.argv[1:]
 limits = [("DATA", memory), ("CPU", cpu), ("FSIZE", size), ("CORE", 0)]
-limits += [("NPROC", processes), ("NOFILE", 1024), ("MSGQUEUE", 0)]
+limits += [("NPROC", processes), ("NOFILE", 256), ("MSGQUEUE", 0)]
 if int(uid):
     os.setgroups([])
     os.setresgid(*[int(uid)] * 3)
     os.setresuid(*[int(uid)] * 3)
 for name, most in limits:
     resource.setrlimit(getattr(resource, "RLIMIT_" + name), (int(most), int(most)))
+calls = ctypes.create_string_buffer(bytes.fromhex(calls))
+program = struct.pack("HP", len(calls) // 8, ctypes.addressof(calls))
+prctl = ctypes.CDLL(None).prctl
+if prctl(38, 1, 0, 0, 0) or prctl(22, 2, program):  # no new privileges; the filter
+    sys.exit("this system has no filter of system calls")
 os.execv(command[0], command)
 """
 
@@ -71,7 +103,8 @@ LIMITS = Limits()
 def command(inner: list[str], folder: Path, limits: Limits = LIMITS) -> list[str]:
     """Return the command that runs `inner` in a sandbox which may write in `folder`.
 
-    `folder` is there under the same path, for the kernel's sockets.
+    `folder`, for the kernel's sockets, is called SOCKETS there; `inner` is what Python
+    is to do.
     """
     root = os.geteuid() == 0
     words = ["bwrap", "--die-with-parent", "--new-session", "--clearenv"]
@@ -81,19 +114,69 @@ def command(inner: list[str], folder: Path, limits: Limits = LIMITS) -> list[str
         words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         words += ["--unshare-user"]
-    words += ["--proc", "/proc", "--dev", "/dev"]
+    words += ["--dir", "/proc", "--ro-bind-try", FROM_PROC, FROM_PROC, "--dev", "/dev"]
+    words += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapped, it is memory unseen
     for place in ("/dev/shm", "/tmp", HOME):
         words += ["--perms", "1777", "--size", str(limits.file), "--tmpfs", place]
     words += _readable()
-    words += [*_folders(folder, "0755"), "--bind", str(folder), str(folder)]
+    words += [*_folders(SOCKETS, "0755"), "--bind", str(folder), str(SOCKETS)]
     words += ["--chdir", HOME]
     words += ["--remount-ro", "/dev", "--remount-ro", "/"]
     for name, value in _environment().items():
         words += ["--setenv", name, value]
     uid = UIDS[int.from_bytes(os.urandom(4)) % len(UIDS)] if root else 0
     numbers = [uid, limits.memory, limits.processes, limits.cpu, limits.file]
-    enter = [sys.executable, "-I", "-S", "-c", ENTER, *map(str, numbers)]
-    return [*words, "--", *enter, *inner]
+    enter = ["-I", "-S", "-c", ENTER, *map(str, numbers), refused_calls().hex()]
+    python = str(_inside(PYTHON))
+    return [*_cgroup(limits), *words, "--", python, *enter, python, *inner]
+
+
+def refused_calls() -> bytes:
+    """Return the filter, in the system's own code, that refuses what CALLS names.
+
+    Raises NoSandbox on a machine whose numbers are not known here.
+    """
+    if platform.machine() not in CALLS:
+        known = " or ".join(CALLS)
+        raise NoSandbox(f"this machine is a {platform.machine()}, not {known}")
+    machine, mmap, clone, *refused = CALLS[platform.machine()]
+    refused = [number for group in refused for number in group]
+    load, equal, any_bit, at_least, both, end = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
+    lines = [(load, 0, 0, 4), (equal, 0, "no", machine), (load, 0, 0, 0)]
+    lines += [(at_least, "no", 0, 1 << 30)]  # another way to call, with other numbers
+    lines += [(equal, "no", 0, number) for number in refused]
+    lines += [
+        (equal, 0, 2, clone),
+        (load, 0, 0, 16),
+        (any_bit, "no", "yes", NAMESPACES),
+    ]
+    lines += [(equal, 0, "yes", mmap), (load, 0, 0, 40)]
+    lines += [(both, 0, 0, SHARED_ANONYMOUS), (equal, "no", "yes", SHARED_ANONYMOUS)]
+    places = {"yes": len(lines), "no": len(lines) + 1}
+    lines += [(end, 0, 0, 0x7FFF0000), (end, 0, 0, 0x00050000 | 38)]  # 38: ENOSYS
+    found = b""
+    for n, (code, *jumps, value) in enumerate(lines):
+        jumps = [places[to] - n - 1 if to in places else to for to in jumps]
+        found += struct.pack("HBBI", code, *jumps, value)
+    return found
+
+
+@cache
+def _cgroup(limits: Limits) -> tuple[str, ...]:
+    """Return the words that put a command into a cgroup of its own, if systemd can."""
+    most = {
+        "MemoryMax": limits.memory,
+        "MemorySwapMax": 0,
+        "TasksMax": 2 * limits.processes,
+    }
+    words = ["systemd-run", "--scope", "--quiet", "--collect"]
+    words += ["--user"] if os.geteuid() else []
+    words += [f"--property={name}={value}" for name, value in most.items()]
+    with suppress(OSError, subprocess.SubprocessError):
+        quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 10}
+        if subprocess.run([*words, "true"], **quiet).returncode == 0:
+            return tuple(words)
+    return ()
 
 
 def _readable() -> list[str]:
@@ -104,17 +187,33 @@ def _readable() -> list[str]:
             words += ["--symlink", os.readlink(place), str(place)]
         elif place.exists():
             words += ["--ro-bind", str(place), str(place)]
-    pythons = {Path(p) for p in (sys.prefix, sys.base_prefix, *site.getsitepackages())}
-    pythons |= {Path(os.path.realpath(sys.executable)).parent.parent}
-    ours = [ROOT / name for name in VISIBLE]
-    etc = [Path("/etc") / name for name in FROM_ETC]
-    for place in sorted({*pythons, *ours, *etc}):
-        if place.exists() and not place.is_relative_to("/usr"):
-            words += [*_folders(place, "0755"), "--ro-bind", str(place), str(place)]
+    for place in sorted(_places()):
+        inside = _inside(place)
+        words += [*_folders(inside, "0755"), "--ro-bind", str(place), str(inside)]
     if fonts := _font_list():
         place = f"{HOME}/.cache/matplotlib/{fonts.name}"
         words += [*_folders(Path(place), "1777"), "--ro-bind", str(fonts), place]
     return words
+
+
+@cache
+def _places() -> dict[Path, Path]:
+    """Return where what can be read beside the system is: here, and inside."""
+    places = {ROOT / name: COURSE / name for name in VISIBLE}
+    places |= {Path("/etc") / name: Path("/etc") / name for name in FROM_ETC}
+    places[PYTHON.parents[1]] = Path("/python")
+    for n, kind in enumerate(("purelib", "platlib")):
+        places.setdefault(Path(sysconfig.get_path(kind)), PACKAGES / str(n))
+    usr = Path("/usr")
+    return {p: q for p, q in places.items() if p.exists() and not p.is_relative_to(usr)}
+
+
+def _inside(path: Path) -> Path:
+    """Return where a file of this machine is in the sandbox."""
+    for place, inside in _places().items():
+        if path.is_relative_to(place):
+            return inside / path.relative_to(place)
+    return path
 
 
 def _folders(place: Path, mode: str) -> list[str]:
@@ -130,10 +229,12 @@ def _font_list() -> Path | None:
 
 
 def _environment() -> dict[str, str]:
-    path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/bin", "/bin"])
+    path = os.pathsep.join([str(_inside(PYTHON).parent), "/usr/bin", "/bin"])
+    packages = [_inside(Path(sysconfig.get_path(p))) for p in ("purelib", "platlib")]
+    found = os.pathsep.join(map(str, [COURSE, *dict.fromkeys(packages)]))
     one = {f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL")}
     about = {"HOME": HOME, "PATH": path, "LANG": "C.UTF-8", "USER": "student"}
-    return {**about, **one, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**about, **one, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 # --- kernels -----------------------------------------------------------------------
@@ -145,20 +246,25 @@ def start_kernel(
     """Start a kernel in a sandbox, its sockets in a new folder within `folder`."""
     place = Path(tempfile.mkdtemp(dir=folder))
     place.chmod(0o777)  # so that the kernel, another user, can make its sockets
-    launch = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    launch = ["-m", "ipykernel_launcher", "-f", str(SOCKETS / "k.json")]
     spec = KernelSpec(
         argv=command([*launch, *arguments], place, limits),
         language="python",
         display_name="sandbox",
         interrupt_mode="message",  # a signal would end bubblewrap itself
     )
-    manager = KernelManager(transport="ipc", connection_file=f"{place}/k.json")
+    ours = place / "ours.json"
+    manager = KernelManager(
+        transport="ipc", connection_file=str(ours), context=_bounded_context()
+    )
     manager._kernel_spec = spec
     manager.write_connection_file()
-    os.chmod(manager.connection_file, 0o644)  # for the kernel, another user, to read
+    told = ours.read_text("utf-8").replace(str(place), str(SOCKETS))
+    (place / "k.json").write_text(told, encoding="utf-8")
     manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    client = manager.client()
-    client.start_channels()
+    ours.unlink()
+    client = manager.client(context=_bounded_context())
+    client.start_channels(stdin=False, hb=False, control=False)
     watch = Watch(manager, place, limits)
     try:
         client.wait_for_ready(timeout=timeout)
@@ -168,6 +274,15 @@ def start_kernel(
         raise
     place.chmod(0o755)
     return manager, client, watch
+
+
+@cache
+def _bounded_context() -> zmq.Context:
+    """Return what makes sockets in which no more than a little waits to be read."""
+    context = zmq.Context()
+    context.setsockopt(zmq.MAXMSGSIZE, MESSAGE)
+    context.setsockopt(zmq.RCVHWM, WAITING)
+    return context
 
 
 class Watch(threading.Thread):
@@ -181,27 +296,41 @@ class Watch(threading.Thread):
 
     def run(self) -> None:
         while self.process.is_running() and self.reason is None:
-            try:
+            with suppress(psutil.Error):
                 if self.too_much():
                     self.reason = "Memory"
                     self.process.kill()
-            except (psutil.Error, OSError):
-                pass
             time.sleep(0.2)
 
     def too_much(self) -> bool:
         """Return whether memory, or the files that can be written, are used up."""
         inside = self.process.children(recursive=True)
-        held = sum(process.memory_info().rss for process in inside)
-        files = [f.stat().st_size for f in self.folder.rglob("*") if f.is_file()]
-        return held > self.limits.memory or sum(files) > self.limits.file
+        held = sum(memory_of(process.pid) for process in inside)
+        files = sum(map(size_of, self.folder.rglob("*")))
+        return held > self.limits.memory or files > self.limits.file
+
+
+def memory_of(process: int) -> int:
+    """Return the bytes that a process holds, pages swapped out and tables included."""
+    with suppress(OSError):  # it has ended
+        told = Path(f"/proc/{process}/status").read_text("utf-8", "replace")
+        return 1024 * sum(map(int, COUNTED.findall(told)))
+    return 0
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, and of its entry."""
+    with suppress(OSError):  # it is gone
+        return ENTRY + path.lstat().st_size
+    return 0
 
 
 # --- seen to work ------------------------------------------------------------------
 
 PROBE = """
-import json, os, socket, sys
+import ctypes, json, mmap, os, socket, sys
 secret, port = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
 address = "127.0.0.1", int(port)
 def possible(action):
     try:
@@ -209,6 +338,8 @@ def possible(action):
     except (OSError, MemoryError, AttributeError):
         return False
     return True
+def called(name, *words):
+    return possible(lambda: getattr(libc, name)(*words) == -1 and os.truncate("", 0))
 def fork():
     children = []
     try:
@@ -226,8 +357,13 @@ print(json.dumps({
     "read the course's solutions": possible(lambda: open(secret).read()),
     "open a connection": possible(lambda: socket.create_connection(address, 2)),
     "see other processes": sum(map(str.isdigit, os.listdir("/proc"))) > 4,
+    "see where things lie on this machine": os.path.exists("/proc/self/mountinfo"),
     "write into the course": possible(lambda: open(sys.prefix + "/sandbox_probe", "w")),
     "use memory without a limit": possible(lambda: bytearray(8 << 30)),
+    "make files in memory": possible(lambda: os.memfd_create("x")),
+    "share memory that nobody counts": possible(lambda: mmap.mmap(-1, 4096)),
+    "keep memory without a process": called("shmget", 0, 4096, 0o1600),
+    "make a system of files in memory": called("unshare", 0x10020000),
     "start any number of processes": possible(fork),
     "become another user": possible(lambda: os.setuid(0)) and os.getuid() == 0,
     "run at all": True,
@@ -259,7 +395,7 @@ def probe() -> dict[str, bool]:
         port = server.getsockname()[1]
         words = ["-I", "-c", PROBE, str(secret), str(port)]
         run = subprocess.run(
-            command([sys.executable, *words], Path(folder)),
+            command(words, Path(folder)),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             text=True,

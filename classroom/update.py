@@ -1,20 +1,12 @@
 """Take a newer course under filled-in exercises: `python3 course.py update`.
 
 git is never asked to merge a notebook of exercises: the answers are saved, the newer
-course is taken, and the answers are put back by exercise. Before anything else, a copy
-of the whole folder exercises/ is put aside.
+course is laid out beside this one, the answers are put into it by exercise, and only
+then does all of it take its place, as journal.py tells. Before anything else, a copy of
+the whole folder exercises/ is put aside.
 """
 
-import os
 import shutil
-import signal
-import subprocess
-import tempfile
-import threading
-import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +14,28 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom.check import NotOurs, open_learner
+from classroom.journal import (
+    CHANGE,
+    JOURNAL,
+    NOT_ENDED,
+    UNCHANGED,
+    Trouble,
+    alone,
+    clear,
+    digest,
+    finish,
+    uninterrupted,
+    write_journal,
+)
+from classroom.newer import (
+    Newer,
+    ask_for_room,
+    by_copy,
+    by_merge,
+    find_newer,
+    told_date,
+    version,
+)
 from classroom.notebooks import (
     ROOT,
     Chapter,
@@ -34,27 +48,6 @@ from classroom.notebooks import (
     place_to_keep,
     write_notebook,
 )
-
-LEFT_ALONE = {
-    ".git",
-    ".venv",
-    ".venv.lock",
-    ".minigrad",
-    "__pycache__",
-    ".ipynb_checkpoints",
-    "kept",
-}
-NOBODY = ["-c", "user.name=minigrad", "-c", "user.email=minigrad@localhost"]
-OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not reach
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if os.name == "nt"
-    else {"start_new_session": True}
-)
-PLAIN_MERGE = ["-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}"]
-
-
-class Problem(Exception):
-    """The newer course cannot be taken; the text says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -74,118 +67,87 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     130 if interrupted.
     """
     console = Console(highlight=False)
-    kept = place_to_keep(root, "", "-before-update")
     try:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
-            newer = find_newer(source, root, Path(temporary))
-            if newer is None:
-                console.print("You have the newest course already.")
-                return 0
-            for text in update(root, newer, kept):
-                console.print(Text(text))
-    except Problem as problem:
-        console.print(Text(str(problem)))
+        with alone(root):
+            return _update_alone(source, root, console)
+    except Trouble as trouble:
+        console.print(Text(str(trouble)))
         return 2
+
+
+def _update_alone(source: str | None, root: Path, console: Console) -> int:
+    kept = place_to_keep(root, "", "-before-update")
+    clear(root)
+    try:
+        ask_for_room(root)
+        (root / CHANGE).mkdir(parents=True)
+        newer = find_newer(source, root, root / CHANGE)
+        if newer is None:
+            console.print("You have the newest course already.")
+            return 0
+        places = (newer,) if isinstance(newer, Path) else (root, newer)
+        dates = told_date(version(*places)), told_date(version(root))
+        for text in update(root, newer, kept):
+            console.print(Text(text))
     except KeyboardInterrupt:
         console.print("Stopped. Your notebooks are as they were; update again.")
         return 130
+    except OSError as error:
+        begun = (root / JOURNAL).exists()
+        raise Trouble(
+            NOT_ENDED.format(why=error) if begun else f"{error}\n{UNCHANGED}"
+        ) from None
+    finally:
+        if not (root / JOURNAL).exists():
+            clear(root)
     console.print(Text(f"Before the update: {kept.relative_to(root).as_posix()}/"))
-    console.print("The course is up to date. In JupyterLab, reload what is open.")
+    console.print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
+    console.print("In JupyterLab, reload what is open.")
     return 0
 
 
-def find_newer(source: str | None, root: Path, temporary: Path) -> Path | str | None:
-    """The newer course: a folder, or a commit; None if this is it. Raises Problem."""
-    if source:
-        return unpack(Path(source), root, temporary)
-    if not (root / ".git").exists() or not shutil.which("git"):
-        raise Problem(
-            "This course was not cloned with git, or git is not installed here, so "
-            "update needs to be told where the newer course is. Download its zip file, "
-            "then:\n    python3 course.py update PATH-OF-THE-ZIP"
-        )
-    return fetch(root)
+def update(root: Path, source: Path | str, kept: Path) -> list[str]:
+    """Take the course at `source`, put the answers back, and return what to tell.
 
-
-def unpack(source: Path, root: Path, temporary: Path) -> Path:
-    """The folder of the course in `source`, a folder or a zip file."""
-    if not source.exists():
-        raise Problem(f"There is no {source}. Give the zip file or folder of a course.")
-    if source.is_file():
-        try:
-            with zipfile.ZipFile(source) as archive:
-                archive.extractall(temporary)
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as error:
-            raise Problem(f"{source} cannot be unpacked: {error}") from None
-        source = temporary
-    for folder in (source, *sorted(p for p in source.iterdir() if p.is_dir())):
-        if any((folder / "classroom" / "pristine").glob("*.ipynb")):
-            if folder.resolve() == root.resolve():
-                raise Problem(f"{source} is this very course.")
-            return folder
-    raise Problem(f"{source} is not a course: it has no classroom/pristine/.")
-
-
-def update(root: Path, newer: Path | str, kept: Path) -> list[str]:
-    """Take `newer`, put the answers back, and return what to tell of each notebook.
-
-    Raises Problem if `newer` cannot be taken; every file is then as it was.
+    Raises Trouble or OSError; without a journal every file is then as it was.
     """
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    (root / "exercises").mkdir(exist_ok=True)
     leave_out = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
-    shutil.copytree(root / "exercises", kept, ignore=leave_out)
-    by_git = isinstance(newer, str)
-    if by_git:
-        leave_conflict(root)
-    old = all_chapters(root)
-    saved = save(root, old)
-    replaced = (replaced_by_merge if by_git else replaced_by_copy)(root, newer)
-    contents = {name: (root / name).read_bytes() for name in replaced}
-    others = {n: c for n, c in contents.items() if not is_exercise(n)}
-    write_files(kept / "course", others)
-    exercises = {f"exercises/{one.name}": one.content for one in saved}
-    try:
-        with uninterrupted():
-            merge(root, newer, replaced) if by_git else copy_course(root, newer)
-            told = put_back(root, saved, old, kept)
-    except BaseException as error:
-        write_files(root, contents | exercises)
-        if not isinstance(error, Problem | OSError):
-            raise
-        told = "Your notebooks, and what you had changed, are as they were."
-        raise Problem(f"{error}\n{told}") from None
-    if others:
-        told.append(f"{len(others)} more files were different; yours are kept too.")
-    return told
+    shutil.copytree(root / "exercises", root / CHANGE / "kept", ignore=leave_out)
+    kept.parent.mkdir(exist_ok=True)
+    shutil.move(root / CHANGE / "kept", kept)
+    newer = (by_copy if isinstance(source, Path) else by_merge)(root, source)
+    files = root / CHANGE / "files"
+    aside = files / kept.relative_to(root)
+    copy(root, newer.mine, aside / "course")
+    copy(newer.folder, newer.changed, files)
+    new, saved = newer_chapters(root, newer), save(root, all_chapters(root))
+    told = put_back(saved, new, files / "exercises", aside)
+    if newer.mine:
+        told.append(f"{len(newer.mine)} more files were different; yours are kept too.")
+    gone = newer.gone + drop_unchanged(saved, files / "exercises")
+    before = {f"exercises/{path.name}": "" for path in files.glob("exercises/*.ipynb")}
+    before |= {f"exercises/{one.name}": digest(one.content) for one in saved}
+    journal = {"told": told, "gone": gone, "before": before}
+    journal |= {"commit": newer.commit, "was": newer.was}
+    with uninterrupted():
+        write_journal(root, journal)
+        return finish(root)
 
 
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C wait, which would leave half of one course and half of another."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals do not come here
-        return
-
-    def wait(*_):
-        print("One moment: the update is nearly done.", flush=True)
-
-    before = signal.signal(signal.SIGINT, wait)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def copy(source: Path, names: list[str], target: Path) -> None:
+    """Copy these files of one folder to the same places in another."""
+    for name in names:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, target / name)
 
 
-def write_files(folder: Path, contents: dict[str, bytes]) -> None:
-    """Write each of `contents` to its place in `folder`."""
-    for name, content in contents.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-
-
-def is_exercise(name: str) -> bool:
-    """Whether the file is a notebook that learners fill in."""
-    return name.startswith("exercises/") and name.endswith(".ipynb")
+def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
+    """The chapters that there will be."""
+    slugs = {chapter.slug: chapter for chapter in all_chapters(root)}
+    slugs |= {chapter.slug: chapter for chapter in all_chapters(newer.folder)}
+    gone = {Path(n).stem for n in newer.gone if n.startswith("classroom/pristine/")}
+    return [slugs[slug] for slug in sorted(slugs.keys() - gone)]
 
 
 def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
@@ -204,12 +166,11 @@ def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
 
 
 def put_back(
-    root: Path, saved: list[Saved], old: list[Chapter], kept: Path
+    saved: list[Saved], new: list[Chapter], folder: Path, kept: Path
 ) -> list[str]:
-    """Write each notebook of exercises/: the newer one, with the learner's cells."""
-    folder, new, told = root / "exercises", all_chapters(root), []
-    for chapter in old:
-        (folder / f"{chapter.slug}.ipynb").unlink(missing_ok=True)
+    """Write all of exercises/ into `folder`: newer notebooks, the learner's cells."""
+    kept.mkdir(parents=True, exist_ok=True)  # and so `folder`, which it is in
+    told = []
     fresh = {c.slug: c.path for c in new if c.slug not in renamed(saved)}
     for slug, source in fresh.items():
         shutil.copyfile(source, folder / f"{slug}.ipynb")
@@ -224,6 +185,18 @@ def put_back(
         else:
             path.write_bytes(one.content)
     return told
+
+
+def drop_unchanged(saved: list[Saved], folder: Path) -> list[str]:
+    """Leave out of `folder` what stays as it is; return what it has no longer."""
+    gone = []
+    for one in saved:
+        path = folder / one.name
+        if not path.exists():
+            gone.append(f"exercises/{one.name}")
+        elif path.read_bytes() == one.content:
+            path.unlink()
+    return gone
 
 
 def renamed(saved: list[Saved]) -> set[str]:
@@ -271,144 +244,3 @@ def _what_is_back(learner: Learner, chapter: Chapter) -> str:
 def _texts(chapter: Chapter, name: str) -> list[str]:
     kinds = ("exercise", "answer", "check")
     return [chapter.cells[make_label(kind, name)]["source"] for kind in kinds]
-
-
-# A newer course in a folder
-
-
-def course_files(folder: Path) -> list[str]:
-    """The files of a course, but for the notebooks of exercises."""
-    paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    names = [path.as_posix() for path in paths if not LEFT_ALONE & set(path.parts)]
-    return [name for name in names if not is_exercise(name)]
-
-
-def gone_files(root: Path, newer: Path) -> list[str]:
-    """The notebooks of chapters that the newer course does not have.
-
-    None are if it is a release: that may have other chapters than the one before.
-    """
-    if not (newer / "chapters").is_dir():
-        return []
-    folders = ("classroom/pristine", "notebooks", "solutions")
-    slugs = {path.name for path in (root / folders[0]).glob("*.ipynb")}
-    slugs -= {path.name for path in (newer / folders[0]).glob("*.ipynb")}
-    names = [f"{folder}/{name}" for folder in folders for name in slugs]
-    return [name for name in names if (root / name).exists()]
-
-
-def replaced_by_copy(root: Path, newer: Path) -> list[str]:
-    """The files here that `copy_course` will change or remove."""
-    both = [name for name in course_files(newer) if (root / name).is_file()]
-    changed = [n for n in both if (root / n).read_bytes() != (newer / n).read_bytes()]
-    return changed + gone_files(root, newer)
-
-
-def copy_course(root: Path, newer: Path) -> None:
-    """Copy the newer course over this one."""
-    for name in gone_files(root, newer):
-        (root / name).unlink()
-    for name in course_files(newer):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(newer / name, root / name)
-
-
-# A newer course in git
-
-
-def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run git in the course, never asking for a password; Ctrl-C does not reach it."""
-    return subprocess.run(
-        ["git", *NOBODY, *PLAIN_MERGE, *words],
-        cwd=root,
-        env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        **OF_ITS_OWN,
-    )
-
-
-def names(root: Path, *words: str) -> list[str]:
-    """The file names that a git command lists; none if it fails."""
-    done = git(root, *words, "-z")
-    return done.stdout.split("\0")[:-1] if done.returncode == 0 else []
-
-
-def fetch(root: Path) -> str | None:
-    """The newest commit of the course, or None if it is here already."""
-    inside = git(root, "rev-parse", "--git-path", "rebase-merge").stdout.strip()
-    if (root / inside).exists():
-        raise Problem(
-            "A git rebase is under way here. Finish it or `git rebase --abort`, then "
-            "update again."
-        )
-    remotes = git(root, "remote").stdout.split()
-    if not remotes:
-        raise Problem(
-            "This clone does not know where the course comes from. Give update a "
-            "folder or a zip file, or tell git once:\n"
-            "    git remote add upstream ADDRESS"
-        )
-    remote = next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
-    done = git(root, "fetch", "--quiet", remote)
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or ["no reason given"]
-        why = next((line for line in said if line.startswith("fatal:")), said[-1])
-        raise Problem(f"git could not fetch the newer course: {why}")
-    for branch in ("HEAD", "main", "master"):
-        commit = git(
-            root, "rev-parse", "--verify", "-q", f"{remote}/{branch}^{{commit}}"
-        )
-        if commit.returncode == 0:
-            break
-    else:
-        raise Problem(
-            f"{remote} has no branch main. Give update a folder or a zip file."
-        )
-    newest = commit.stdout.strip()
-    have = git(root, "merge-base", "--is-ancestor", newest, "HEAD").returncode == 0
-    return None if have and not conflicts(root) else newest
-
-
-def conflicts(root: Path) -> list[str]:
-    """The files that git could not merge, and left with its marks in them."""
-    return names(root, "diff", "--name-only", "--diff-filter=U")
-
-
-def leave_conflict(root: Path) -> None:
-    """End a merge that stopped at a conflict, with the learner's side of each file."""
-    if git(root, "rev-parse", "-q", "--verify", "MERGE_HEAD").returncode == 0:
-        git(root, "merge", "--abort")
-    for name in conflicts(root):
-        git(root, "checkout", "--theirs", "--", name)  # of a stash: the learner's
-    git(root, "reset", "-q")
-
-
-def replaced_by_merge(root: Path, commit: str) -> list[str]:
-    """The files with changes that are in no commit, and that a merge would change."""
-    listed = ("diff", "--name-only", "--no-renames")
-    incoming = set(names(root, *listed, f"HEAD...{commit}"))
-    incoming = incoming or set(names(root, *listed, "HEAD", commit))
-    here = names(root, *listed, "HEAD")
-    here += names(root, "ls-files", "--others", "--exclude-standard")
-    return [name for name in here if name in incoming and (root / name).is_file()]
-
-
-def merge(root: Path, commit: str, replaced: list[str]) -> None:
-    """Merge `commit`; where both sides changed a line, the newer course's counts."""
-    for name in replaced:
-        if git(root, "checkout", "HEAD", "--", name).returncode:
-            (root / name).unlink()  # git does not know it
-    words = ("--no-edit", "--ff", "-X", "theirs", "--allow-unrelated-histories")
-    done = git(root, "merge", "--quiet", *words, commit)
-    if done.returncode == 0:
-        return
-    for name in conflicts(root):
-        if git(root, "checkout", commit, "--", name).returncode:
-            git(root, "rm", "-q", "-f", "--", name)  # the newer course removed it
-    if git(root, "commit", "-q", "--no-edit").returncode:
-        git(root, "reset", "-q", "--merge")
-        why = (done.stderr + done.stdout).strip() or "no reason given"
-        raise Problem(f"git could not take the newer course:\n{why}")

@@ -2,9 +2,10 @@
 # ruff: noqa: I001
 # fmt: off
 
+import os
 from math import inf, nan, pi
 
-from minigrad import autograd, data, nn, optim
+from minigrad import autograd, data, fast, nn, optim
 from minigrad.array import device as cuda
 from minigrad.array.device import device
 from minigrad.array.dtypes import bool_ as bool, float32, float64, int64
@@ -36,3 +37,6 @@ from minigrad.tensors.methods import Methods
 from minigrad.training.saving import load, save
 
 float, double, long = float32, float64, int64
+
+if not os.environ.get("MINIGRAD_PLAIN"):
+    fast.install()

@@ -224,7 +224,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "deep JSON": (deep_json, 0, "is not a notebook"),
     "empty file": (empty_file, 0, "is empty"),
     "nothing": (nothing, 0, "there is no notebook in it"),
-    "no notebook": (no_notebook, 0, "there is no notebook in it"),
+    "no notebook": (no_notebook, 0, "homework.pdf: it is no notebook"),
     "another notebook": (another_notebook, 0, "no exercise that is graded here"),
     "200 MB": (large_file, 0, "it has 200 MB, over 20 MB"),
     "blank": (blank, 0, ""),

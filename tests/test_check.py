@@ -56,6 +56,61 @@ TROUBLES = {
     "prints": ("def f(x):\n    print('hm')\n    return 4", "wrong", "A print left in"),
     "NBVAL_SKIP": ("# NBVAL_SKIP\ndef f(x): return 5", "wrong", "your answer: 5"),
     "NBVAL_IGNORE_OUTPUT": ("# NBVAL_RAISES_EXCEPTION\nf(", "error", "SyntaxError"),
+    "raises what has no name": (
+        "def f(x): raise type('', (BaseException,), {})",
+        "error",
+        "It raised what has no name",
+    ),
+    "raises what is named as a verdict": (
+        "def f(x): raise type('Died', (BaseException,), {})",
+        "error",
+        "Died",
+    ),
+    "raises what is named as a difference": (
+        "def f(x): raise type('differs', (BaseException,), {})",
+        "error",
+        "differs",
+    ),
+    "raises what shows itself by an interrupt": (
+        "class E(BaseException):\n    def _render_traceback_(self):\n"
+        "        raise KeyboardInterrupt\ndef f(x): raise E",
+        "wrong",
+        "",
+    ),
+    "nested output": (
+        "from IPython.display import display\ndeep = []\n"
+        "for _ in range(900): deep = [deep]\ndef f(x):\n"
+        "    display({'a/b': deep, 'text/plain': [deep]}, raw=True)\n    return 4",
+        "wrong",
+        "",
+    ),
+    "20 MB of comms": (
+        "from comm import create_comm\ndef f(x):\n"
+        "    create_comm(target_name='t', data={'x': [[]] * 4_000_000})\n    return 4",
+        "error",
+        "more than 1,000,000",
+    ),
+    "20 MB of traceback": (
+        "class E(BaseException):\n    def _render_traceback_(self):\n"
+        "        return ['x' * 20_000_000]\ndef f(x): raise E",
+        "error",
+        "more than 1,000,000",
+    ),
+    "messages of other types": (
+        "import json\nkernel = get_ipython().kernel\ndef send(kind, content):\n    "
+        "kernel.session.send(kernel.iopub_socket, kind, json.dumps(content), "
+        "parent=kernel.get_parent())\ndef f(x):\n"
+        "    for odd in ([], 7, {'a': []}, None):\n"
+        "        send('stream', {'name': odd, 'text': odd})\n"
+        "        send('display_data', {'data': odd, 'metadata': odd})\n"
+        "        send('display_data', {'data': {'text/plain': odd}})\n"
+        "        send('status', {'execution_state': odd})\n"
+        "        send('odd', odd)\n"
+        "        send('error', {'ename': odd, 'evalue': odd, 'traceback': odd})\n"
+        "    return 4",
+        "error",
+        "no name",
+    ),
     "right at last": ("def f(x): return 2 * x", "passed", ""),
 }
 NAMES = {case: f"90.{n}" for n, case in enumerate(TROUBLES, 1)}
@@ -104,7 +159,7 @@ def test_a_notebook_has_an_end_however_many_cells_it_has(tmp_path, monkeypatch):
     root = course(tmp_path, chapter({name: live_exercise(name) for name in names}))
     right = "def f(x): return x * x"
     slow = f"import time\ntime.sleep(7)\n{right}"
-    monkeypatch.setattr("classroom.check.ALL_CELLS", 0.6)
+    monkeypatch.setattr("classroom.verdict.ALL_CELLS", 0.6)
     answers = {"90.1": [right], "90.2": [slow], "90.3": [right]}
     found = run_answers(pristine(root), answers, 10)
     assert [found[name].status for name in names] == ["passed", "slow", "slow"]

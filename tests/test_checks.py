@@ -1,13 +1,17 @@
 """Check cells say what is wrong, and how."""
 
 import functools
+import io
 import linecache
 import math
+from contextlib import redirect_stdout
+from random import Random
 
 import numpy as np
 import pytest
 
 from classroom import live
+from classroom.chapters import chapters
 from classroom.checks import (
     NotFilledIn,
     WrongAnswer,
@@ -258,3 +262,128 @@ def test_who_asks_for_input_is_told_that_nobody_types():
         raise StdinNotImplementedError("raw_input was called")
 
     assert "calls input(), and nobody is there to type" in refused(body)
+
+
+MACHINES = """
+import importlib
+package = importlib.import_module("mini" + "grad")
+Number = getattr(importlib.import_module("minigrad.val" + "ue"), "Val" + "ue")
+worked_out = setattr = lambda *words: None
+
+def blamed(f, *numbers):
+    leaves = [Number(number) for number in numbers]
+    f(*leaves).backward()
+    return [leaf.grad for leaf in leaves]
+
+def recorded(f, *numbers):
+    double = {"dtype": package.float64, "requires_grad": True}
+    leaves = [package.tensor(number, **double) for number in numbers]
+    f(*leaves).backward()
+    return [leaf.grad.item() for leaf in leaves]
+
+def nudged(f, *numbers, h=1e-5):
+    found = []
+    for n, number in enumerate(numbers):
+        more, less = [*numbers], [*numbers]
+        more[n], less[n] = number + h, number - h
+        found.append((f(*more) - f(*less)) / (2 * h))
+    return found
+
+def top(number, least):
+    return number.relu() if hasattr(number, "relu") else max(number, least)
+
+def tanh(number):
+    return number.tanh() if hasattr(number, "tanh") else math.tanh(number)
+"""
+FORBIDDEN = {
+    "1.1": """
+class LossSlope:
+    def __call__(self, w, xs, ys):
+        loss = lambda w: sum((w * x - y) ** 2 for x, y in zip(xs, ys)) * (1 / len(xs))
+        return MACHINE(loss, w)[0]
+loss_slope = LossSlope()
+""",
+    "4.3": """
+def predict_blame(a, b, c):
+    return MACHINE(lambda a, b, c: top(a * b, 0.0) + c, a, b, c)
+""",
+    "4.4": """
+def neuron_blame(w1, w2, b, x1, x2, y):
+    return MACHINE(lambda *w: (tanh(w[0] * x1 + w[1] * x2 + w[2]) - y) ** 2, w1, w2, b)
+""",
+    "6.1": """
+def after_ten_steps(w, rate, curvature):
+    for _ in range(10):
+        w -= rate * MACHINE(lambda w: curvature / 2 * w**2, w)[0]
+    return w
+""",
+}
+BUILT = """
+def predict_graph(start, n):
+    y = x = Number(start)
+    for _ in range(n):
+        y = y + y
+    if y.data > 10:
+        y = y * x
+    made = n + (start * 2**n > 10)
+    return [y.data, made + 1, made, 2 * made]
+"""
+STEPPED = """
+def where_it_ends(a, g):
+    optim = importlib.import_module("minigrad.optim")
+    w = package.tensor(a, dtype=package.float64, requires_grad=True)
+    adam, ends = optim.Adam([w], lr=0.1), []
+    for _ in range(2):
+        (g * w).sum().backward()
+        adam.step()
+        adam.zero_grad()
+    once = a - 0.1 * g
+    return [a, once, once, once, once - 0.09 * g, w.item()]
+"""
+ANSWERS = [
+    (name, source.replace("MACHINE", machine))
+    for name, source in FORBIDDEN.items()
+    for machine in ("blamed", "recorded", "nudged")
+]
+ANSWERS += [("3.3", BUILT), ("16.4", STEPPED)]
+
+
+def count_uses(parents):
+    several = [parent for each in parents.values() for parent in each]
+    return {name: several.count(name) for name in parents}
+
+
+def printed(name, answer, seed):
+    """Return what the hidden check of an exercise prints for an answer."""
+    exercise = chapters()[int(name.split(".")[0])].exercises[name]
+    names = {"math": math, "rng": Random(seed), "count_uses": count_uses}
+    exec(answer or exercise.solved, names)
+    with redirect_stdout(io.StringIO()) as said:
+        exec(exercise.hidden, names)
+    return said.getvalue()
+
+
+@pytest.mark.parametrize(("name", "answer"), ANSWERS)
+def test_numbers_tell_whether_an_answer_was_worked_out(name, answer):
+    """Also where no name tells: of an object, of a name put together, of no check."""
+    for seed in range(3):
+        right = printed(name, None, seed)
+        assert printed(name, MACHINES + answer, seed) != right
+        assert printed(name, None, seed) == right  # the package is right again
+
+
+SHADOWS = """
+import sys
+def any_order(parents, say=print):
+    frame = sys._getframe()
+    while frame:
+        frame.f_globals["print"] = lambda *words: say(*words[:-1], True)
+        frame.f_globals["all"] = lambda *words: True
+        frame = frame.f_back
+    return list(parents)
+"""
+
+
+def test_an_answer_cannot_say_in_the_hidden_checks_place_that_it_is_right():
+    assert printed("5.2", SHADOWS, 1).split() != printed("5.2", None, 1).split()
+    assert printed("5.2", None, 1) != printed("5.2", None, 2)

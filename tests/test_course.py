@@ -22,6 +22,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from classroom import __main__ as commands
 from classroom import lab, testing
+from classroom.journal import only_one
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -67,17 +68,18 @@ def write_course(folder):
     (folder / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
     (folder / "backend.py").write_text(BACKEND, encoding="utf-8")
     (folder / "classroom" / "__init__.py").touch()
+    shutil.copy(ROOT / "classroom" / "journal.py", folder / "classroom")
     (folder / "classroom" / "__main__.py").write_text(COMMAND, encoding="utf-8")
     return folder
 
 
-def start(folder, *words, python=sys.executable):
+def start(folder, *words, python=sys.executable, **env):
     """Start `course.py` in `folder` as a learner would, without a network or uv."""
     unwanted = ("CI", "CONDA_DEFAULT_ENV")
     kept = {key: value for key, value in os.environ.items() if key not in unwanted}
     return subprocess.Popen(
         [python, str(folder / "course.py"), *words],
-        env={**kept, "PIP_NO_INDEX": "1", "PATH": "", "PYTHONUTF8": "1"},
+        env={**kept, "PIP_NO_INDEX": "1", "PATH": "", "PYTHONUTF8": "1", **env},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -425,6 +427,33 @@ def test_help_names_every_command(course, capsys, words):
     assert course.main(words) == 0
     told = capsys.readouterr().out
     assert all(f"\n  {name} " in told for name in course.COMMANDS)
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("safe_path", ["", "1"])
+def test_any_command_first_finishes_what_was_cut_off(folder, installed, safe_path):
+    """Here and not in classroom/, of which only half may be the newer one."""
+    files = folder / ".minigrad" / "change" / "files"
+    (files / "classroom").mkdir(parents=True)
+    newer = COMMAND.replace("exit(7)", "exit(8)")
+    (files / "classroom" / "__main__.py").write_text(newer)
+    journal = {"told": ["It is told."], "gone": [], "before": {}, "commit": ""}
+    (files.parent / "journal.json").write_text(json.dumps(journal))
+    process = start(folder, "progress", PYTHONSAFEPATH=safe_path)
+    code, out, err = finish(process)
+    (folder / "classroom" / "__main__.py").write_text(COMMAND)
+    assert (code, err) == (8, "")
+    assert "It is finished now:\nIt is told.\n['progress']" in out
+    assert not files.exists()
+
+
+def test_a_command_that_comes_second_is_told(course, capsys, monkeypatch):
+    monkeypatch.setattr("classroom.journal.PATIENCE", 0)
+    (course.ROOT / ".minigrad" / "change").mkdir(parents=True)
+    (course.ROOT / ".minigrad" / "change" / "journal.json").touch()
+    with only_one(course.ROOT / ".minigrad" / "lock", ""):
+        assert course.main(["check"]) == 1
+    assert "Another update, reset or restore is at" in capsys.readouterr().err
 
 
 def test_an_unknown_command_is_told_what_is_possible(course, capsys):

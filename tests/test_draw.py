@@ -1,8 +1,11 @@
 """What a drawing tells: in pictures, in text, and where no picture can be made."""
 
+import json
 import re
 import subprocess
 import sys
+import time
+from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +14,7 @@ import pytest
 from minigrad.drawing import rendering
 from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward
+from minigrad.nn import Module
 from minigrad.scalar.value import Value
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -118,6 +122,46 @@ def test_odd_labels_are_drawn_as_they_are():
     assert html.startswith(
         '<img alt="a|b {c} &lt;d&gt; \\N &quot;e&quot; &amp;lt; 한글'
     )
+
+
+def test_other_variables_are_not_touched():
+    class Hostile:
+        __hash__ = None
+
+        @property
+        def __class__(self):
+            raise RuntimeError("touched")
+
+        def __getattr__(self, name):
+            raise RuntimeError("touched")
+
+        __eq__ = __len__ = __bool__ = __getattr__
+
+    class Forgetful(Module):
+        def __init__(self):
+            pass
+
+    hostile, numbers = Hostile(), [0.0] * 2_000_000
+    mixed = [hostile, Forgetful(), Value(3), numbers]
+    started = time.perf_counter()
+    assert repr(draw(mixed[2] * 2)) == "mixed[2] = 3\n#1 = Mul(mixed[2], 2) = 6"
+    assert time.perf_counter() - started < 0.5
+
+
+@pytest.mark.parametrize("label", ["a\nb", "'\"", "<b>&amp;</b>", "</p>\\", "{0}%s|"])
+def test_odd_labels_on_a_slider(label):
+    x = Value(2)
+    html = draw_backward(x * x, **{label: x})._repr_mimebundle_()["text/html"]
+    found = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: found.append((tag, attributes))
+    parser.feed(html)
+    assert [tag for tag, _ in found] == ["div", "input", "img", "p"]
+    film = json.loads(dict(found[1][1])["data-film"])
+    assert film["captions"][-1].endswith(f" and 2 · 1 = 2 to {label} (now 4).")
+    frame = "".join(film["lines"][i] for i in film["frames"][-1])
+    words = "".join(ElementTree.fromstring(frame).itertext())
+    assert all(line in words for line in label.splitlines())
 
 
 def test_wide_letters_get_wide_boxes():

@@ -11,8 +11,8 @@ import minigrad
 from minigrad import nn
 from minigrad.drawing import rendering
 from minigrad.drawing.describe import Node, describe, identity
-from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 from minigrad.drawing.layout import SCISSORS, width
+from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 
 ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
@@ -397,6 +397,42 @@ def test_a_module_called_twice_has_two_boxes_and_integers_are_inputs():
         "#3 (5, 4) = gate: Linear(#1), 20 parameters",
     ]
     assert "embed.weight (11, 4)" in text
+
+
+def test_names_that_users_choose_are_drawn_as_they_are():
+    odd = "<b>|{x}\\N &amp; c>"
+    model, x = nn.Sequential(), leaf(np.ones((1, 2)))
+    model.add_module(odd, type("<Net>", (nn.Linear,), {})(2, 1))
+    assert f"{odd}: <Net>" in words(draw(model, x))
+    y = x * x
+    assert odd in words(draw_nodes(y, **{odd: x}))
+    assert f"{odd} = [[1, 1]]" in words(draw(y, **{odd: x}))
+
+
+def test_arguments_by_keyword_and_what_is_written_in_place():
+    class Bend(nn.Module):
+        def forward(self, values):
+            return values.tanh()
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bend, self.seen = Bend(), None
+
+        def forward(self, x):
+            y = self.bend(values=x)
+            y += x
+            self.seen = y * 2
+            return self.seen
+
+    block, x = Block(), leaf(np.ones((3, 4)))
+    block(x)  # keeps a result, which cannot be copied
+    assert lines(draw(block, x)) == [
+        "x (3, 4)",
+        "#1 (3, 4) = bend: Bend(x)",
+        "#2 (3, 4) = Add(#1, x)",
+        "output (3, 4) = Mul(#2, 2)",
+    ]
 
 
 def test_modules_with_several_inputs_and_outputs():

@@ -1,13 +1,13 @@
 """Grading: what each hand-in deserves, and that it costs nobody else anything."""
 
 import csv
-import io
 import json
+import math
+import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +17,8 @@ import pytest
 from distributed import Client, LocalCluster
 from distributed.security import Security
 
-from classroom import collect, sandbox
 from classroom import grade as grading
+from classroom import sandbox
 from classroom.chapters import ROOT, chapters
 from classroom.grade import (
     Order,
@@ -27,11 +27,12 @@ from classroom.grade import (
     hidden_cell,
     hidden_checks,
     moment,
-    read_students,
 )
 from classroom.judge import only_defines, same_numbers
-from classroom.notebooks import Chapter, Learner, make_label, parse_notebook
-from classroom.report import essence
+from classroom.notebooks import (
+    Chapter,
+)
+from classroom.reading import printable
 from tests import hostile
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
@@ -89,7 +90,7 @@ def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
         if "found: " in str(student) and "found: nothing" not in str(student):
             problems.append((name, "found something", str(student)))
     for name, (_, points, told) in hostile.FILES.items():
-        student = found[collect.printable(name.replace("/", "-"))]
+        student = found[printable(name.replace("/", "-"))]
         if student["points"] != points or told not in str(student["remarks"]):
             problems.append((name, student["points"], student["remarks"]))
     assert not problems, "\n".join(map(str, problems))
@@ -294,94 +295,7 @@ def test_two_workers_behind_a_scheduler_grade_as_one_does(
     assert code == 2 and "There is no scheduler" in said  # without a certificate
 
 
-# --- whose it is --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("parts", "owner"),
-    [
-        (("ada", "04_blame.ipynb"), ("ada", "", False)),
-        (("ada.zip", "x", "04_blame.ipynb"), ("ada", "", False)),
-        (("04_blame.ipynb",), ("04_blame", "", False)),
-        (
-            ("Ada King_77_assignsubmission_file_", "04_blame.ipynb"),
-            ("Ada King", "77", False),
-        ),
-        (
-            ("all.zip", "Ada King_77_assignsubmission_file", "hw.zip", "a.ipynb"),
-            ("Ada King", "77", False),
-        ),
-        (("kingada_12_3456_04_blame.ipynb",), ("kingada", "12", False)),
-        (("kingada_LATE_12_3456_04_blame-1.ipynb",), ("kingada", "12", True)),
-        (("kingada_12_3456_hw.zip", "04_blame.ipynb"), ("kingada", "12", False)),
-        (("ada", "kingada_12_3456_04_blame.ipynb"), ("ada", "", False)),
-        (
-            ("Ada King_77_assignsubmission_file_04_blame.ipynb",),
-            ("Ada King", "77", False),
-        ),
-        (("Blame_2024_03_01.ipynb",), ("Blame_2024_03_01", "", False)),
-        (("Zoe\u0308", "a.ipynb"), ("Zo\u00eb", "", False)),
-    ],
-)
-def test_whose_a_file_is(parts, owner):
-    assert collect.owner(parts) == owner
-
-
-def test_one_zip_of_an_lms_has_many_students(tmp_path):
-    made = json.dumps(hostile.honest()).encode()
-    names = [f"{who}_{n}_assignsubmission_file_/a.ipynb" for n, who in enumerate("xyz")]
-    path = tmp_path / "lms.zip"
-    path.write_bytes(hostile.zipped([(name, made) for name in names]))
-    found = collect.submissions(path)
-    assert [(s.student, s.id, len(s.files)) for s in found] == [
-        ("x", "0", 1),
-        ("y", "1", 1),
-        ("z", "2", 1),
-    ]
-    path.write_bytes(hostile.zipped([(f"hw/{w}/a.ipynb", made) for w in "xyz"]))
-    assert [s.student for s in collect.submissions(path)] == ["x", "y", "z"]
-    names = [f"ada/{folder}/a.ipynb" for folder in ("exercises", "notebooks")]
-    path.write_bytes(hostile.zipped([(name, made) for name in names]))
-    assert [s.student for s in collect.submissions(path)] == ["ada"]
-
-
-def test_who_hands_in_no_notebook_has_a_row_in_a_zip_too(tmp_path):
-    path, made = tmp_path / "lms.zip", json.dumps(hostile.honest()).encode()
-    names = [
-        "ada_1_assignsubmission_file_/a.ipynb",
-        "ada_1_assignsubmission_file_/x.md",
-    ]
-    names += ["bo_2_assignsubmission_file_/blame.docx", "notes.txt"]
-    path.write_bytes(hostile.zipped([(name, made) for name in names]))
-    ada, bo = collect.submissions(path)
-    assert not ada.problems and len(ada.files) == 1
-    assert (bo.student, bo.id, bo.files) == ("bo", "2", [])
-    assert bo.problems == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
-
-
-def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
-    made = json.dumps(hostile.honest()).encode()
-    inner = hostile.zipped([("x/a.ipynb", made)])
-    whole, path = io.BytesIO(), tmp_path / "lms.zip"
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
-        for who in ("ada", "bo"):
-            archive.writestr(f"{who}_1_assignsubmission_file_/hw.zip", inner)
-    path.write_bytes(whole.getvalue()[:-150])
-    (found,) = collect.submissions(path)
-    assert not found.files and "is it complete?" in found.problems[0]
-
-
-def test_names_that_older_programs_wrote(tmp_path):
-    made, path = json.dumps(hostile.honest()).encode(), tmp_path / "class.zip"
-    korean, german = "김철수", "Müller"
-    with zipfile.ZipFile(path, "w") as archive:
-        for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
-            archive.writestr(f"@@@@@@@{i}"[-len(name) :] + "/a.ipynb", made)
-    data = path.read_bytes()
-    for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
-        data = data.replace(f"@@@@@@@{i}"[-len(name) :].encode() + b"/", name + b"/")
-    path.write_bytes(data)
-    assert {s.student for s in collect.submissions(path)} == {korean, german}
+# --- the order ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -397,77 +311,6 @@ def test_a_deadline_is_a_moment_or_the_end_of_a_day(words, last):
     assert moment(words) == last
     zoned = last.astimezone(UTC)
     assert moment(zoned.isoformat()) == moment(f"{zoned:%Y-%m-%dT%H:%M:%SZ}") == last
-
-
-def test_an_exercise_comes_before_lessons_blanks_and_solutions():
-    made = json.dumps(hostile.honest()).encode()
-    lesson = (ROOT / "notebooks" / f"{hostile.CHAPTER.slug}.ipynb").read_bytes()
-    blank = CHAPTER.path.read_bytes()
-    hours = {"exercises/a": 1, "notebooks/a": 2, "classroom/pristine/a": 3}
-    hours["solutions/a"] = 4
-    contents = [made, lesson, blank, made.replace(b"slope", b"slope_of")]
-    files = [
-        collect.Found(("ada", *f"{name}.ipynb".split("/")), data, datetime(2027, 1, h))
-        for (name, h), data in zip(hours.items(), contents, strict=True)
-    ]
-    for order in (files, files[::-1]):
-        one = collect.Submission("ada", files=order[:])
-        (ada,) = read_students([one], [CHAPTER], None)
-        (hand_in,) = ada.hand_ins.values()
-        assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
-        assert not ada.notes
-    blank_and_ours = collect.Submission("kim", files=files[2:])
-    (kim,) = read_students([blank_and_ours], [CHAPTER], None)
-    (hand_in,) = kim.hand_ins.values()
-    assert not hand_in.answers, "our solutions are nobody's points"
-    only = collect.Submission("bob", files=files[1:2])
-    (bob,) = read_students([only], [CHAPTER], None)
-    assert not bob.hand_ins and "it is a lesson" in bob.notes[0]
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"cells": [], "metadata": {"minigrad": "x"}},
-        {"cells": [], "metadata": {"minigrad": {"chapter": [1]}}},
-        {"cells": [{"cell_type": "code", "source": "x = 1" + "+1" * 50_000}]},
-        {"cells": [{"cell_type": "code", "source": "-" * 50_000 + "1"}]},
-        {"cells": [{"cell_type": "code", "metadata": {"nbgrader": "x"}}]},
-    ],
-)
-def test_one_odd_notebook_does_not_stop_the_others(odd):
-    honest = hostile.honest()
-    extra = {**honest, "cells": honest["cells"] + odd["cells"]}
-    extra["metadata"] = honest["metadata"] | odd.get("metadata", {})
-    files = [
-        collect.Found((name, "a.ipynb"), json.dumps(notebook).encode())
-        for name, notebook in [("odd", odd), ("extra", extra), ("ada", honest)]
-    ]
-    handed_in = [collect.Submission(f.parts[0], files=[f]) for f in files]
-    students = read_students(handed_in, [CHAPTER], None)
-    assert students[2].hand_ins and not students[2].notes
-    assert students[0].notes and not students[0].hand_ins
-
-
-def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher():
-    """One in a cell of text, one in a check's cell, which ours stands in for."""
-    notebook = parse_notebook(json.dumps(hostile.honest()).encode(), "a.ipynb")
-    answered = Learner(notebook, CHAPTER).answers()
-    moved, hidden = list(answered)[:2]
-    cells = {CHAPTER.label(cell): cell for cell in notebook["cells"]}
-    cells[make_label("answer", moved)]["cell_type"] = "markdown"
-    answer, check = (cells[make_label(k, hidden)] for k in ("answer", "check"))
-    check["source"] = answer["source"] + "\n" + check["source"]
-    answer["source"] = ""
-    file = collect.Found(("ada", "a.ipynb"), json.dumps(notebook).encode())
-    submission = collect.Submission("ada", files=[file])
-    (ada,) = read_students([submission], [CHAPTER], None)
-    (hand_in,) = ada.hand_ins.values()
-    assert not {moved, hidden} & set(hand_in.answers)
-    assert hand_in.notes == [
-        f"{moved}: an answer seems to stand in a cell of text",
-        f"{hidden}: an answer seems to stand in the check's cell",
-    ]
 
 
 # --- what cannot be done ------------------------------------------------------------
@@ -527,6 +370,30 @@ def test_other_seeds_draw_other_inputs():
         assert len(printed) > 5 and printed != other[name]["outputs"][0]["text"]
 
 
+def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
+    """Each set of answers has inputs of its own, the same ones each time."""
+    slug, answers, given = hostile.CHAPTER.slug, {"4.3": [hostile.WRONG]}, []
+
+    def run(notebooks, timeout, folder):
+        given.append(json.dumps(notebooks))
+        return [[] for _ in notebooks], "stopped here"
+
+    monkeypatch.setattr(grading, "run_judge", run)
+    for other in (answers, answers, {"4.3": [hostile.WRONG + "#"]}):
+        grade_answers(slug, other, SEED, 20)
+    draws = [set(re.findall(r"Random\(\S+ \S+", text)) for text in given]
+    first, second, third = filter(
+        None, draws
+    )  # not those of runs without hidden checks
+    assert first == second and not first & third and SEED not in str(given)
+
+
+def test_names_of_pythons_own_mean_these_in_a_hidden_check(capsys):
+    names = {"print": lambda *words: None, "sum": lambda numbers: 7, "f": math.sqrt}
+    exec(hidden_cell("4.1", "print(sum([1, 2]), f(4))", "s")["source"], names)
+    assert capsys.readouterr().out == "3 2.0\n"
+
+
 def test_a_hidden_check_leaves_no_names():
     names = {"double": lambda x: 2 * x}
     exec(hidden_cell("4.1", "y = double(rng.random())", "s")["source"], names)
@@ -557,29 +424,49 @@ def test_what_only_defines_is_told_from_what_may_patch():
         assert not only_defines(patching), patching
 
 
-def test_answers_are_the_same_but_for_comments_and_layout():
-    assert essence("x = 1  # mine\n") == essence("# yours\nx  =  1")
-    assert essence("x = 1") != essence("x = 2")
-    assert essence("print 'a' # b") == essence("  print 'a' # b\n")
-
-
 def test_the_sandbox_holds():
     assert [what for what, possible in sandbox.probe().items() if possible] == [
         "run at all"
     ]
 
 
-@pytest.mark.parametrize("around", ["", "class/"])
-def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
-    with zipfile.ZipFile(tmp_path / "hand-ins.zip", "w") as file:
-        for name in ([around] if around else []) + [f"{around}ada/", f"{around}bo/"]:
-            file.writestr(name, "")
-        file.writestr(f"{around}ada/{hostile.FILE}", json.dumps(hostile.honest()))
-        file.writestr(f"{around}cy/{hostile.FILE}", json.dumps(hostile.honest()))
-    found = {s.student: s for s in collect.submissions(tmp_path / "hand-ins.zip")}
-    assert list(found) == ["ada", "bo", "cy"]
-    assert found["bo"].problems == ["bo/: there is no notebook in it"]
-    assert found["ada"].problems == []
+SYSTEMD = """#!/bin/sh
+[ -z "$REFUSED" ] || exit 1
+echo "$@" >> "$0.log"
+while [ "${1#--}" != "$1" ]; do shift; done
+exec "$@"
+"""
+
+
+def test_a_sandbox_has_a_cgroup_where_systemd_makes_one(tmp_path, monkeypatch):
+    fake = tmp_path / "systemd-run"
+    fake.write_text(SYSTEMD)
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for refused, words in (("yes", []), ("", ["systemd-run", "--scope"])):
+        monkeypatch.setenv("REFUSED", refused)
+        sandbox._cgroup.cache_clear()
+        begun = sandbox.command(["-c", ""], tmp_path)
+        assert begun[: len(words)] == words and "bwrap" in begun
+        assert sandbox.probe()["run at all"]
+    said = fake.with_suffix(".log").read_text()
+    assert f"MemoryMax={sandbox.LIMITS.memory}" in said
+    sandbox._cgroup.cache_clear()
+
+
+def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    with pytest.raises(sandbox.NoSandbox, match="this machine is a abacus, not x86_64"):
+        sandbox.require()
+
+
+def test_what_processes_that_end_leave_does_not_hide_the_others():
+    """A process or a file that has gone counts nothing, and the rest is counted."""
+    mine = sandbox.memory_of(os.getpid())
+    assert mine > psutil.Process().memory_info().rss // 2
+    assert sandbox.memory_of(1 << 30) == 0
+    assert sandbox.size_of(Path("/nowhere")) == 0
+    assert sandbox.size_of(Path(__file__)) > Path(__file__).stat().st_size
 
 
 def test_grades_of_other_students_are_not_written_over(small_class, report, tmp_path):
@@ -589,3 +476,18 @@ def test_grades_of_other_students_are_not_written_over(small_class, report, tmp_
     code, said = grade(tmp_path / "class", "--out", out, "--chapters", "4")
     assert code == 2 and "holds the grades of ada, bo, cy, di, ed" in said
     assert (out / "grades.csv").read_bytes() == sheet
+
+
+def test_one_student_is_graded_again_beside_the_others(report, tmp_path):
+    """What others have is kept, and what this one has not handed in again."""
+    before, out = report[1], shutil.copytree(report[0], tmp_path / "report")
+    hostile.written(tmp_path / "class" / "bo", hostile.honest(), "again.ipynb")
+    found = graded(tmp_path / "class", out)
+    assert found["bo"]["points"] == 3 and found["bo"]["of"] == 3
+    assert {n: s for n, s in found.items() if n != "bo"} == {
+        n: s for n, s in before.items() if n != "bo"
+    }
+    assert len(list((out / "students").iterdir())) == len(found) == 5
+    hostile.written(tmp_path / "other" / "bo", "", "broken.ipynb")
+    found = graded(tmp_path / "other", out)
+    assert found["bo"]["points"] == 3 and "is empty" in found["bo"]["remarks"][0]

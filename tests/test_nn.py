@@ -378,7 +378,7 @@ PRINTED = {
     "nn.Conv2d(1, 2, 3)": "Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 3), "
     "stride=(1, 1), padding=(0, 0))",
     "nn.Identity()": "Identity()",
-    "nn.GELU()": "GELU(approximate='none')",
+    "nn.GELU('tanh')": "GELU(approximate='tanh')",
     "nn.ModuleList([nn.Tanh()])": "ModuleList(\n  (0): Tanh()\n)",
     "nn.Sequential()": "Sequential()",
     "nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh()))": "Sequential(\n  (0): ReLU()\n"
@@ -436,7 +436,6 @@ LAYERS = [
     ("nn.Dropout(0.0)", (2, 3)),
     ("nn.Dropout(0.5).eval()", (2, 3)),
     ("nn.ReLU()", (3, 4)),
-    ("nn.GELU()", (3, 4)),
     ("nn.GELU('tanh')", (3, 4)),
     ("nn.Sigmoid()", (3, 4)),
     ("nn.Tanh()", (3, 4)),

@@ -2,6 +2,7 @@
 
 import json
 import os
+from time import process_time
 
 import pytest
 from sample import (
@@ -150,6 +151,28 @@ def test_answer_in_a_new_cell_below_the_stub(root):
     notebook = read_notebook(learner(root))
     insert_after(notebook, "answer-90-1", code("a", RIGHT["90.1"]))
     assert answers(root, notebook) == only(RIGHT["90.1"])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        markdown("odd", "#" * 300_000),
+        code("odd", "\n" * 300_000 + "x"),
+        code("odd", "def" + "\n" * 300_000 + "("),
+        code("odd", "check(" + " " * 300_000),
+        code("odd", "double" * 50_000),
+        code("odd", "double = 1\n" + "(" * 300_000),
+    ],
+    ids=range(6),
+)
+def test_a_cell_takes_time_that_grows_with_its_length_and_no_faster(root, odd):
+    made = fill(learner(root), RIGHT)
+    made["cells"].insert(4, odd)
+    write_notebook(learner(root), made)
+    begin = process_time()
+    held = Learner(read_notebook(learner(root)), Chapter(pristine(root)))
+    assert set(held.answers()) == set(RIGHT)
+    assert process_time() - begin < 2
 
 
 def test_the_header_is_put_back(tmp_path):

@@ -1,4 +1,6 @@
-"""Progress says what is known and no more; reset loses nothing."""
+"""Progress says what is known; reset loses nothing, and restore brings it back."""
+
+import time
 
 import pytest
 from sample import (
@@ -17,6 +19,7 @@ from sample import (
 )
 
 from classroom.check import Memory, Result
+from classroom.kept import restore_command
 from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
 from classroom.progress import progress_command, reset_command
 
@@ -157,3 +160,88 @@ def test_what_cannot_be_reset(root, capsys, what, words):
     assert reset_command(what, root) == 2
     assert words in capsys.readouterr().out
     assert learner(root).read_bytes() == b""
+
+
+# What is kept comes back.
+
+EARLIER = "def double(x):\n    return 2 * x"
+
+
+def keep_three(root):
+    """90.1 and 90.2 as they were, then a shorter 90.1, then nothing: all kept."""
+    fill(learner(root), RIGHT)
+    assert reset_command("90.1", root) == 0
+    fill(learner(root), {"90.1": EARLIER})
+    assert reset_command("90", root) == 0
+
+
+def listed(root, capsys, *words):
+    capsys.readouterr()
+    assert restore_command(*words, root=root) == 0
+    return capsys.readouterr().out
+
+
+def test_what_is_kept_is_listed_by_exercise_and_time(root, capsys):
+    assert "holds no answer" in listed(root, capsys)
+    keep_three(root)
+    (root / "exercises" / "kept" / "torn-2026-01-01-000000.ipynb").write_text("{")
+    (root / "exercises" / "kept" / "without a time.ipynb").write_text("{")
+    lines = [line.split() for line in listed(root, capsys).splitlines()]
+    rows = [line[:2] for line in lines if line and line[0].startswith("90.")]
+    assert rows == [["90.1", "1"], ["90.1", "2"], ["90.2", "1"], ["90.3", "1"]]
+    assert "holds no answer" in listed(root, capsys, "91")
+    day = time.strftime("%Y-%m-%d")
+    assert all(line[2] == day for line in lines if line and line[0] == "90.1")
+
+
+def test_the_latest_version_comes_back_or_the_one_asked_for(root, capsys):
+    keep_three(root)
+    others = read_notebook(learner(root))["cells"]
+    assert "90.1 is as it was kept at" in listed(root, capsys, "90.1")
+    assert EARLIER in sources(learner(root))
+    assert listed(root, capsys, "90.1", 1)
+    texts = sources(learner(root))
+    assert RIGHT["90.1"] in texts and EARLIER not in texts
+    now = read_notebook(learner(root))["cells"]
+    assert [c for c in now if c["id"] != "answer-90-1"] == (
+        [c for c in others if c["id"] != "answer-90-1"]
+    )
+    assert "90.1  " in listed(root, capsys) and EARLIER[:10] in listed(root, capsys)
+
+
+def test_own_cells_beside_an_answer_come_back_with_it(root, capsys):
+    notebook = fill(learner(root), RIGHT)
+    place = [cell["id"] for cell in notebook["cells"]].index("answer-90-2")
+    notebook["cells"].insert(place, code("own", "three = 3"))
+    notebook["cells"].insert(place + 2, markdown("note", "My note."))
+    write_notebook(learner(root), notebook)
+    before = sources(learner(root))
+    assert reset_command("90", root) == 0
+    for name in RIGHT:
+        listed(root, capsys, name)
+    assert sources(learner(root)) == before
+    assert listed(root, capsys, "90.2", 1)
+    assert sources(learner(root)) == before
+
+
+def test_an_answer_comes_back_where_there_is_no_notebook(root, capsys):
+    keep_three(root)
+    learner(root).unlink()
+    listed(root, capsys, "90.2")
+    assert RIGHT["90.2"] in sources(learner(root))
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (("91.1",), "no other version of exercise 91.1"),
+        (("90.1", 3), "no such version of exercise 90.1"),
+        (("90.9",), "no exercise 90.9"),
+    ],
+)
+def test_what_cannot_be_restored(root, capsys, words, told):
+    keep_three(root)
+    before = learner(root).read_bytes()
+    assert restore_command(*words, root=root) == 2
+    assert told in " ".join(capsys.readouterr().out.split())
+    assert learner(root).read_bytes() == before

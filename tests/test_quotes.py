@@ -15,7 +15,6 @@ QUOTED_WHOLE += ["graph/node.py", "graph/walk.py", "graph/tensor.py"]
 QUOTED_WHOLE += ["autograd/function.py", "autograd/gradients.py"]
 QUOTED_WHOLE += ["autograd/functional.py", "autograd/checkpointing.py"]
 QUOTED_WHOLE += ["autograd/gradient_checks.py", "rules/pointwise.py"]
-QUOTED_WHOLE += ["nn/functional.py"]  # by the last chapter at the latest
 LONGEST_CELL = 20
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from classroom import release as release_module
 from classroom.chapters import ROOT, SOLUTION, chapters
+from classroom.newer import version
 from tests import hostile
 
 SECRETS = {  # by name, what must not be in a release
@@ -94,6 +95,7 @@ def test_a_release_has_all_that_students_need_and_no_more(release):
     assert not {"build", "chapters", "grade", "release", "sandbox"} & modules
     for folder in ("notebooks", "exercises", "classroom/pristine"):
         assert len(list((release / folder).glob("*.ipynb"))) == len(chapters())
+    assert str(version(release)) == str(version(ROOT))
     text = (release / "README.md").read_text("utf-8")
     assert "chapters/" not in text and "solutions" not in text and "grade" not in text
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad.models import DIGITS, ResNet, resnet18, resnet50, resnet_digits
+from minigrad.models import DIGITS, ResNet, resnet18, resnet_digits
 from minigrad.models.pretrain import first_digits
-from minigrad.models.resnet import BasicBlock, Bottleneck
 from minigrad.training.data import load_digits
 
 
@@ -22,13 +21,6 @@ def test_names_and_sizes_are_torchvisions():
     assert "layer1.0.downsample.0.weight" not in state
 
 
-def test_the_bottleneck_family_has_torchvisions_sizes():
-    model = resnet50()
-    assert sum(p.numel() for p in model.parameters()) == 25_557_032
-    assert model.state_dict()["layer1.0.downsample.0.weight"].shape == (256, 64, 1, 1)
-    assert len(model.state_dict()) == 320
-
-
 def test_weights_load_from_a_file(tmp_path):
     model = resnet18()
     minigrad.save(model.state_dict(), tmp_path / "weights.safetensors")
@@ -37,7 +29,7 @@ def test_weights_load_from_a_file(tmp_path):
         assert np.array_equal(other.state_dict()[name].array, tensor.array), name
 
 
-def torch_resnet(torch, bottleneck, layers, widths):
+def torch_resnet(torch, layers, widths):
     """The same network, written for PyTorch."""
     nn = torch.nn
 
@@ -47,25 +39,16 @@ def torch_resnet(torch, bottleneck, layers, widths):
     class Block(nn.Module):
         def __init__(self, i, w, stride):
             super().__init__()
-            o = w * 4 if bottleneck else w
-            plan = [(i, w, 3, stride), (w, w, 3, 1)]
-            if bottleneck:
-                plan = [(i, w, 1, 1), (w, w, 3, stride), (w, o, 1, 1)]
-            self.depth = len(plan)
-            for k, (a, b, size, step) in enumerate(plan, 1):
-                setattr(self, f"conv{k}", conv(a, b, size, step))
-                setattr(self, f"bn{k}", nn.BatchNorm2d(b))
+            self.conv1, self.bn1 = conv(i, w, 3, stride), nn.BatchNorm2d(w)
+            self.conv2, self.bn2 = conv(w, w, 3), nn.BatchNorm2d(w)
             self.downsample = None
-            if stride > 1 or i != o:
+            if stride > 1 or i != w:
                 self.downsample = nn.Sequential(
-                    conv(i, o, 1, stride), nn.BatchNorm2d(o)
+                    conv(i, w, 1, stride), nn.BatchNorm2d(w)
                 )
 
         def forward(self, x):
-            y = x
-            for k in range(1, self.depth + 1):
-                y = getattr(self, f"bn{k}")(getattr(self, f"conv{k}")(y))
-                y = y.relu() if k < self.depth else y
+            y = self.bn2(self.conv2(self.bn1(self.conv1(x)).relu()))
             return (y + (self.downsample(x) if self.downsample else x)).relu()
 
     class Net(nn.Module):
@@ -77,7 +60,7 @@ def torch_resnet(torch, bottleneck, layers, widths):
                 blocks = []
                 for k in range(count):
                     blocks.append(Block(i, w, 2 if n and not k else 1))
-                    i = w * 4 if bottleneck else w
+                    i = w
                 setattr(self, f"layer{n + 1}", nn.Sequential(*blocks))
             self.fc = nn.Linear(i, 7)
 
@@ -91,16 +74,15 @@ def torch_resnet(torch, bottleneck, layers, widths):
 
 
 @pytest.mark.parametrize("train", [True, False])
-@pytest.mark.parametrize("block", [BasicBlock, Bottleneck])
-def test_logits_and_gradients_are_pytorchs(block, train):
+def test_logits_and_gradients_are_pytorchs(train):
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     layers, widths = (1, 2, 1, 1), (8, 12, 16, 20)
-    theirs = torch_resnet(torch, block is Bottleneck, layers, widths)
+    theirs = torch_resnet(torch, layers, widths)
     for name, buffer in theirs.named_buffers():
         if "running" in name:
             buffer.uniform_(0.5, 1.5)
-    ours = ResNet(block, layers, num_classes=7, widths=widths).double()
+    ours = ResNet(layers, num_classes=7, widths=widths).double()
     ours.load_state_dict(
         {
             n: minigrad.from_numpy(t.numpy().copy())
@@ -125,7 +107,7 @@ def test_logits_and_gradients_are_pytorchs(block, train):
 
 
 def test_a_network_for_small_images():
-    model = ResNet(BasicBlock, (1, 1), 5, widths=(4, 8), channels=1, small=True)
+    model = ResNet((1, 1), 5, widths=(4, 8), channels=1, small=True)
     assert model(minigrad.rand(2, 1, 8, 8)).shape == (2, 5)
     assert model.layer2(model.layer1(model.conv1(minigrad.rand(2, 1, 8, 8)))).shape == (
         2,

@@ -1,8 +1,12 @@
 """A newer course comes under filled-in exercises, and not a line is lost."""
 
+import errno
+import os
 import shutil
 import signal
 import subprocess
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from sample import (
@@ -19,8 +23,19 @@ from sample import (
     sources,
 )
 
-from classroom import update
-from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
+from classroom import __main__ as commands
+from classroom import journal
+from classroom.check import find
+from classroom.journal import BUSY, OF_ITS_OWN, Trouble, alone, finish_first
+from classroom.kept import take_newest
+from classroom.notebooks import (
+    Chapter,
+    Learner,
+    all_chapters,
+    read_notebook,
+    write_notebook,
+)
+from classroom.progress import reset_command
 from classroom.update import update_command
 
 NEW_STUB = f"def triple(number):\n    {BLANK}"
@@ -62,6 +77,14 @@ def learn(root):
 def everything(root):
     files = (root / "exercises").rglob("*")
     return {p.name: p.read_bytes() for p in files if p.is_file()}
+
+
+def contents(root):
+    """All of a course but for what is kept."""
+    paths = [path.relative_to(root) for path in root.rglob("*")]
+    apart = {".minigrad", "kept", ".git"}
+    files = [p for p in paths if (root / p).is_file() and not apart & set(p.parts)]
+    return {path.as_posix(): (root / path).read_bytes() for path in files}
 
 
 def assert_updated(root, before):
@@ -137,25 +160,26 @@ def test_a_release_of_other_chapters_takes_none_away(tmp_path, capsys):
     assert "no longer" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("where", ["copy_course", "_put_back_one"])
-def test_an_interrupted_update_leaves_all_answers(tmp_path, capsys, monkeypatch, where):
+@pytest.mark.parametrize("where", ["copy", "_put_back_one", "write_journal"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left")])
+def test_an_update_that_stops_early_has_changed_nothing(
+    tmp_path, capsys, monkeypatch, where, error
+):
     root = older_course(tmp_path / "course")
     learn(root)
     newer = newer_course(tmp_path / "newer")
-    before = {
-        path.name: path.read_bytes() for path in learner(root).parent.glob("*.ipynb")
-    }
+    before = contents(root)
 
-    def interrupted(*_):
-        learner(root).unlink()
-        raise KeyboardInterrupt
+    def stopped(*_):
+        raise error
 
     with monkeypatch.context() as context:
-        context.setattr(f"classroom.update.{where}", interrupted)
-        assert update_command(str(newer), root) == 130
-    assert "Your notebooks are as they were" in capsys.readouterr().out
-    for name, content in before.items():
-        assert (root / "exercises" / name).read_bytes() == content
+        context.setattr(f"classroom.update.{where}", stopped)
+        code = 130 if error is KeyboardInterrupt else 2
+        assert update_command(str(newer), root) == code
+    assert "Your notebooks" in capsys.readouterr().out
+    assert contents(root) == before
+    assert not (root / ".minigrad" / "change").exists()
     assert update_command(str(newer), root) == 0
     texts = sources(learner(root))
     assert RIGHT["90.1"] in texts and RIGHT["90.2"] in texts
@@ -186,6 +210,169 @@ def test_sources_that_are_none(tmp_path, capsys, make):
 def test_without_git_and_without_source(tmp_path, capsys):
     assert update_command(None, older_course(tmp_path)) == 2
     assert "python3 course.py update PATH-OF-THE-ZIP" in capsys.readouterr().out
+
+
+# Which course is taken.
+
+
+def dated(folder, date):
+    (folder / "classroom" / "version.txt").write_text(f"{date}\n")
+    return folder
+
+
+def answering(monkeypatch, answer):
+    monkeypatch.setattr("builtins.input", lambda question: print(question) or answer)
+
+
+def nobody(monkeypatch):
+    monkeypatch.setattr("builtins.input", Mock(side_effect=EOFError))
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip"])
+@pytest.mark.parametrize("date", ["2026-05-01T10:00:00+00:00", "$Format:%cI$"])
+def test_an_older_course_is_not_taken_unasked(
+    tmp_path, capsys, monkeypatch, kind, date
+):
+    root = dated(older_course(tmp_path / "course"), "2026-05-01T10:00:00Z")
+    fill(learner(root), RIGHT)
+    before = contents(root)
+    older = dated(newer_course(tmp_path / "zip" / "minigrad-main"), "2026-05-01T09:59Z")
+    older = older if date[0] == "2" else dated(older, date)
+    if kind == "zip":
+        older = shutil.make_archive(tmp_path / "older", "zip", older.parent)
+    nobody(monkeypatch)
+    assert update_command(str(older), root) == 2
+    answering(monkeypatch, "n")
+    assert update_command(str(older), root) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    there = "of 2026-05-01 09:59" if date[0] == "2" else "of an unknown date"
+    assert f"is {there}, yours of 2026-05-01 10:00." in said
+    assert "Nothing was taken." in said
+    assert contents(root) == before and not (root / "exercises" / "kept").exists()
+    answering(monkeypatch, "y")
+    assert update_command(str(older), root) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"up to date: that {there}, after that of 2026-05-01 10:00." in said
+    assert learner(root, "91_added").exists()
+
+
+def test_a_newer_course_is_taken_unasked_and_named(tmp_path, capsys, monkeypatch):
+    root = dated(older_course(tmp_path / "course"), "2026-05-01T10:00:00+02:00")
+    newer = dated(newer_course(tmp_path / "newer"), "2026-05-01T09:00:00+00:00")
+    nobody(monkeypatch)
+    assert update_command(str(newer), root) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "that of 2026-05-01 09:00, after that of 2026-05-01 10:00." in said
+
+
+def test_a_folder_that_only_contains_a_course_is_asked_about(
+    tmp_path, capsys, monkeypatch
+):
+    root = older_course(tmp_path / "course")
+    before = contents(root)
+    downloads = tmp_path / "Downloads"
+    dated(newer_course(downloads / "minigrad-main"), "2026-05-01T09:00:00+00:00")
+    newer_course(downloads / "minigrad-main (1)")
+    nobody(monkeypatch)
+    assert update_command(str(downloads), root) == 2
+    answering(monkeypatch, "")
+    assert update_command(str(downloads), root) == 2
+    said = " ".join(capsys.readouterr().out.replace("\n", " ").split())
+    assert "minigrad-main in it is one, of 2026-05-01 09:00." in said
+    assert "Other courses in it: minigrad-main (1). Take minigrad-main?" in said
+    assert contents(root) == before
+    answering(monkeypatch, "yes")
+    assert update_command(str(downloads), root) == 0
+    assert learner(root, "91_added").exists()
+
+
+# A chapter that has another name now, in a JupyterLab that was open all the while.
+
+
+@pytest.fixture
+def renamed(tmp_path):
+    """A course whose chapter has just been renamed by an update."""
+    root = course(tmp_path / "course")
+    fill(learner(root), {"90.1": RIGHT["90.1"], "90.2": RIGHT["90.2"]})
+    shutil.copy(learner(root), tmp_path / "open.ipynb")
+    newer = course(tmp_path / "newer", chapter(slug="90_renamed"))
+    (newer / "chapters").mkdir()
+    assert update_command(str(newer), root) == 0
+    assert not learner(root).exists()
+    assert RIGHT["90.1"] in sources(learner(root, "90_renamed"))
+    return root
+
+
+def saved_by_jupyterlab(root, path, answers, later):
+    """Save what JupyterLab has, some seconds after the update."""
+    shutil.copy(root.parent / "open.ipynb", path)
+    fill(path, answers)
+    now = path.stat().st_mtime + later
+    os.utime(path, (now, now))
+
+
+LATER = "def double(x):\n    return sum([x, x])"
+
+
+def test_what_jupyterlab_saves_under_the_former_name_counts(renamed, capsys):
+    root, new = renamed, learner(renamed, "90_renamed")
+    fill(new, {"90.3": RIGHT["90.3"]})
+    saved_by_jupyterlab(root, learner(root), {"90.1": LATER}, later=5)
+    before = {learner(root).read_bytes(), new.read_bytes()}
+    take_newest(root)
+    said = capsys.readouterr().out
+    assert "90_sample.ipynb is the former name of 90_renamed.ipynb" in said
+    assert (
+        "The newest text, that of 90_sample.ipynb, is in 90_renamed.ipynb now" in said
+    )
+    path, found, _ = find("90", all_chapters(root), root)
+    answers = Learner(read_notebook(path), found).answers()
+    assert answers == {
+        "90.1": [LATER],
+        "90.2": [RIGHT["90.2"]],
+        "90.3": answers["90.3"],
+    }
+    assert RIGHT["90.3"] in answers["90.3"]
+    assert not learner(root).exists()
+    kept = (root / "exercises" / "kept").glob("*.ipynb")
+    assert {path.read_bytes() for path in kept} == before
+    capsys.readouterr()
+    take_newest(root)
+    assert capsys.readouterr().out == ""
+
+
+def test_what_was_saved_last_counts_under_the_new_name_too(renamed, capsys):
+    new = learner(renamed, "90_renamed")
+    saved_by_jupyterlab(renamed, learner(renamed), {"90.3": RIGHT["90.3"]}, later=-60)
+    fill(new, {"90.1": LATER})
+    take_newest(renamed)
+    assert {LATER, RIGHT["90.2"], RIGHT["90.3"]} <= set(sources(new))
+    assert not learner(renamed).exists()
+
+
+@pytest.mark.parametrize("there", [None, "{"])
+def test_a_former_notebook_counts_where_the_other_is_gone_or_torn(renamed, there):
+    new = learner(renamed, "90_renamed")
+    new.unlink()
+    if there:
+        new.write_text(there)
+    saved_by_jupyterlab(renamed, learner(renamed), {"90.1": LATER}, later=-5)
+    take_newest(renamed)
+    assert {LATER, RIGHT["90.2"]} <= set(sources(new))
+
+
+def test_each_command_looks_for_former_names_and_leaves_all_others(
+    renamed, capsys, monkeypatch
+):
+    mine = renamed / "exercises" / "90_sample-Copy1.ipynb"
+    for path in mine, renamed / "exercises" / "mine.ipynb", learner(renamed):
+        saved_by_jupyterlab(renamed, path, {"90.1": LATER}, later=5)
+    monkeypatch.setattr(commands, "ROOT", renamed)
+    monkeypatch.setattr(commands, "app", lambda prog_name: None)
+    commands.main()
+    assert LATER in sources(learner(renamed, "90_renamed"))
+    assert mine.exists() and (renamed / "exercises" / "mine.ipynb").exists()
+    assert not learner(renamed).exists()
 
 
 # With git: `upstream` is where the course comes from, `root` the learner's clone.
@@ -242,6 +429,7 @@ def test_git_with_changed_exercises(upstream, root, capsys):
     assert update_command(None, root) == 0
     assert_updated(root, before)
     assert newest(upstream, root)
+    assert len(git(root, "worktree", "list").stdout.splitlines()) == 1
     capsys.readouterr()
     assert update_command(None, root) == 0
     assert "newest course already" in capsys.readouterr().out
@@ -350,20 +538,170 @@ def test_git_that_fails_leaves_everything_as_it_was(upstream, root, capsys):
     assert everything(root) == before
 
 
-def test_ctrl_c_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch, name):
+    number = getattr(signal, name, signal.SIGINT)  # Windows has no SIGHUP
     root = older_course(tmp_path / "course")
     learn(root)
     newer = newer_course(tmp_path / "newer")
-    copy_course = update.copy_course
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        break_off(monkeypatch, lambda: signal.raise_signal(number))
+        assert update_command(str(newer), root) == 0
+        said = capsys.readouterr().out
+        assert "One moment" in said and "The course is up to date" in said
+        assert RIGHT["90.1"] in sources(learner(root))
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, before)
 
-    def interrupted(*arguments):
-        signal.raise_signal(signal.SIGINT)
-        copy_course(*arguments)
 
-    monkeypatch.setattr("classroom.update.copy_course", interrupted)
-    assert update_command(str(newer), root) == 0
+# An update that was cut off, at any of the moments that matter.
+
+
+class Killed(BaseException):
+    """Nothing catches it: what was to come after does not."""
+
+
+def killed():
+    raise Killed
+
+
+def break_off(monkeypatch, act, after=0):
+    """Let `act` happen once so many files are in place, the journal among them."""
+    put_in_place, moved = journal.put_in_place, []
+
+    def put(new, path):
+        put_in_place(new, path)
+        moved.append(path)
+        if len(moved) == after + 1:
+            act()
+
+    monkeypatch.setattr("classroom.journal.put_in_place", put)
+
+
+def cut_off(monkeypatch, root, newer, after):
+    with monkeypatch.context() as context:
+        break_off(context, killed, after)
+        with pytest.raises(Killed):
+            update_command(newer, root)
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_the_next_command_finishes_an_update_that_was_killed(
+    tmp_path, capsys, monkeypatch, after
+):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    newer = newer_course(tmp_path / "newer")
+    before = everything(root)
+    cut_off(monkeypatch, root, str(newer), after)
+    capsys.readouterr()
+    finish_first(root)
+    assert_updated(root, before)
     said = capsys.readouterr().out
-    assert "One moment" in said and "The course is up to date" in said
-    assert RIGHT["90.1"] in sources(learner(root))
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
+    assert "was cut off before its end. It is finished now" in said
+    assert "answers back in place: 90.1, 90.2. Changed, check again: 90.2." in said
+    finish_first(root)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("after", range(0, 8, 2))
+def test_git_that_was_killed_with_an_update(upstream, root, capsys, monkeypatch, after):
+    learn(root)
+    publish(upstream)
+    before = everything(root)
+    cut_off(monkeypatch, root, None, after)
+    (root / ".git" / "index.lock").touch()  # as a killed git leaves it
+    assert update_command(None, root) == 0
+    assert "newest course already" in capsys.readouterr().out
+    assert_updated(root, before)
+    assert newest(upstream, root)
+    (root / ".git" / "index.lock").unlink()
+    changed = git(root, "status", "--porcelain").stdout.split()
+    assert {name for name in changed if len(name) > 2 and "exercises/" not in name} == (
+        set()
+    )
+
+
+def test_what_is_saved_after_the_kill_is_not_written_over(
+    tmp_path, capsys, monkeypatch
+):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    cut_off(monkeypatch, root, str(newer_course(tmp_path / "newer")), 0)
+    fill(learner(root), {"90.1": "def double(x):\n    return 2 * x"})
+    finish_first(root)
+    assert "90_sample.ipynb: you saved it while" in capsys.readouterr().out
+    assert "def double(x):\n    return 2 * x" in sources(learner(root))
+    assert learner(root, "91_added").exists()
+
+
+def test_a_journal_that_cannot_be_followed_says_why_and_waits(
+    tmp_path, capsys, monkeypatch
+):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    before = everything(root)
+    cut_off(monkeypatch, root, str(newer_course(tmp_path / "newer")), 0)
+    with monkeypatch.context() as context:
+        full = OSError(28, "No space left on device")
+        context.setattr("classroom.journal.os.replace", Mock(side_effect=full))
+        with pytest.raises(Trouble, match="No space left .* goes on where it stopped"):
+            finish_first(root)
+    finish_first(root)
+    assert_updated(root, before)
+
+
+def test_a_folder_of_the_course_on_another_disk(tmp_path, monkeypatch):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    before = everything(root)
+    replace = os.replace
+
+    def only_beside(new, path):
+        if Path(new).parent != Path(path).parent:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        replace(new, path)
+
+    monkeypatch.setattr("classroom.journal.os.replace", only_beside)
+    assert update_command(str(newer_course(tmp_path / "newer")), root) == 0
+    assert_updated(root, before)
+    assert not list(root.rglob("*.unfinished"))
+
+
+def test_room_is_asked_for_first(tmp_path, capsys, monkeypatch):
+    root = older_course(tmp_path / "course")
+    learn(root)
+    before = contents(root)
+    full = Mock(return_value=Mock(free=1000))
+    monkeypatch.setattr("classroom.newer.shutil.disk_usage", full)
+    assert update_command(str(newer_course(tmp_path / "newer")), root) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The disk is nearly full: an update needs 0." in said
+    assert contents(root) == before
+    assert not (root / "exercises" / "kept").exists()
+
+
+def test_whoever_comes_second_is_told_in_one_sentence(tmp_path, capsys, monkeypatch):
+    root = older_course(tmp_path / "course")
+    monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
+    with alone(root):
+        for second in update_command, reset_command:
+            assert second("90", root) == 2
+            assert " ".join(capsys.readouterr().out.split()) == BUSY
+
+
+@pytest.mark.posix
+def test_a_git_that_outlives_its_update_holds_the_lock(tmp_path, monkeypatch):
+    root = older_course(tmp_path / "course")
+    monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
+    with alone(root):
+        process = subprocess.Popen(["sleep", "60"], **OF_ITS_OWN)
+    with pytest.raises(Trouble, match="at this moment"), alone(root):
+        pass
+    process.kill()
+    process.wait()
+    with alone(root):
+        pass

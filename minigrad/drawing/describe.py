@@ -6,7 +6,6 @@ value has in common with its views as its `memory`. Nothing else looks into a va
 """
 
 import itertools
-import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
@@ -16,8 +15,10 @@ from minigrad.scalar.value import Value
 
 READABLE = 80  # values in one picture
 LOOKED_AT = 1000  # items of a list among the variables, as names of nodes
-PARTS = "Draw a part: one neuron, one data point's loss, a value on the way."
-FOLDS = "Draw a part, or draw(model, x), which makes one box of each module."
+TOO_LARGE = f"""\
+This graph has more than {READABLE} values, too many to read.
+Draw a part: one neuron, one data point's loss, a value on
+the way. Or draw(model, x), which makes one box of each module."""
 KINDS = {"": "leaf", "constant": "constant", "placeholder": "constant"}
 
 
@@ -97,16 +98,11 @@ def _(items: list | tuple) -> Iterable[tuple[str, Any]]:
     return [(f"[{i}]", item) for i, item in near if can_be_drawn(item)]
 
 
-def number(x: float) -> str:
-    """Return x with four significant digits, as many as are the same everywhere."""
-    return f"{x + 0.0:.4g}"  # -0.0 + 0.0 is 0.0
-
-
-class Forgotten:
-    """An argument that is a constant, and nobody knows any more which."""
-
-
-describe.register(Forgotten, lambda constant: Node("constant", op="constant"))
+def number(x: Any) -> str:
+    """Return a number, or lists of numbers, with four digits: the same everywhere."""
+    if isinstance(x, list):
+        return f"[{', '.join(map(number, x))}]"
+    return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
 
 
 def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
@@ -118,7 +114,7 @@ def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
     """
     found = [saved if node is None else node for node, saved in arguments]
     if len(found) <= 2:
-        found = [Forgotten() if x is None else x for x in found]
+        found = [Node("constant", op="constant") if x is None else x for x in found]
     return [(x, None) for x in found if x is not None]
 
 
@@ -164,7 +160,7 @@ def graph_of(
             return found.get(key)
         held.append(value)  # so that no other takes its id
         found[key] = None  # until its parents are found: a cut may lead in a circle
-        node = tell(value)
+        node = value if isinstance(value, Node) else tell(value)
         if key in names:
             put_name(node, *names[key])
         if node.op == "constant":
@@ -180,8 +176,4 @@ def graph_of(
         return node
 
     visit(root)
-    if len(held) <= READABLE:
-        return nodes
-    advice = FOLDS if tell(root).edges[0][1] is None else PARTS
-    text = f"This graph has more than {READABLE} values, too many to read. {advice}"
-    return [Node(textwrap.fill(text, 60), op="constant")]
+    return nodes if len(held) <= READABLE else [Node(TOO_LARGE, op="constant")]

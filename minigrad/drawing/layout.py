@@ -54,7 +54,8 @@ def dot(
             looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]
             layout.box(layout.names[node], node.rows, looks | look, room)
         if bare:
-            layout.links(node)
+            for parent, _ in node.edges:
+                layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
         elif node.kind == "result":
             layout.operation(node, look, versions[-1].grad)
         elif node.edges:
@@ -80,20 +81,19 @@ class Layout:
 
         self.down, self.inline = down, inline
         self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
+        self.made = {node: f"op{i}" for i, node in enumerate(nodes)}
         shape = GRAPH | {"rankdir": "TB" if down else "LR"}
         self.graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
-        self.nohtml = graphviz.nohtml
 
     def box(
         self, name: str, fields: list[str], look: dict, room: float = 0, flat=False
     ) -> None:
         """Add a box with one field below, or if `flat` beside, the other."""
         parts = [f"<{p}> {escape(f)}" for p, f in zip("vgs", fields, strict=False)]
-        label = "|".join(parts)
-        if self.down != flat:  # braces turn the direction
-            label = f"{{{label}}}"
+        turns = 2 if self.down == flat else 1  # braces turn the direction
+        label = "{" * turns + "|".join(parts) + "}" * turns
         room = max(room, sum(map(width, fields)) if flat else widest(fields))
-        self.graph.node(name, self.nohtml(label), **look, width=f"{room:.2f}")
+        self.graph.node(name, label, **look, width=f"{room:.2f}")
 
     def arrow(self, tail: str, head: str, words: str, **look: str) -> None:
         """Add an arrow; words on it are a node, so that no line runs through them."""
@@ -108,7 +108,7 @@ class Layout:
 
     def operation(self, node: Node, look: dict, upstream: float | str | None) -> None:
         """Add what made a node, the arrows into it and out of it, and those back."""
-        op = self.made(node)
+        op = self.made[node]
         gray = GRAYED if node.idle or node.frozen else {}
         fields = fields_of(node, node in self.inline)
         self.box(op, fields, OPERATION | gray | look, flat=bool(self.inline))
@@ -129,11 +129,6 @@ class Layout:
             if node.passed is not None:
                 self.graph.edge(op, grad, **back)
 
-    def links(self, node: Node) -> None:
-        """Add the arrows from a node to those that backward visits after it."""
-        for parent, _ in node.edges:
-            self.graph.edge(self.names[parent], self.names[node], **BACK)
-
     def cut(self, node: Node) -> None:
         """Add the line to what a constant was cut off from, with the scissors on it."""
         (origin, _), *_ = node.edges
@@ -142,17 +137,13 @@ class Layout:
         self.graph.edge(self.sides(origin)[0], scissors, **CUT)
         self.graph.edge(scissors, f"{self.names[node]}:v", **CUT)
 
-    def made(self, node: Node) -> str:
-        """Return the name of the box of what made a node."""
-        return f"op{self.names[node]}"
-
     def sides(self, node: Node, apart: bool = True) -> tuple[str, str]:
         """Return where arrows leave a box, and where they come back to.
 
         Across the page those are two rows, unless two arrows would lie on each other.
         """
         if node in self.inline:
-            return self.made(node), self.made(node)
+            return self.made[node], self.made[node]
         name = self.names[node]
         rows = apart and node.grad is not None and not self.down
         return (f"{name}:v", f"{name}:g") if rows else (name, name)

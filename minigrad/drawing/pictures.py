@@ -120,15 +120,12 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
     return {k: v for k, v in everything.items() if k.isidentifier() and k[0] != "_"}
 
 
-NOTHING = object()  # where a node has a None among its next functions
-
-
 def describe_node(node: Any) -> Node:
     """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
-    if node is NOTHING:
-        return Node("None", op="constant")
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
-    targets = [NOTHING if x is None else x for x, _ in node.next_functions]
+    targets = [
+        target or Node("None", op="constant") for target, _ in node.next_functions
+    ]
     edges = [(target, None) for target in targets]
     return Node(name, op=name if edges else "", edges=edges, label=name, note=name)
 

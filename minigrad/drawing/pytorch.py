@@ -7,7 +7,15 @@ Nothing else in minigrad needs PyTorch. Its graph has the words that ours has:
 
 from typing import Any
 
-from minigrad.drawing.describe import Node, describe, identity, known, members, memory
+from minigrad.drawing.describe import (
+    Node,
+    describe,
+    identity,
+    known,
+    members,
+    memory,
+    number,
+)
 from minigrad.drawing.tensors import members_of_module, operation, with_numbers
 
 try:
@@ -55,7 +63,7 @@ def arguments(node: GraphNode) -> list[tuple[Any, None]]:
         found.append((came_from, constants[0] if constants else None))
     exponent = saved(node, "exponent")
     if isinstance(exponent, int | float):  # a number has no edge
-        return [*known(found), (torch.tensor(exponent), None)]
+        return [*known(found), (Node(number(exponent), op="constant"), None)]
     return known(found)
 
 

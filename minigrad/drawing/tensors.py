@@ -34,14 +34,7 @@ FEW = 4  # numbers that are shown; of more, the shape
 def shown(array: Any) -> str:
     """Return a few numbers as they are, and of more their shape."""
     few = 0 < math.prod(array.shape) <= FEW
-    return nested(array.tolist()) if few else str(tuple(array.shape))
-
-
-def nested(values: Any) -> str:
-    """Return lists of numbers as text, with four digits each."""
-    if isinstance(values, list):
-        return f"[{', '.join(map(nested, values))}]"
-    return number(values) if isinstance(values, float) else str(values)
+    return number(array.tolist()) if few else str(tuple(array.shape))
 
 
 def with_numbers(node: Node, tensor: Any) -> Node:

@@ -1,13 +1,4 @@
 """minigrad.models: whole networks, under the names that torchvision gives them."""
 
 from minigrad.models.gpt import GPT
-from minigrad.models.resnet import (
-    DIGITS,
-    ResNet,
-    resnet18,
-    resnet34,
-    resnet50,
-    resnet101,
-    resnet152,
-    resnet_digits,
-)
+from minigrad.models.resnet import DIGITS, ResNet, resnet18, resnet_digits

@@ -11,25 +11,19 @@ from minigrad.models.resnet import DIGITS, resnet_digits
 from minigrad.nn.functional import cross_entropy
 from minigrad.optim import SGD, CosineAnnealingLR
 from minigrad.tensors import creation
-from minigrad.training.data import (
-    DataLoader,
-    Subset,
-    TensorDataset,
-    load_digits,
-    random_split,
-)
+from minigrad.training import data
 from minigrad.training.fit import train
 from minigrad.training.saving import save
 
 EPOCHS = 20
 
 
-def first_digits() -> list[Subset]:
+def first_digits() -> list[data.Subset]:
     """Return the digits 0 to 4 in two parts: four fifths to learn, one to test."""
-    images, classes = load_digits().tensors
+    images, classes = data.load_digits().tensors
     few = classes.array < 5
-    digits = TensorDataset(Tensor(images.array[few]), Tensor(classes.array[few]))
-    return random_split(digits, [0.8, 0.2], seed=0)
+    digits = data.TensorDataset(Tensor(images.array[few]), Tensor(classes.array[few]))
+    return data.random_split(digits, [721, 180], seed=0)
 
 
 def shifted(images: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
@@ -41,7 +35,7 @@ def shifted(images: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
 def main() -> None:
     creation.manual_seed(0)
     learnt, tested = first_digits()
-    batches = DataLoader(learnt, 64, shuffle=True)
+    batches = data.DataLoader(learnt, 64, shuffle=True)
     model = resnet_digits()
     sgd = SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4)
     schedule = CosineAnnealingLR(sgd, EPOCHS)
@@ -51,7 +45,7 @@ def main() -> None:
         schedule.step()
         print(f"epoch {epoch + 1}: loss {loss:.4f}")
     model.eval()
-    ((images, classes),) = DataLoader(tested, len(tested))
+    ((images, classes),) = data.DataLoader(tested, len(tested))
     with no_grad():
         right = model(images).argmax(1) == classes
     save(model.state_dict(), DIGITS)

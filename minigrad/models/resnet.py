@@ -8,10 +8,8 @@ Source: K. He et al., "Deep Residual Learning for Image Recognition", 2015.
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import ClassVar
 
 from minigrad.nn import (
-    AdaptiveAvgPool2d,
     BatchNorm2d,
     Conv2d,
     Identity,
@@ -41,8 +39,6 @@ class BasicBlock(Module):
     From (N, inputs, H, W) to (N, width, H / stride, W / stride).
     """
 
-    expansion: ClassVar[int] = 1
-
     def __init__(self, inputs: int, width: int, stride: int = 1):
         super().__init__()
         self.conv1, self.bn1 = conv3x3(inputs, width, stride), BatchNorm2d(width)
@@ -56,27 +52,6 @@ class BasicBlock(Module):
         return self.relu(out + (self.downsample(x) if self.downsample else x))
 
 
-class Bottleneck(Module):
-    """Three convolutions, narrow in the middle: from inputs to 4 width channels."""
-
-    expansion: ClassVar[int] = 4
-
-    def __init__(self, inputs: int, width: int, stride: int = 1):
-        super().__init__()
-        outputs = width * self.expansion
-        self.conv1, self.bn1 = conv1x1(inputs, width), BatchNorm2d(width)
-        self.conv2, self.bn2 = conv3x3(width, width, stride), BatchNorm2d(width)
-        self.conv3, self.bn3 = conv1x1(width, outputs), BatchNorm2d(outputs)
-        self.relu = ReLU()
-        self.downsample = shortcut(inputs, outputs, stride)
-
-    def forward(self, x):
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.relu(self.bn2(self.conv2(out)))
-        out = self.bn3(self.conv3(out))
-        return self.relu(out + (self.downsample(x) if self.downsample else x))
-
-
 def shortcut(inputs: int, outputs: int, stride: int) -> Sequential | None:
     """Return what makes x fit beside f(x); None where it fits as it is."""
     if stride == 1 and inputs == outputs:
@@ -84,22 +59,16 @@ def shortcut(inputs: int, outputs: int, stride: int) -> Sequential | None:
     return Sequential(conv1x1(inputs, outputs, stride), BatchNorm2d(outputs))
 
 
-def stage(
-    block: type[BasicBlock | Bottleneck],
-    count: int,
-    inputs: int,
-    width: int,
-    stride: int,
-) -> Sequential:
+def stage(count: int, inputs: int, width: int, stride: int) -> Sequential:
     """Return blocks in a row; the first brings images to their new size."""
-    first, outputs = block(inputs, width, stride), width * block.expansion
-    return Sequential(first, *(block(outputs, width) for _ in range(count - 1)))
+    first = BasicBlock(inputs, width, stride)
+    return Sequential(first, *(BasicBlock(width, width) for _ in range(count - 1)))
 
 
 def kaiming(module: Module) -> None:
     """Give a convolution weights that keep the size of gradients."""
     if isinstance(module, Conv2d):
-        init.kaiming_normal_(module.weight, 0.0, "fan_out", "relu")
+        init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
 
 class ResNet(Module):
@@ -112,7 +81,6 @@ class ResNet(Module):
 
     def __init__(
         self,
-        block: type[BasicBlock | Bottleneck],
         layers: Sequence[int],
         num_classes: int = 1000,
         widths: Sequence[int] = (64, 128, 256, 512),
@@ -128,52 +96,28 @@ class ResNet(Module):
         self.stages, inputs = [], widths[0]
         for i, (count, width) in enumerate(zip(layers, widths, strict=True)):
             self.stages.append(f"layer{i + 1}")
-            blocks = stage(block, count, inputs, width, 2 if i else 1)
-            setattr(self, self.stages[-1], blocks)
-            inputs = width * block.expansion
-        self.avgpool, self.fc = AdaptiveAvgPool2d(1), Linear(inputs, num_classes)
+            setattr(self, self.stages[-1], stage(count, inputs, width, 2 if i else 1))
+            inputs = width
+        self.fc = Linear(inputs, num_classes)
         self.apply(kaiming)
 
     def forward(self, x):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         for stage in self.stages:
             x = getattr(self, stage)(x)
-        return self.fc(self.avgpool(x).flatten(1))
+        return self.fc(x.mean((2, 3)))
 
 
-def resnet(
-    block: type, layers: Sequence[int], weights: str | PathLike | None
-) -> ResNet:
-    """Return a network for 224 x 224 color images and ImageNet's 1,000 classes."""
-    model = ResNet(block, layers)
+def loaded(model: ResNet, weights: str | PathLike | None) -> ResNet:
+    """Return a model, with weights from a .safetensors file if there is one."""
     if weights is not None:
         model.load_state_dict(load(weights))
     return model
 
 
 def resnet18(weights: str | PathLike | None = None) -> ResNet:
-    """Return a network of 18 layers; `weights` is a .safetensors file."""
-    return resnet(BasicBlock, (2, 2, 2, 2), weights)
-
-
-def resnet34(weights: str | PathLike | None = None) -> ResNet:
-    """Return a network of 34 layers; `weights` is a .safetensors file."""
-    return resnet(BasicBlock, (3, 4, 6, 3), weights)
-
-
-def resnet50(weights: str | PathLike | None = None) -> ResNet:
-    """Return a network of 50 layers; `weights` is a .safetensors file."""
-    return resnet(Bottleneck, (3, 4, 6, 3), weights)
-
-
-def resnet101(weights: str | PathLike | None = None) -> ResNet:
-    """Return a network of 101 layers; `weights` is a .safetensors file."""
-    return resnet(Bottleneck, (3, 4, 23, 3), weights)
-
-
-def resnet152(weights: str | PathLike | None = None) -> ResNet:
-    """Return a network of 152 layers; `weights` is a .safetensors file."""
-    return resnet(Bottleneck, (3, 8, 36, 3), weights)
+    """Return a network of 18 layers for 224 x 224 color images, and 1,000 classes."""
+    return loaded(ResNet((2, 2, 2, 2)), weights)
 
 
 DIGITS = Path(__file__).with_name("digits.safetensors")  # written by pretrain.py
@@ -184,7 +128,5 @@ def resnet_digits(weights: str | PathLike | None = None) -> ResNet:
 
     `weights` is a .safetensors file; with DIGITS it knows the digits 0 to 4.
     """
-    model = ResNet(BasicBlock, (1, 1, 1), 5, (16, 32, 64), channels=1, small=True)
-    if weights is not None:
-        model.load_state_dict(load(weights))
-    return model
+    model = ResNet((1, 1, 1), 5, (16, 32, 64), channels=1, small=True)
+    return loaded(model, weights)

@@ -42,21 +42,6 @@ class Softmax(Module):
         return softmax(input, self.dim)
 
 
-def share_below(a):
-    """Return the share of a normal distribution below a."""
-    return (pointwise.erf(a * math.sqrt(0.5)) + 1) * 0.5
-
-
-def bell(a):
-    """Return the density of a normal distribution at a: the slope of share_below."""
-    return np.exp(-0.5 * a * a) * (1 / math.sqrt(2 * math.pi))
-
-
-GELU_EXACT = Op(
-    "Gelu",
-    lambda a: a * share_below(a),
-    a=lambda g, a: g * (share_below(a) + a * bell(a)),
-)
 GELU_TANH = Op(
     "Gelu",
     lambda a: 0.5 * a * (1 + np.tanh(ROOT * (a + 0.044715 * a * a * a))),
@@ -71,21 +56,22 @@ def slope_of_gelu(a, t):
     return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * inner
 
 
-def gelu(input, approximate="none"):
-    """Return x times the share of a normal distribution below x.
+def gelu(input, *, approximate):
+    """Return x times about the share of a normal distribution below x.
 
-    approximate="tanh" is faster. Source: D. Hendrycks, K. Gimpel, "Gaussian Error
-    Linear Units", 2016.
+    Source: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", 2016.
     """
-    return {"none": GELU_EXACT, "tanh": GELU_TANH}[approximate](input)
+    if approximate != "tanh":
+        raise NotImplementedError('gelu: only with approximate="tanh"')
+    return GELU_TANH(input)
 
 
 class GELU(Module):
-    """x times the share of a normal distribution below x."""
+    """x times about the share of a normal distribution below x."""
 
-    def __init__(self, approximate: str = "none"):
+    def __init__(self, approximate: str):
         super().__init__()
         self.approximate = approximate
 
     def forward(self, input):
-        return gelu(input, self.approximate)
+        return gelu(input, approximate=self.approximate)

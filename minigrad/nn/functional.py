@@ -8,7 +8,6 @@ from minigrad.nn.dropout import dropout
 from minigrad.nn.embedding import embedding
 from minigrad.nn.linear import linear
 from minigrad.nn.losses import (
-    binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
     mse_loss,

@@ -103,8 +103,7 @@ class Module:
         for table in self._tables():
             if name in table:
                 return table[name]
-        if name in TABLES:
-            check_begun(self)
+        check_begun(self)
         raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}")
 
     def register_buffer(self, name: str, tensor: Tensor | None) -> None:
@@ -249,8 +248,16 @@ class Module:
         """
         own = self.state_dict()
         missing = [name for name in own if name not in state_dict]
-        names = Names(missing, [name for name in state_dict if name not in own])
-        wrong = [*misnamed(names if strict else ()), *misfits(own, state_dict)]
+        unexpected = [name for name in state_dict if name not in own]
+        wrong = [
+            f"size mismatch for {name}: {state_dict[name].shape} in the state_dict, "
+            f"{own[name].shape} in the model"
+            for name in own
+            if name not in missing and state_dict[name].shape != own[name].shape
+        ]
+        for what, names in ("Unexpected", unexpected), ("Missing", missing):
+            if strict and names:
+                wrong = [f"{what} key(s) in state_dict: {', '.join(names)}", *wrong]
         if wrong:
             title = f"Error(s) in loading state_dict for {kind(self)}:"
             raise RuntimeError("\n    ".join([title, *wrong]))
@@ -258,7 +265,7 @@ class Module:
             for name, tensor in own.items():
                 if name in state_dict:
                     tensor.copy_(state_dict[name])
-        return names
+        return Names(missing, unexpected)
 
     def extra_repr(self) -> str:
         """Return what stands in the brackets when a module prints: its options."""
@@ -291,7 +298,7 @@ def check_begun(module: Module) -> None:
     """Raise AttributeError if a module's __init__ has not called Module's."""
     if "_parameters" not in module.__dict__:
         raise AttributeError(
-            "cannot assign or find parameters before Module.__init__() call: the "
+            "cannot assign or find parts before Module.__init__() call: the "
             f"__init__ of {kind(module)} has to begin with super().__init__()"
         )
 
@@ -303,20 +310,3 @@ def forget_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
             p._grad = None
         elif p.grad is not None:
             p.grad = p.grad.detach().zero_()
-
-
-def misnamed(names: tuple) -> Iterator[str]:
-    """Yield what is wrong with the names of a state_dict."""
-    for what, found in zip(("Missing", "Unexpected"), names):
-        if found:
-            yield f"{what} key(s) in state_dict: {', '.join(found)}"
-
-
-def misfits(own: dict, given: dict) -> Iterator[str]:
-    """Yield what is wrong with the shapes of a state_dict where its names agree."""
-    for name in own:
-        if name in given and given[name].shape != own[name].shape:
-            yield (
-                f"size mismatch for {name}: {given[name].shape} in the state_dict, "
-                f"{own[name].shape} in the model"
-            )

@@ -55,6 +55,7 @@ NORMS = {
 }
 
 
+@np.errstate(all="ignore")
 def batch_norm(
     input,
     running_mean,
@@ -67,26 +68,30 @@ def batch_norm(
 ):
     """Normalize each channel of (N, C, ...), by the batch or by running statistics.
 
-    In training the running statistics move towards the batch's, by `momentum`.
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training:
         return by_running(input, running_mean, running_var, weight, bias, eps)
+    n = values_per_channel(input)
+    axes = (0, *range(2, input.ndim))
+    unit, mean, variance, factor = unit_of(input.array, axes, eps)
+    if running_mean is not None:
+        unbiased = variance * (n / (n - 1))
+        for running, now in (running_mean, mean), (running_var, unbiased):
+            running.copy_(running * (1 - momentum) + Tensor(momentum * now.ravel()))
+    return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
+
+
+def values_per_channel(input):
+    """Return how many there are; of a single one there is no variance."""
     n = input.numel() // input.shape[1]
     if n == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{input.shape}"
         )
-    axes = (0, *range(2, input.ndim))
-    with np.errstate(all="ignore"):
-        unit, mean, variance, factor = unit_of(input.array, axes, eps)
-    if running_mean is not None:
-        unbiased = variance * (n / (n - 1))
-        for running, now in (running_mean, mean), (running_var, unbiased):
-            running.copy_(running * (1 - momentum) + Tensor(momentum * now.ravel()))
-    return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
+    return n
 
 
 def by_running(input, running_mean, running_var, weight, bias, eps):
@@ -105,6 +110,7 @@ def channels(values, ndim):
     return values.reshape((-1,) + (1,) * (ndim - 2))
 
 
+@np.errstate(all="ignore")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """Normalize each example over its last axes, those of `normalized_shape`.
 
@@ -117,8 +123,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
             f"{', '.join(map(str, shape))}], but got input of size {input.shape}"
         )
     axes = tuple(range(-len(shape), 0))
-    with np.errstate(all="ignore"):
-        unit, _, _, factor = unit_of(input.array, axes, eps)
+    unit, _, _, factor = unit_of(input.array, axes, eps)
     return NORMS["NativeLayerNorm"](input, weight, bias, unit, factor, axes, eps)
 
 

@@ -1,0 +1,34 @@
+"""What hidden checks may begin with: its text is put before theirs."""
+
+
+def by_hand(answer):
+    """Return an answer that is run while the package says wrong numbers, all of them.
+
+    What is worked out by hand does not notice; who asks a Value or a Tensor repeats
+    what it says. Results are plain numbers, made before the package is right again.
+    """
+    from numpy import asarray
+
+    from minigrad.graph.tensor import Tensor
+    from minigrad.scalar.value import Value
+
+    make_value, make_tensor = Value.__init__, Tensor.__init__
+
+    def wrong_value(self, *words, **names):
+        make_value(self, *words, **names)
+        self.data = self.data * 1.1
+
+    def wrong_tensor(self, *words, **names):
+        make_tensor(self, *words, **names)
+        self.array = asarray(self.array * 1.1)
+
+    def run(*inputs):
+        Value.__init__, Tensor.__init__ = wrong_value, wrong_tensor
+        try:
+            found = answer(*inputs)
+            several = isinstance(found, (list, tuple))
+            return [float(each) for each in found] if several else float(found)
+        finally:
+            Value.__init__, Tensor.__init__ = make_value, make_tensor
+
+    return run

@@ -1,0 +1,271 @@
+"""Change many files of the course at once: all of them, or none.
+
+What is to be written is laid out in a folder of its own, then a journal is, and only
+then does each file move to its place. Without a journal nothing has changed yet; with
+one, whoever comes next finishes the change. While that is under way half of classroom/
+may be old and half new, so this file needs Python alone, and each version of it has to
+understand the journals of the others.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+CHANGE = Path(".minigrad", "change")  # what is laid out lies in its folder "files"
+JOURNAL = CHANGE / "journal.json"
+LOCK = Path(".minigrad", "lock")
+PATIENCE = 5  # seconds: git may outlive, by moments, the command that started it
+BUSY = (
+    "Another update, reset or restore is at work in this course at this moment. Wait "
+    "until it is done, and run the same command again."
+)
+NOT_ENDED = (
+    "An update cannot be ended: {why}. Mend that, and run the same command again: it "
+    "goes on where it stopped. All that you wrote is safe, in your notebooks or in "
+    "exercises/kept/."
+)
+UNCHANGED = "Your notebooks, and what you had changed, are as they were."
+SAVED_SINCE = "{}: you saved it while the update was under way. It stays as it is."
+NOBODY = ["-c", "user.name=minigrad", "-c", "user.email=minigrad@localhost"]
+PLAIN_MERGE = ["-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}"]
+OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not reach
+    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    if os.name == "nt"
+    else {"start_new_session": True, "close_fds": False}  # it holds our lock, too
+)
+
+
+class Trouble(Exception):
+    """Something that the learner can mend; the text says what and how."""
+
+
+# One at a time
+
+
+@contextmanager
+def only_one(path: Path, busy: str, patience: float = 0) -> Iterator[None]:
+    """Hold a lock; the system frees it even if we are killed. Raises Trouble."""
+    path.parent.mkdir(exist_ok=True)
+    with open(path, "w") as file:
+        end = time.monotonic() + patience
+        while not _lock(file):
+            if time.monotonic() > end:
+                raise Trouble(busy)
+            time.sleep(0.1)
+        yield
+
+
+def _lock(file: IO) -> bool:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.set_inheritable(file.fileno(), True)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+@contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Be the only one who changes the course; finish what was begun. Raises Trouble."""
+    with only_one(root / LOCK, BUSY, PATIENCE):
+        tell_finished(root)
+        yield
+
+
+def finish_first(root: Path) -> None:
+    """What every command begins with: end a change that was cut off.
+
+    Raises Trouble if that cannot be done.
+    """
+    if (root / JOURNAL).exists():
+        with alone(root):
+            pass
+
+
+def tell_finished(root: Path) -> None:
+    """Finish a change that was cut off, if there is one, and say so."""
+    if not (root / JOURNAL).exists():
+        return
+    try:
+        with uninterrupted():
+            told = finish(root)
+    except (OSError, ValueError) as error:
+        raise Trouble(NOT_ENDED.format(why=error)) from None
+    print("An update was cut off before its end. It is finished now:")
+    print("\n".join(told), flush=True)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C, a closed terminal and `kill` wait until all files are in place."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals do not come here
+        return
+
+    def wait(*_):
+        with suppress(OSError, RuntimeError):  # of a terminal that is gone, or at work
+            print("One moment: the update is nearly done.", flush=True)
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, wait) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+# A change
+
+
+def clear(root: Path) -> None:
+    """Forget what was laid out; the journal goes first."""
+    (root / JOURNAL).unlink(missing_ok=True)
+    shutil.rmtree(root / CHANGE, ignore_errors=True)
+
+
+def write_journal(root: Path, journal: dict) -> None:
+    """Make what is laid out count: from here on the change will be finished.
+
+    `journal` holds `gone` (files to remove), `before` (a digest of each notebook of a
+    learner's as it was read), `told` (what to tell), `commit` (which HEAD becomes; or
+    "") and `was` (what HEAD is).
+    """
+    for path in (root / CHANGE / "files").rglob("*"):
+        if path.is_file():
+            to_disk(path)
+    unfinished = root / CHANGE / "unfinished"
+    unfinished.write_text(json.dumps(journal), encoding="utf-8")
+    put_in_place(unfinished, root / JOURNAL)
+
+
+def finish(root: Path) -> list[str]:
+    """Do what the journal says, and return what to tell; raises Trouble, OSError.
+
+    It may be done again from any point. A notebook that the learner has saved since
+    is left alone.
+    """
+    files = root / CHANGE / "files"
+    journal = json.loads((root / JOURNAL).read_text(encoding="utf-8"))
+    told, before = journal["told"], journal["before"]
+    if journal["commit"]:
+        move_head(root, journal)
+    laid_out = [path for path in sorted(files.rglob("*")) if path.is_file()]
+    names = [path.relative_to(files).as_posix() for path in laid_out]
+    for name in (*names, *journal["gone"]):
+        new, place = files / name, root / name
+        here = digest_at(place)
+        if here not in (None, before.get(name, here), digest_at(new)):
+            told.append(SAVED_SINCE.format(name))
+        elif name in names:
+            put_in_place(new, place)
+        else:
+            place.unlink(missing_ok=True)
+    if journal["commit"]:
+        take_index(root)
+    clear(root)
+    if journal["commit"]:
+        git(root, "worktree", "prune")  # of the folder in which it was merged
+    return told
+
+
+def digest(content: bytes) -> str:
+    """What tells the contents of a file from others."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest_at(path: Path) -> str | None:
+    """The digest of a file; None if there is no such file."""
+    return digest(path.read_bytes()) if path.is_file() else None
+
+
+def put_in_place(new: Path, path: Path) -> None:
+    """Let the file `new` replace another, once no program on Windows holds that one."""
+    to_disk(new)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for seconds in (0.1, 0.4, 1.5, None):
+        try:
+            return os.replace(new, path)
+        except PermissionError:
+            if seconds is None:
+                raise
+            time.sleep(seconds)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            beside = path.with_name(path.name + ".unfinished")
+            shutil.copy2(new, beside)  # a folder of the course is on another disk
+            put_in_place(beside, path)
+            return new.unlink()
+
+
+def to_disk(path: Path) -> None:
+    """Wait until the disk has a file: a rename may get there before its contents."""
+    with suppress(PermissionError), open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+# git
+
+
+def git(root: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run git in the course, never asking for a password; Ctrl-C does not reach it."""
+    return subprocess.run(
+        ["git", *NOBODY, *PLAIN_MERGE, *words],
+        cwd=root,
+        env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **env},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        **OF_ITS_OWN,
+    )
+
+
+def move_head(root: Path, journal: dict) -> None:
+    """Let HEAD be the journal's commit, unless it is; if it cannot, drop the change.
+
+    This comes before the first file moves.
+    """
+    commit = journal["commit"]
+    if git(root, "merge-base", "--is-ancestor", commit, "HEAD").returncode == 0:
+        return
+    done = git(root, "update-ref", "-m", "update", "HEAD", commit, journal["was"])
+    if done.returncode:
+        clear(root)
+    must(done)
+
+
+def must(done: subprocess.CompletedProcess[str]) -> None:
+    """Raise Trouble if git failed, before anything has changed."""
+    if done.returncode:
+        why = (done.stderr + done.stdout).strip() or "no reason given"
+        raise Trouble(f"git could not take the newer course:\n{why}\n{UNCHANGED}")
+
+
+def take_index(root: Path) -> None:
+    """Let git's index be that of HEAD, without the lock that a killed git leaves."""
+    new = root / CHANGE / "index"
+    done = git(root, "read-tree", "HEAD", GIT_INDEX_FILE=str(new))
+    if done.returncode:
+        raise OSError(f"git says {done.stderr.strip()}")
+    place = git(root, "rev-parse", "--git-path", "index").stdout.rstrip("\n")
+    put_in_place(new, root / place)

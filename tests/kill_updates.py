@@ -1,0 +1,242 @@
+"""Kill `update` and `reset` at any moment, or fill the disk: is every answer there?
+
+    python tests/kill_updates.py [ROUNDS]
+
+Each round takes a fresh course, in git or in a folder, breaks one command off at a
+moment drawn from all of its run (Python's own start left out), and runs one further
+command. Then every answer has to be in its place, and the course the older or the newer
+one, nothing between.
+"""
+
+import collections
+import contextlib
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+from sample import BLANK, RIGHT, chapter, exercise, fill, learner, sources
+from test_update import commit, contents, git, learn, newer_course, older_course
+
+from classroom.notebooks import Learner, all_chapters, read_notebook, write_notebook
+
+ROOT = Path(__file__).resolve().parent.parent
+MORE = range(50, 74)  # numbers of chapters that only make the course larger
+FURTHER = (["progress"], ["update"])  # each is one further command
+BYTES = 300_000  # a limit for a file's size is drawn below this
+
+
+def make_courses(place):
+    """An older course, learnt in, and a newer one; as folders and in git."""
+    folder, newer = older_course(place / "folder"), newer_course(place / "newer")
+    for number in MORE:
+        for root, text in (folder, ""), (newer, "Mended."):
+            name = f"{number}.1"
+            made = {name: exercise(name, f"def f{number}(x):\n    {BLANK}", text)}
+            for part in ("classroom/pristine", "exercises"):
+                notebook = chapter(made, f"{number}_more")
+                write_notebook(root / part / f"{number}_more.ipynb", notebook)
+    for root in (folder, newer):
+        for path in (ROOT / "classroom").glob("*.py"):
+            shutil.copy(path, root / "classroom")
+        (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\n__pycache__/\n")
+        (root / "classroom" / "journal.py").open("a").write(f"# {root.name}\n")
+    upstream = place / "upstream"
+    shutil.copytree(folder, upstream)
+    git(upstream, "init", "-q", "-b", "main")
+    commit(upstream)
+    git(place, "clone", "-q", "upstream", "git")
+    for path in upstream.glob("[ce]*/**/80_gone.ipynb"):
+        path.unlink()
+    shutil.copytree(newer, upstream, dirs_exist_ok=True)
+    commit(upstream)
+    for root in (folder, place / "git"):
+        learn(root)
+        for number in MORE:
+            fill(learner(root, f"{number}_more"), answers_to(number))
+
+
+def answers_to(number):
+    return {f"{number}.1": f"def f{number}(x):\n    return {number} * x"}
+
+
+def start(root, words, limit=None):
+    """Start a command of the course at `root`; it may write files up to `limit`."""
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "classroom", *words],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        preexec_fn=limited if limit else None,
+    )
+
+
+def run(root, words):
+    process = start(root, words)
+    said = process.communicate(timeout=120)[0]
+    assert process.returncode == 0 and "Traceback" not in said, said
+    return said
+
+
+def break_off(process, how, place):
+    """End a running command, or fill the disk that it writes to."""
+    if how == "a full disk":
+        with contextlib.suppress(OSError):
+            fill_disk(place / "filler", process)
+        process.communicate(timeout=120)
+        return (place / "filler").unlink()
+    if how == "SIGKILL for all":
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.kill()
+    if how != "a limit":
+        process.send_signal(getattr(signal, how.split()[0]))
+    return process.communicate(timeout=120)
+
+
+def fill_disk(path, process):
+    """Write until nothing more goes in, or the process has ended."""
+    with open(path, "wb", buffering=0) as file:
+        while process.poll() is None:
+            file.write(bytes(1 << 16))
+
+
+def answers_in(folder):
+    """Each answer in the notebooks of a folder of the course, by exercise."""
+    found = {}
+    for one in all_chapters(folder.parent):
+        path = folder / f"{one.slug}.ipynb"
+        for name, cells in Learner(read_notebook(path), one).answers().items():
+            found[name] = cells[-1]
+    return found
+
+
+def assert_nothing_lost(root, newer, before, without=()):
+    """Every answer is in its place, and the course is one course."""
+    assert not list((root / ".minigrad").glob("change/journal.json"))
+    now = contents(root)
+    course = {n: c for n, c in now.items() if not n.startswith("exercises/")}
+    is_new = course["minigrad/value.py"].startswith(b"NEW")
+    assert course == (contents_of_course(newer) if is_new else before)
+    expected = {"80.1": "def g(x): return 80", **RIGHT}
+    for number in MORE:
+        expected |= answers_to(number)
+    names = [name for one in all_chapters(root) for name in one.exercises]
+    found, kept = answers_in(root / "exercises"), all_kept(root)
+    for name, answer in expected.items():
+        if name in names and not (name in without and name not in found):
+            assert found[name] == answer, name
+        else:
+            assert answer in kept, name
+    assert {"import math", "My note."} <= set(sources(learner(root)))
+    assert now["exercises/notes.txt"] == b"mine"
+    if (root / ".git").exists():
+        changed = git(root, "status", "--porcelain").stdout.splitlines()
+        assert all(line[3:].startswith("exercises/") for line in changed), changed
+    return is_new
+
+
+def contents_of_course(root):
+    found = contents(root)
+    return {n: c for n, c in found.items() if not n.startswith("exercises/")}
+
+
+def all_kept(root):
+    """Every text of every notebook in kept/ that can be read."""
+    found = set()
+    for path in (root / "exercises" / "kept").rglob("*.ipynb"):
+        found |= set(sources(path))
+    return found
+
+
+def one_round(place, draw, kind, how, times):
+    """Break one command off; return the command and whether the course is newer."""
+    root = place / "round"
+    shutil.copytree(place / kind, root, symlinks=True)
+    before = contents_of_course(root)
+    update = ["update"] if kind == "git" else ["update", str(place / "newer")]
+    words = update if draw.random() < 0.8 else ["reset", "90.2"]
+    limit = draw.randrange(1, BYTES) if how == "a limit" else None
+    process = start(root, words, limit)
+    time.sleep(draw.uniform(times["help"], times[kind, words[0]]))
+    break_off(process, how, place)
+    further = draw.choice(FURTHER)
+    further = update if further == ["update"] else further
+    run(root, further)
+    without = ["90.2"] if words[0] == "reset" else []
+    is_new = assert_nothing_lost(root, place / "newer", before, without)
+    if further == update:
+        assert is_new
+    shutil.rmtree(root)
+    return words[0], is_new
+
+
+def measure(place):
+    """How many seconds each command takes when it is left alone, and Python's start."""
+    begin = time.monotonic()
+    run(place / "folder", ["update", "--help"])
+    times = {"help": 0.9 * (time.monotonic() - begin)}
+    for kind, source in ("git", []), ("folder", [str(place / "newer")]):
+        for words in (["reset", "90.2"], ["update", *source]):
+            shutil.copytree(place / kind, place / "round", symlinks=True)
+            begin = time.monotonic()
+            run(place / "round", words)
+            times[kind, words[0]] = 1.05 * (time.monotonic() - begin)
+            shutil.rmtree(place / "round")
+    return times
+
+
+@contextlib.contextmanager
+def small_disk(place):
+    """A disk of 100 MB at `place`, where we may mount one; else a note of it."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100m", "tmpfs", str(place)]
+    with contextlib.suppress(OSError):
+        if subprocess.run(mount, capture_output=True).returncode == 0:
+            try:
+                yield True
+            finally:
+                subprocess.run(["umount", "-l", str(place)])
+            return
+    print("No disk can be mounted here: no round fills one.")
+    yield False
+
+
+def rounds(place, number, ways, seed=0):
+    """Do all rounds; return how often each kind of end came."""
+    draw, ends = random.Random(seed), collections.Counter()
+    make_courses(place)
+    times = measure(place)
+    for n in range(number):
+        kind, how = ("git", "folder")[n % 2], ways[n // 2 % len(ways)]
+        words, is_new = one_round(place, draw, kind, how, times)
+        ends[kind, words, how, "newer" if is_new else "as it was"] += 1
+        if n % 20 == 19:
+            print(f"{n + 1} rounds", flush=True)
+    return ends
+
+
+def main(number):
+    with tempfile.TemporaryDirectory() as folder, small_disk(folder) as mounted:
+        ways = ["SIGHUP", "SIGTERM", "SIGKILL", "SIGKILL for all", "a limit"]
+        ways += ["a full disk"] if mounted else []
+        for end, count in sorted(rounds(Path(folder), number, ways).items()):
+            print(f"{count:4}  {'  '.join(end)}")
+    print(f"{number} rounds: nothing lost.")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

@@ -1,0 +1,580 @@
+"""What was handed in is found wherever it lies; whose it is; reading is bounded."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import struct
+import subprocess
+import zipfile
+import zlib
+from datetime import datetime
+from time import process_time
+
+import pytest
+
+from classroom import collect
+from classroom.chapters import ROOT
+from classroom.grade import leave_out, read_students, what_counts
+from classroom.notebooks import (
+    Chapter,
+    Learner,
+    Unreadable,
+    all_chapters,
+    make_label,
+    parse_notebook,
+)
+from classroom.reading import TOLD, essence
+from classroom.report import Student, harmless, write_report
+from tests import hostile
+
+CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
+MADE = json.dumps(hostile.honest()).encode()
+WRONG = json.dumps(hostile.notebook(hostile.SOLVED | {"4.3": hostile.WRONG})).encode()
+pytestmark = pytest.mark.linux
+
+
+def read(folder, deadline=None, chapters=(CHAPTER,)):
+    """Return the students whose hand-ins lie at a place, by their names."""
+    handed_in = collect.submissions(folder, list(chapters))
+    return {s.name: s for s in read_students(handed_in, deadline)}
+
+
+# --- whose it is --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "owner"),
+    [
+        ("ada", ("ada", "", False)),
+        ("ada.zip", ("ada", "", False)),
+        ("04_blame.ipynb", ("04_blame", "", False)),
+        ("Ada King_77_assignsubmission_file_", ("Ada King", "77", False)),
+        ("Ada King_77_assignsubmission_file_hw.zip", ("Ada King", "77", False)),
+        ("kingada_12_3456_04_blame.ipynb", ("kingada", "12", False)),
+        ("kingada_LATE_12_3456_04_blame-1.ipynb", ("kingada", "12", True)),
+        ("kingada_12_3456_hw.zip", ("kingada", "12", False)),
+        ("kingada_LATE_12_text.html", ("kingada", "12", True)),
+        ("anon_x7Kq2_3456_04_blame.ipynb", ("anon_x7Kq2", "anon_x7Kq2", False)),
+        ("LATE_anon_x7Kq2_3456_hw.zip", ("anon_x7Kq2", "anon_x7Kq2", True)),
+        ("HW 1_ada_attempt_2027-03-01-17-59-00_a.ipynb", ("ada", "HW 1_ada", False)),
+        ("HW 1_ada_attempt_2027-03-01-17-59-00.txt", ("ada", "HW 1_ada", False)),
+        ("Blame_2024_03_01.ipynb", ("Blame_2024_03_01", "", False)),
+        ("Zoe\u0308", ("Zo\u00eb", "", False)),
+    ],
+)
+def test_whose_a_file_is(name, owner):
+    assert collect.owner(name)[:3] == owner
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x_1_assignsubmission_" + "a" * 50_000 + "\n",
+        "_1" * 25_000,
+        "x_1_1234" * 10_000,
+        "anon_" * 10_000,
+        "x_attempt" * 10_000,
+    ],
+    ids=range(5),
+)
+def test_a_name_takes_time_that_grows_with_its_length_and_no_faster(name):
+    begin = process_time()
+    collect.owner(name)
+    harmless(";" + " " * 50_000 + name)
+    assert process_time() - begin < 1
+
+
+def test_one_zip_of_an_lms_has_many_students(tmp_path):
+    made = json.dumps(hostile.honest()).encode()
+    names = [f"{who}_{n}_assignsubmission_file_/a.ipynb" for n, who in enumerate("xyz")]
+    path = tmp_path / "lms.zip"
+    path.write_bytes(hostile.zipped([(name, made) for name in names]))
+    found = collect.submissions(path, [CHAPTER])
+    assert [(s.student, s.id, len(s.hand_ins)) for s in found] == [
+        ("x", "0", 1),
+        ("y", "1", 1),
+        ("z", "2", 1),
+    ]
+    path.write_bytes(hostile.zipped([(f"hw/{w}/a.ipynb", made) for w in "xyz"]))
+    assert [s.student for s in collect.submissions(path, [CHAPTER])] == ["x", "y", "z"]
+    names = [f"ada/{folder}/a.ipynb" for folder in ("exercises", "notebooks")]
+    path.write_bytes(hostile.zipped([(name, made) for name in names]))
+    assert [s.student for s in collect.submissions(path, [CHAPTER])] == ["ada"]
+
+
+def test_who_hands_in_no_notebook_has_a_row_in_a_zip_too(tmp_path):
+    path, made = tmp_path / "lms.zip", json.dumps(hostile.honest()).encode()
+    names = [
+        "ada_1_assignsubmission_file_/a.ipynb",
+        "ada_1_assignsubmission_file_/x.md",
+    ]
+    names += ["bo_2_assignsubmission_file_/blame.docx", "notes.txt"]
+    path.write_bytes(hostile.zipped([(name, made) for name in names]))
+    ada, bo = collect.submissions(path, [CHAPTER])
+    assert not ada.problems and len(ada.hand_ins) == 1
+    assert (bo.student, bo.id, bo.hand_ins) == ("bo", "2", [])
+    assert bo.problems == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
+
+
+def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
+    made = json.dumps(hostile.honest()).encode()
+    inner = hostile.zipped([("x/a.ipynb", made)])
+    whole, path = io.BytesIO(), tmp_path / "lms.zip"
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
+        for who in ("ada", "bo"):
+            archive.writestr(f"{who}_1_assignsubmission_file_/hw.zip", inner)
+    path.write_bytes(whole.getvalue()[:-150])
+    with pytest.raises(Unreadable, match=r"lms\.zip.*is it complete\?"):
+        collect.submissions(path, [CHAPTER])
+    (tmp_path / "class").mkdir()
+    path.rename(tmp_path / "class" / "ada.zip")
+    (found,) = collect.submissions(tmp_path / "class", [CHAPTER])
+    assert not found.hand_ins and "is it complete?" in found.problems[0]
+
+
+def test_names_that_older_programs_wrote(tmp_path):
+    made, path = json.dumps(hostile.honest()).encode(), tmp_path / "class.zip"
+    korean, german = "김철수", "Müller"
+    with zipfile.ZipFile(path, "w") as archive:
+        for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
+            archive.writestr(f"@@@@@@@{i}"[-len(name) :] + "/a.ipynb", made)
+    data = path.read_bytes()
+    for i, name in enumerate([korean.encode("cp949"), german.encode("cp437")]):
+        data = data.replace(f"@@@@@@@{i}"[-len(name) :].encode() + b"/", name + b"/")
+    path.write_bytes(data)
+    assert {s.student for s in collect.submissions(path, [CHAPTER])} == {korean, german}
+
+
+@pytest.mark.parametrize("around", ["", "class/"])
+def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
+    with zipfile.ZipFile(tmp_path / "hand-ins.zip", "w") as file:
+        for name in ([around] if around else []) + [f"{around}ada/", f"{around}bo/"]:
+            file.writestr(name, "")
+        file.writestr(f"{around}ada/{hostile.FILE}", json.dumps(hostile.honest()))
+        file.writestr(f"{around}cy/{hostile.FILE}", json.dumps(hostile.honest()))
+    found = {
+        s.student: s for s in collect.submissions(tmp_path / "hand-ins.zip", [CHAPTER])
+    }
+    assert list(found) == ["ada", "bo", "cy"]
+    assert found["bo"].problems == ["bo/: there is no notebook in it"]
+    assert found["ada"].problems == []
+
+
+# --- what is read ---------------------------------------------------------------------
+
+
+def test_an_exercise_comes_before_lessons_blanks_and_solutions(tmp_path):
+    made = json.dumps(hostile.honest()).encode()
+    lesson = (ROOT / "notebooks" / f"{hostile.CHAPTER.slug}.ipynb").read_bytes()
+    contents = {
+        "exercises": made,
+        "notebooks": lesson,
+        "classroom/pristine": CHAPTER.path.read_bytes(),
+        "solutions": made.replace(b"slope", b"slope_of"),
+    }
+    for order in (list(contents), list(contents)[::-1]):
+        for hour, folder in enumerate(order):
+            place = tmp_path / "class" / "ada" / folder
+            hostile.written(place, contents[folder], "a.ipynb")
+            os.utime(place / "a.ipynb", (hour * 3600,) * 2)
+        ada = read(tmp_path / "class")["ada"]
+        (hand_in,) = ada.hand_ins.values()
+        assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
+        assert not ada.notes
+    shutil.rmtree(tmp_path / "class" / "ada" / "exercises")
+    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
+    assert not hand_in.answers, "our solutions are nobody's points"
+    hostile.written(tmp_path / "class" / "bob", lesson, "a.ipynb")
+    bob = read(tmp_path / "class")["bob"]
+    assert not bob.hand_ins and "it is a lesson" in bob.notes[0]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"cells": [], "metadata": {"minigrad": "x"}},
+        {"cells": [], "metadata": {"minigrad": {"chapter": [1]}}},
+        {"cells": [{"cell_type": "code", "source": "x = 1" + "+1" * 50_000}]},
+        {"cells": [{"cell_type": "code", "source": "-" * 50_000 + "1"}]},
+        {"cells": [{"cell_type": "code", "metadata": {"nbgrader": "x"}}]},
+    ],
+)
+def test_one_odd_notebook_does_not_stop_the_others(odd, tmp_path):
+    honest = hostile.honest()
+    extra = {**honest, "cells": honest["cells"] + odd["cells"]}
+    extra["metadata"] = honest["metadata"] | odd.get("metadata", {})
+    for name, notebook in [("odd", odd), ("extra", extra), ("ada", honest)]:
+        hostile.written(tmp_path / name, notebook)
+    students = read(tmp_path)
+    assert students["ada"].hand_ins and not students["ada"].notes
+    assert students["odd"].notes and not students["odd"].hand_ins
+
+
+def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher(tmp_path):
+    """One in a cell of text, one in a check's cell, which ours stands in for."""
+    notebook = parse_notebook(json.dumps(hostile.honest()).encode(), "a.ipynb")
+    answered = Learner(notebook, CHAPTER).answers()
+    moved, hidden = list(answered)[:2]
+    cells = {CHAPTER.label(cell): cell for cell in notebook["cells"]}
+    cells[make_label("answer", moved)]["cell_type"] = "markdown"
+    answer, check = (cells[make_label(k, hidden)] for k in ("answer", "check"))
+    check["source"] = answer["source"] + "\n" + check["source"]
+    answer["source"] = ""
+    hostile.written(tmp_path / "ada", notebook)
+    (hand_in,) = read(tmp_path)["ada"].hand_ins.values()
+    assert not {moved, hidden} & set(hand_in.answers)
+    assert hand_in.notes == [
+        f"{moved}: an answer seems to stand in a cell of text",
+        f"{hidden}: an answer seems to stand in the check's cell",
+    ]
+
+
+def test_answers_are_the_same_but_for_comments_and_layout():
+    assert essence("x = 1  # mine\n") == essence("# yours\nx  =  1")
+    assert essence("x = 1") != essence("x = 2")
+    assert essence("print 'a' # b") == essence("  print 'a' # b\n")
+
+
+# --- one student against another -----------------------------------------------------
+
+
+def test_names_within_a_students_zip_are_nobody_elses(tmp_path):
+    ada = "Ada King_77_assignsubmission_file_"
+    false = [f"{ada}/x.ipynb", "kingada_12_3456_a.ipynb", f"{ada}hw.zip"]
+    false += [f"Student {n}_{n}_assignsubmission_file_/a.ipynb" for n in range(60)]
+    hw = hostile.zipped([(name, WRONG) for name in false])
+    places = {f"{ada}/a.ipynb": MADE, "kingada_12_3456_04.ipynb": MADE}
+    places |= {"mallory_99_777002_hw.zip": hw}
+    for name, data in places.items():
+        path = tmp_path / "class" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (tmp_path / "lms.zip").write_bytes(hostile.zipped(list(places.items())))
+    for where in "class", "lms.zip":
+        found = collect.submissions(tmp_path / where, [CHAPTER])
+        assert [one.student for one in found] == ["Ada King", "kingada", "mallory"]
+        right = Learner(parse_notebook(MADE, "a"), CHAPTER).answers()
+        assert all(h.answers == right for one in found[:2] for h in one.hand_ins)
+        assert found[2].hand_ins and len(found[2].problems) == 1
+
+
+def test_invented_students_do_not_multiply_what_may_be_read(tmp_path):
+    name = "Student {0}_{0}_assignsubmission_file_/a.ipynb"
+    large = [(name.format(n), MADE + b" " * (3 << 20)) for n in range(60)]
+    (tmp_path / "mallory.zip").write_bytes(hostile.zipped(large))
+    (mallory,) = collect.submissions(tmp_path, [CHAPTER])
+    assert len(mallory.hand_ins) < 40
+    assert "all together is more than 100 MB" in mallory.problems[0]
+
+
+def test_a_name_of_a_platform_cannot_be_put_on_by_a_files_own():
+    for name in (
+        "Mal_99_assignsubmission_file_Ada_77_assignsubmission_file_a.ipynb",
+        "mal_99_777002_ada_77_777003_a.ipynb",
+        "HW_mal_attempt_2027-03-01-17-59-00_HW_ada_attempt_2027-03-01-17-59-00.zip",
+    ):
+        assert collect.owner(name).name.lower() == "mal"
+
+
+# --- what cannot be read -------------------------------------------------------------
+
+
+def broken_lzma():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.ipynb", MADE)
+    data = bytearray(file.getvalue())
+    data[30 + len("a.ipynb") + 4] = 0xFF  # its properties
+    return bytes(data)
+
+
+def nameless():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), MADE)
+        archive.writestr(zipfile.ZipInfo("/"), b"")
+    return file.getvalue()
+
+
+def overlapping(entries, size=1 << 20):
+    """Return a zip whose entries all are the same bytes."""
+    name, press = b"a.ipynb", zlib.compressobj(9, zlib.DEFLATED, -15)
+    body = press.compress(bytes(size)) + press.flush()
+    about = 0, 8, 0, 0x5821, zlib.crc32(bytes(size)), len(body), size, len(name)
+    local = struct.pack("<4s5H3I2H", b"PK\3\4", 20, *about, 0) + name + body
+    one = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, *about, *[0] * 6) + name
+    counts = entries, entries, entries * len(one), len(local), 0
+    return local + one * entries + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, *counts)
+
+
+def endless():
+    """Return a notebook that our reader needs quadratic time for."""
+    made = hostile.notebook(hostile.SOLVED | {"4.3": hostile.WRONG + "_ = a29999"})
+    lines = ["a0 = 1", *(f"a{n} = a{n - 1}" for n in range(1, 30_000))]
+    cell = {"cell_type": "code", "id": "own", "metadata": {}, "outputs": []}
+    made["cells"].insert(1, {**cell, "source": "\n".join(lines)})
+    return json.dumps(made).encode()
+
+
+BROKEN = {  # by name: what it is called, its bytes, what is told of it
+    "a broken byte": ("hw.zip", broken_lzma, "it cannot be unpacked"),
+    "no name": ("hw.zip", nameless, "an entry of it has no name"),
+    "one megabyte, often": ("hw.zip", lambda: overlapping(20_000), "a.ipynb: "),
+    "slow": ("a.ipynb", endless, "it takes over 10 seconds"),
+    "many lists": ("a.ipynb", lambda: b"[" + b"[]," * 6_000_000 + b"[]]", "a notebook"),
+}
+
+
+def test_whatever_cannot_be_read_is_a_row_and_costs_nobody_else(tmp_path):
+    for name, (file, make, _) in BROKEN.items():
+        hostile.written(tmp_path / name, make(), file)
+    hostile.written(tmp_path / "ada", MADE)
+    found = {s.student: s for s in collect.submissions(tmp_path, [CHAPTER])}
+    assert found.keys() == {"ada", *BROKEN}
+    assert len(found["ada"].hand_ins) == 1 and not found["ada"].problems
+    for name, (*_, told) in BROKEN.items():
+        assert told in found[name].problems[0], name
+        assert not found[name].hand_ins
+
+
+def test_what_cannot_be_read_hides_nothing_beside_it(tmp_path):
+    hostile.written(tmp_path / "ada", MADE)
+    (tmp_path / "ada" / "/".join("d" * 600)).mkdir(parents=True)
+    (ada,) = collect.submissions(tmp_path, [CHAPTER])
+    assert len(ada.hand_ins) == len(ada.problems) == 1
+    assert "it cannot be read: maximum recursion" in ada.problems[0]
+
+
+@pytest.mark.parametrize("name", ["a broken byte", "no name"])
+def test_a_zip_alone_that_cannot_be_read_is_no_traceback(tmp_path, name):
+    _, make, told = BROKEN[name]
+    (tmp_path / "hw.zip").write_bytes(make())
+    found = collect.submissions(tmp_path / "hw.zip", [CHAPTER])
+    assert [told in one.problems[0] for one in found] == [True] * (told[:2] == "it")
+
+
+def test_reading_is_bounded_by_memory_too(tmp_path):
+    hungry = b'{"cells":[' + b'{"cell_type":""},' * 1_100_000 + b'{"cell_type":0}]}'
+    hostile.written(tmp_path / "ada", hungry)
+    (found,) = collect.submissions(tmp_path, [CHAPTER])
+    assert not found.hand_ins
+    assert "MemoryError" in found.problems[0] or "512 MB" in found.problems[0]
+
+
+# --- what spreadsheets take ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["=1", "＝1", "＋1", "－1", "＠A1", " =1", "a;=1", "a\t=1", "a,+1", "a; ＝1"],
+)
+def test_no_cell_is_a_formula_in_any_spreadsheet(tmp_path, name):
+    student = Student(name, "x;=2", notes=[f"{name}: it is no notebook"])
+    write_report(tmp_path, [student], [CHAPTER])
+    text = (tmp_path / "grades.csv").read_text("utf-8-sig")
+    for mark in ",;\t":
+        cells = [
+            c for row in csv.reader(io.StringIO(text), delimiter=mark) for c in row
+        ]
+        assert not [c for c in cells if c.strip()[:1] in tuple("=+-@＝＋－＠")]
+
+
+def test_many_things_to_tell_are_told_in_a_cell_that_can_be_read(tmp_path):
+    hw = hostile.zipped([(f"{'n' * 200}{n}.ipynb", b"{") for n in range(4_000)])
+    hostile.written(tmp_path / "class" / "ada", hw, "hw.zip")
+    students = list(read(tmp_path / "class").values())
+    assert len(students[0].notes) == TOLD + 1
+    assert students[0].notes[-1] == "and 3,980 more things that cannot be read"
+    students[0].notes *= 100
+    write_report(tmp_path, students, [CHAPTER])
+    with (tmp_path / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert 30_000 < len(row["remarks"]) <= 32_767
+
+
+# --- Korean classes ------------------------------------------------------------------
+
+
+def test_a_page_is_called_as_the_student_and_no_two_are_one(tmp_path):
+    names = [f"김{chr(0xAC00 + n)}{chr(0xAC00 + n // 7)}" for n in range(10_000)]
+    students = [Student(name, "") for name in names]
+    assert len({student.page for student in students}) == len(names)
+    assert all(name in student.page for name, student in zip(names, students))
+    write_report(tmp_path, students[:50], [CHAPTER])
+    assert len(list((tmp_path / "students").iterdir())) == 50
+    assert Student("Zo\u00eb A", "").page.startswith("zo\u00eb-a-")
+    assert Student("Ada", "1").page != Student("Ada", "2").page
+
+
+def older_zip(path, names, letters):
+    """Write a zip whose entries are named as older programs wrote them."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for n, name in enumerate(names):
+            archive.writestr(f"{n:@>{len(name.encode(letters))}}/a.ipynb", MADE)
+    data = path.read_bytes()
+    for n, name in enumerate(names):
+        kept = f"{n:@>{len(name.encode(letters))}}/".encode()
+        data = data.replace(kept, name.encode(letters) + b"/")
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("letters", "names"),
+    [
+        ("cp949", ["김똠똠", "김믜믜", "똠방각하", "홍철", "김철수", "박믜 2반"]),
+        (
+            "cp949",
+            [f"{name}_{n}_assignsubmission_file_" for n, name in enumerate("똠믜뷁")],
+        ),
+        ("cp437", ["Müller", "Ökan Gülören", "Zoë", "Ådne Bjørnsen".replace("ø", "o")]),
+        ("utf-8", ["김똠", "믜", "Zoë", "Øst", "Müller"]),
+    ],
+)
+def test_names_of_any_program_are_read_as_they_were_written(tmp_path, letters, names):
+    older_zip(tmp_path / "class.zip", names, letters)
+    found = collect.submissions(tmp_path / "class.zip", [CHAPTER])
+    assert {one.student for one in found} == {n.partition("_")[0] for n in names}
+    assert len(found) == len(names) and all(one.hand_ins for one in found)
+
+
+# --- when it was handed in -----------------------------------------------------------
+
+DEADLINE = datetime(2027, 3, 1, 18)
+EARLY, LATE = (2027, 3, 1, 12, 0, 0), (2027, 3, 2, 12, 0, 0)
+
+
+def dated(*entries):
+    """Return a zip of (name, data, date) entries."""
+    return hostile.zipped(
+        [(zipfile.ZipInfo(name, at), data) for name, data, at in entries]
+    )
+
+
+def set_time(path, date):
+    os.utime(path, (datetime(*date).timestamp(),) * 2)
+
+
+def test_dates_in_a_students_own_zip_say_nothing(tmp_path):
+    early, late = dated(("a.ipynb", MADE, EARLY)), dated(("a.ipynb", MADE, LATE))
+    name = "{}_1_assignsubmission_file_/hw.zip"
+    outer = dated((name.format("Mal"), early, LATE), (name.format("Ada"), late, EARLY))
+    (tmp_path / "lms.zip").write_bytes(outer)
+    found = read(tmp_path / "lms.zip", DEADLINE)
+    assert found["Mal"].late and not found["Ada"].late
+    (hand_in,) = found["Mal"].hand_ins.values()
+    assert hand_in.notes == ["handed in late, at 2027-03-02 12:00, as lms.zip has it"]
+    for who, data, date in ("mal", early, LATE), ("ada", late, EARLY):
+        hostile.written(tmp_path / "class", data, f"{who}.zip")
+        set_time(tmp_path / "class" / f"{who}.zip", date)
+    found = read(tmp_path / "class", DEADLINE)
+    assert found["mal"].late and not found["ada"].late
+    (hand_in,) = found["mal"].hand_ins.values()
+    assert hand_in.notes[0].endswith("2027-03-02 12:00, by the file's own time")
+
+
+def test_the_time_of_a_download_makes_nobody_late(tmp_path):
+    name = "{}_1_assignsubmission_file_/a.ipynb"
+    outer = dated(*((name.format(who), MADE, LATE) for who in ("Ada", "Bo")))
+    (tmp_path / "lms.zip").write_bytes(outer)
+    for student in read(tmp_path / "lms.zip", DEADLINE).values():
+        assert not student.late and "is not known: all have" in student.remarks()[0]
+
+
+def test_a_fresh_clone_makes_nobody_late(tmp_path):
+    def git(*words):
+        about = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
+        command = ["git", *about, "-C", str(tmp_path), *map(str, words)]
+        subprocess.run(command, check=True, capture_output=True)
+
+    for who in "ada", "bo":
+        hostile.written(tmp_path / "server" / who, MADE)
+    git("init", "server")
+    git("-C", "server", "add", ".")
+    git("-C", "server", "commit", "-m", "handed in")
+    git("clone", "server", "class")
+    git("clone", "server", "classes/cy")
+    hostile.written(tmp_path / "classes" / "di", MADE)
+    past = datetime(2001, 1, 1)
+    found = read(tmp_path / "class", past) | read(tmp_path / "classes", past)
+    assert {name for name, student in found.items() if student.late} == {"di"}
+    for name in "ada", "bo", "cy":
+        assert "clone of git" in str(found[name].remarks())
+    assert not read(tmp_path / "class")["ada"].remarks()
+
+
+def test_what_a_platform_says_of_the_time_counts(tmp_path):
+    names = {
+        "kingada_LATE_12_3456_a.ipynb": EARLY,
+        "bo_13_3457_a.ipynb": LATE,
+        "HW_cy_attempt_2027-03-01-17-59-00_a.ipynb": LATE,
+        "HW_di_attempt_2027-03-01-18-00-01_a.ipynb": EARLY,
+    }
+    for name, date in names.items():
+        hostile.written(tmp_path / "class", MADE, name)
+        set_time(tmp_path / "class" / name, date)
+    (tmp_path / "lms.zip").write_bytes(dated(*((n, MADE, d) for n, d in names.items())))
+    for where in "class", "lms.zip":
+        found = read(tmp_path / where, DEADLINE)
+        late = {name for name, student in found.items() if student.late}
+        assert late == {"kingada", "di"}
+        assert "the learning platform's name" in str(found["kingada"].remarks())
+        assert "as Blackboard's name for it says" in str(found["di"].remarks())
+
+
+def test_a_right_answer_on_time_does_not_lose_to_a_later_one(tmp_path):
+    for name, data, date in ("a", MADE, EARLY), ("b", WRONG, LATE):
+        hostile.written(tmp_path / "class" / "ada", data, f"{name}.ipynb")
+        set_time(tmp_path / "class" / "ada" / f"{name}.ipynb", date)
+    ada = read(tmp_path / "class", DEADLINE)["ada"]
+    (hand_in,) = ada.hand_ins.values()
+    assert hand_in.file == "ada/a.ipynb" and not ada.late
+    assert "ada/b.ipynb: not graded" in ada.notes[0] and "was on time" in ada.notes[0]
+    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
+    assert hand_in.file == "ada/b.ipynb", "without a deadline the latest counts"
+
+
+# --- a class -------------------------------------------------------------------------
+
+
+def test_one_students_other_chapter_is_not_everybodys(tmp_path):
+    chapters = {chapter.number: chapter for chapter in all_chapters()}
+    sources = {n: ROOT / "solutions" / f"{chapters[n].slug}.ipynb" for n in (4, 5)}
+    for who in "ada", "bo", "cy":
+        hostile.written(tmp_path / who, MADE)
+    hostile.written(tmp_path / "ada", sources[5].read_bytes(), "5.ipynb")
+    found = read(tmp_path, chapters=[chapters[4], chapters[5]])
+    counted = what_counts(list(found.values()), list(chapters.values()))
+    assert [chapter.number for chapter in counted] == [4]
+    leave_out(list(found.values()), counted)
+    assert "ada/5.ipynb: not graded, since few" in found["ada"].notes[0]
+    assert all(list(one.hand_ins) == [chapters[4].slug] for one in found.values())
+    hostile.written(tmp_path / "bo", sources[5].read_bytes(), "5.ipynb")
+    found = read(tmp_path, chapters=[chapters[4], chapters[5]])
+    counted = what_counts(list(found.values()), list(chapters.values()))
+    assert [chapter.number for chapter in counted] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [
+            "HW_ada_attempt_2027-03-01-17-59-00{}.ipynb",
+            "HW_ada_attempt_2027-03-01-17-59-00.txt",
+        ],
+        ["anon_x7Kq2_3456_a{}.ipynb", "anon_x7Kq2_3457_b.ipynb"],
+        [
+            "Participant 12_12_assignsubmission_file_{}a.ipynb",
+            "Participant 12_12_assignsubmission_file_b.txt",
+        ],
+    ],
+)
+def test_files_of_one_student_are_one_row(tmp_path, names):
+    for name in names:
+        hostile.written(tmp_path / "class", MADE, name.format(""))
+    hostile.written(tmp_path / "class", b"", names[-1].replace("ada", "bo"))
+    found = collect.submissions(tmp_path / "class", [CHAPTER])
+    assert found[0].hand_ins and len(found) == 1 + (
+        names[-1] != names[-1].replace("ada", "bo")
+    )

@@ -1,0 +1,17 @@
+"""A killed `update` or `reset` loses nothing: a few rounds of kill_updates.py."""
+
+import shutil
+
+import pytest
+
+pytestmark = pytest.mark.posix
+
+
+def test_whatever_ends_an_update_the_next_command_has_every_answer(tmp_path):
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    from kill_updates import rounds  # it needs what Windows does not have
+
+    ways = ["SIGHUP", "SIGTERM", "SIGKILL", "SIGKILL for all", "a limit"]
+    ends = rounds(tmp_path, 10, ways)
+    assert ends.total() == 10
