@@ -26,7 +26,7 @@ from minigrad.graph import node as graph_node
 from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
-from minigrad.static.symbols import Step
+from minigrad.static.steps import Step
 
 FEW = 4  # numbers that are shown; of more, the shape
 
