@@ -56,11 +56,8 @@ class Call:
     """One call of a Function: what its node has for an op."""
 
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
-        self.name, self.function, self.ctx = (
-            f"{function.__name__}Backward",
-            function,
-            ctx,
-        )
+        self.name, self.function = f"{function.__name__}Backward", function
+        self.ctx = ctx
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
         tensors = {i: x for i, x in enumerate(outputs) if isinstance(x, Tensor)}
         self.blanks = {i: (x.shape, x.dtype) for i, x in tensors.items()}
