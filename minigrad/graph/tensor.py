@@ -33,7 +33,7 @@ class Tensor(ArrayLike, Methods):
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
         known = type(data) is ndarray and data.dtype in RANK
         self.array = data if known else held(data)
-        self.edge, self._grad, self.source = edge, None, None
+        self.edge, self._grad, self.source, self.rewritten = edge, None, None, 0
 
     @property
     def requires_grad(self) -> bool:
@@ -145,8 +145,7 @@ class Tensor(ArrayLike, Methods):
 
     def check_view(self) -> None:
         """Raise RuntimeError if this view's base was written to, recorded, since."""
-        base, number = self.source or (None, 0)
-        if getattr(base, "rewritten", 0) > number:
+        if self.source is not None and self.source[0].rewritten > self.source[1]:
             raise errors.stale_view()
 
 
