@@ -57,7 +57,7 @@ class Op:
         """Compute the result; record a node, if an argument requires grad."""
         values = dict(zip(self.parameters, in_order(self, args, kwargs)))
         if [*values] == ["a", "b"]:
-            values = alike(**values)
+            values["a"], values["b"] = alike(**values)
         first, *_ = values.values()
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula calls, and wants an array
@@ -144,12 +144,12 @@ def edge(value: Any) -> Any:
     return value.edge
 
 
-def alike(a: Any, b: Any) -> dict[str, Any]:
+def alike(a: Any, b: Any) -> tuple[Any, Any]:
     """Return two operands; two tensors in the dtype that they make together."""
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype != b.dtype:
         dtype = promoted(a.array, b.array)
         a, b = to_dtype(a, dtype), to_dtype(b, dtype)
-    return {"a": a, "b": b}
+    return a, b
 
 
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
