@@ -110,7 +110,7 @@ def suit(x: Any, z: Any) -> bool:
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
-    unwatched = saved_values.wrote is not wrote  # then `newest` says nothing
+    unwatched = saved_values.wrote.__module__ != __name__  # `newest` says nothing
     recorded = any(isinstance(g, Tensor) for g in roots.values())
     if inputs or anomaly.on or unwatched or recorded:
         return plain_walk(roots, inputs, retain_graph)
