@@ -120,7 +120,9 @@ def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor
 
 def linspace(start, end, steps: int, dtype: Any = default, **options: Any) -> Tensor:
     """Return so many numbers from start to end, evenly spaced, with both ends."""
-    return made(np.linspace(start, end, steps), dtype, **options)
+    if as_dtype(dtype).kind != "f":
+        raise TypeError(f"linspace: the result holds floats, not {dtype}")
+    return made(np.linspace(float(start), float(end), steps), dtype, **options)
 
 
 def eye(n: int, m: int | None = None, dtype: Any = default, **options: Any) -> Tensor:
