@@ -67,21 +67,13 @@ torch.autograd.functional.jvp(lambda x: x, torch.ones(3)) | v can
 torch.autograd.backward([torch.ones(1, requires_grad=True)] * 2, [torch.ones(1)]) | 2
 setattr(torch.ones(3, requires_grad=True), "data", torch.ones(3).long()) | int64
 setattr(torch.ones(3), "data", np.ones(3)) | ndarray
-torch.optim.SGD([{"params": [torch.ones(1)]}, torch.ones(1)], lr=0.1) | dict
-torch.nn.Conv2d(1, 2, 3, padding="SAME") | SAME
-torch.nn.Conv2d(3, 3, 1, groups=0) | positive
-F.nll_loss(torch.tensor([[1, 2]]), torch.tensor([0])) | nll_loss
-torch.nn.Conv2d(1, 2, 3, padding="same", stride=2) | stride
-torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([torch.ones(1)], 0.1), [abs, abs]) | 2
 torch.ones(3).norm("nuclear") | nuclear
 torch.zeros(2).retain_grad() | requires_grad
 torch.zeros(2).register_hook(print) | gradient
 torch.einsum("ij,jk->ik", torch.ones(2, 3)) | operands
 torch.einsum("ij", torch.ones(2)) | ij
 F.linear(torch.ones(2, 3), torch.ones(4, 2)) | (4, 2)
-F.conv2d(torch.ones(1, 2, 5, 5), torch.ones(1, 3, 3, 3)) | channels
 F.conv2d(torch.ones(1, 1, 2, 2), torch.ones(1, 1, 3, 3)) | Kernel
-F.conv2d(torch.ones(5), torch.ones(1, 1, 3, 3)) | shapes
 F.max_pool2d(torch.ones(1, 1, 4, 4), 2, padding=2) | half
 F.layer_norm(torch.ones(2, 3), (4,)) | 4
 F.batch_norm(torch.ones(1, 3), None, None, training=True) | 1 value
@@ -90,29 +82,18 @@ F.dropout(torch.ones(2), 1.5) | 1.5
 F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 3])) | 3
 F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1, 2])) | (3,)
 F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), reduction="max") | max
-F.binary_cross_entropy(torch.ones(2) * 2, torch.ones(2)) | between
-F.binary_cross_entropy(torch.ones(2), torch.ones(3)) | (3,)
 F.binary_cross_entropy_with_logits(torch.ones(2), torch.ones(3)) | (3,)
 F.gelu(torch.ones(2), approximate="x") | tanh
 torch.autograd.grad(torch.ones(1, requires_grad=True).sum(), torch.ones(1)) | grad
 torch.from_numpy([1.0]) | ndarray
 F.mse_loss(torch.ones(2), torch.ones(2), reduction="avg") | avg
-F.batch_norm(torch.ones(4, 1), torch.zeros(3), torch.ones(3)) | 3
-F.embedding(torch.ones(2), torch.ones(3, 2)) | int64
-F.max_pool2d(torch.ones(1, 1, 5, 5), 7) | too small
 F.max_pool2d(torch.ones(5), 2) | (5,)
 F.linear(torch.ones(2, 3, dtype=torch.float64), torch.ones(4, 3)) | dtype
-F.linear([1.0], torch.ones(4, 1)) | list
-F.linear(torch.ones(2), torch.ones(2, 2), [1.0, 2.0]) | list
-F.layer_norm(torch.ones(2), (2,), [1.0, 2.0]) | list
 torch.einsum(torch.ones(2, 2), "ij->ji") | Tensor
-F.conv2d(torch.ones(1, 1, 5, 5), torch.ones(1, 1, 3, 3), None, 2, "same") | same
 torch.tensor([1.0, float("nan")], dtype=torch.int64) | nan
 torch.tensor(1e30, dtype=torch.int64) | 1e+30
 torch.tensor([True]) ** torch.tensor([True]) | bools
 (torch.ones(2, 2) > 0) @ (torch.ones(2, 2) > 0) | bools
-F.pad(torch.ones(3), (-4, 2)) | cut
-F.embedding(torch.tensor([0]), torch.ones(3)) | (3,)
 torch.ones(2, 3).sum(keepdim=True) | keepdim
 torch.ones(2, 3).mean(keepdim=True) | keepdim
 torch.ones(2, 3).prod(keepdim=True) | keepdim
@@ -120,7 +101,6 @@ torch.ones(2, 3).max(keepdim=True) | keepdim
 torch.maximum(torch.ones(2), 2.0) | float
 torch.ones(2).minimum(2) | int
 torch.max(torch.ones(2), 2.0) | float
-F.pad(torch.ones(2, 3), (-2, -2)) | cut
 torch.full((2,), 1e40) | 1e+40
 torch.ones(2).div(2, rounding_mode="up") | 'floor'
 torch.einsum("i,i->", torch.ones(2), torch.ones(2).double()) | float64
@@ -129,10 +109,8 @@ torch.ones(4).reshape(4 / 2, 2) | //
 torch.tensor([1.0], dtype=3) | float32
 torch.nn.Linear(1, 1).to("gpu") | 'gpu'
 torch.nn.Sequential(F.relu) | nn.ReLU()
-torch.optim.SGD([torch.ones(1)], lr="0.1") | '0.1'
 torch.ones(4).__setitem__(slice(2), [1.0, 2.0]) | list
 torch.tensor([True, False]).argmax() | bools
-F.binary_cross_entropy(*[torch.ones(2, requires_grad=True)] * 3) | detach()
 """
 REFUSED = [line.rsplit("|", 1) for line in REFUSED.strip().splitlines()]
 KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
@@ -174,26 +152,7 @@ torch.maximum(ones, x)
 torch.matmul(ones, x)
 torch.outer(x, ones)
 torch.outer(ones, x)
-F.linear(x, ones)
-F.conv2d(x, torch.ones(1, 1, 1, 1))
-F.conv2d(torch.ones(1, 1, 2, 2), x)
-F.max_pool2d(x, 2)
-F.avg_pool2d(x, 2)
-F.adaptive_avg_pool2d(x, 1)
-F.pad(x, (1, 1))
-F.softmax(x, 0)
-F.log_softmax(x, 0)
-F.layer_norm(x, (2,))
-F.batch_norm(x, None, None, training=True)
-F.one_hot(x)
-F.embedding(x, torch.ones(2, 2))
-F.mse_loss(ones, x)
-F.cross_entropy(ones, x)
-torch.nn.Linear(2, 2)(x)
 torch.nn.Flatten()(x)
-torch.nn.BatchNorm1d(2)(x)
-torch.nn.LayerNorm(2)(x)
-torch.nn.Conv2d(1, 1, 1)(x)
 """
 OTHERS = {"list": [1.0, 2.0], "ndarray": np.ones((1, 2), np.float32), "NoneType": None}
 
