@@ -15,7 +15,6 @@ from minigrad.graph import anomaly, saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to
 from minigrad.rules.op import Op
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
@@ -140,7 +139,7 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
             shares = node.shares(g, None)
         for target, share in shares:
             if share.shape != target.shape:
-                share = sum_to(share, target.shape, node.name())
+                share = walk.sum_to(share, target.shape, node.name())
             if target not in waiting:
                 waiting[target] = share
                 heappush(heap, (-target.number, target))
