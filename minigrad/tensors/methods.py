@@ -21,7 +21,7 @@ from minigrad.rules import (
 from minigrad.rules.op import Op, to_dtype
 from minigrad.tensors import in_place
 
-OPERANDS = Tensor | Array | np.generic | int | float
+OPERANDS = float, int, Tensor, np.generic, Array
 
 
 def operator(name, rules=pointwise, reflected=False):
