@@ -22,7 +22,7 @@ from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
 from minigrad.scalar.value import Value
-from minigrad.static.symbols import Step
+from minigrad.static.steps import Step
 
 READABLE = 80  # values in one picture
 FEW = 4  # numbers of a tensor that are shown; of more, the shape
