@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"minigrad.{name}")
     names = importlib.import_module("minigrad.names")
     if name.startswith("_") or not hasattr(names, name):
-        raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
+        raise importlib.import_module("minigrad.errors").no_attribute("minigrad", name)
     return getattr(names, name)
 
 

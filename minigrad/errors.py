@@ -1,5 +1,6 @@
 """What is said where something cannot be: errors with PyTorch's key phrases."""
 
+from pathlib import Path
 from typing import Any
 
 
@@ -103,6 +104,19 @@ def not_a_tensor(name: str, value: Any) -> TypeError:
         f"{name}: argument must be Tensor, not {kind(value)}; make it one with "
         "minigrad.tensor(...)"
     )
+
+
+def no_attribute(place: str, name: str) -> AttributeError:
+    """Return the error for a name that is not there; it says if PyTorch has it.
+
+    pytorch_names.txt lists the public names of torch, torch.Tensor, torch.nn,
+    torch.optim, torch.autograd and what is in them, of PyTorch 2.13.
+    """
+    names = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="utf-8")
+    left_out = (
+        ": PyTorch has it, minigrad leaves it out" if name in names.split() else ""
+    )
+    return AttributeError(f"{place} has no attribute {name!r}{left_out}")
 
 
 NOT_A_LEAF = (

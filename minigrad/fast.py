@@ -5,6 +5,7 @@ place of a plain one: then that is what runs.
 """
 
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -15,11 +16,12 @@ from minigrad.graph import anomaly, saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to
-from minigrad.rules.op import Op
+from minigrad.rules.op import Op, edge
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
+plain_call, plain_walk, plain_wrote = Op.__call__, walk.walk, saved_values.wrote
+newest_write = [0]
 
 
 def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
@@ -33,40 +35,37 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
 
 def bound(op: Op) -> Callable:
     """Return the fastest way that there is to call an operation."""
-    names = list(op.parameters)
-    wanted = [name for wants in op.wants.values() for name in wants]
-    if op.plain or op.overload or not set(wanted) <= {*names, "y", "shape"}:
-        return lambda *args, **kwargs: plain_call(op, *args, **kwargs)
-    if names == ["a"] and names == list(op.formulas):
-        return unary(op, "a" in wanted, "y" in wanted)
-    if names == ["a", "b"] and names == list(op.formulas):
-        return binary(op)
-    return lambda *args, **kwargs: plain_call(op, *args, **kwargs)
+    names = [*op.parameters]
+    wanted = {name for wants in op.wants.values() for name in wants}
+    simple = not op.plain and not op.overload and wanted <= {*names, "y", "shape"}
+    if simple and names == [*op.formulas] and names in (["a"], ["a", "b"]):
+        return unary(op) if names == ["a"] else binary(op)
+    return partial(plain_call, op)
 
 
-def unary(op: Op, keeps_a: bool, keeps_y: bool) -> Callable:
+def computed(forward: Callable, *arrays: Any) -> Any:
+    """Return what forward makes of arrays, without a word of what overflows."""
+    token = error_state.set(IGNORE)
+    try:
+        return forward(*arrays)
+    finally:
+        error_state.reset(token)
+
+
+def unary(op: Op) -> Callable:
     """Bind an operation on one tensor."""
-    forward = op.forward
+    forward, wants = op.forward, [name for name in op.wants["a"] if name != "shape"]
 
     def call(*args, **kwargs):
         a = args[0] if len(args) == 1 and not kwargs else None
         if not isinstance(a, Tensor) or a.array.dtype.kind != "f":
             return plain_call(op, *args, **kwargs)
-        x = a.array
-        token = error_state.set(IGNORE)
-        try:
-            y = forward(x)
-        finally:
-            error_state.reset(token)
+        y = computed(forward, a.array)
         if type(y) is not ndarray or y.base is not None:
             return plain_call(op, a)
-        out, to = Tensor(y), a.edge
+        out, to = Tensor(y), edge(a)
         if to is not None and recording.on:
-            if a.source is not None:
-                a.check_view()
-            saved = {"a": x} if keeps_a else {}
-            if keeps_y:
-                saved["y"] = y
+            saved = {name: y if name == "y" else a.array for name in wants}
             out.edge = Node(op, [to], saved, y.shape)
         return out
 
@@ -75,42 +74,35 @@ def unary(op: Op, keeps_a: bool, keeps_y: bool) -> Callable:
 
 def binary(op: Op) -> Callable:
     """Bind an operation on two tensors of one dtype, or a tensor and a number."""
-    forward, (for_a, for_b) = op.forward, op.wants.values()
-    both = tuple({*for_a, *for_b} - {"shape"})
+    forward = op.forward
+    for_a, for_b = ({*names} - {"shape"} for names in op.wants.values())
+    for_both = for_a | for_b
 
     def call(*args, **kwargs):
-        if len(args) != 2 or kwargs:
-            return plain_call(op, *args, **kwargs)
-        a, b = args
+        a, b = args if len(args) == 2 and not kwargs else (None, None)
         x = a.array if isinstance(a, Tensor) else a
         z = b.array if isinstance(b, Tensor) else b
-        kinds = type(x) is ndarray and x.dtype, type(z) is ndarray and z.dtype
-        if not all(k or type(n) in NUMBERS for k, n in zip(kinds, (x, z))):
-            return plain_call(op, a, b)
-        dtype = kinds[0] or kinds[1]
-        if not dtype or dtype.kind != "f" or (kinds[1] or dtype) != dtype:
-            return plain_call(op, a, b)
-        token = error_state.set(IGNORE)
-        try:
-            y = forward(x, z)
-        finally:
-            error_state.reset(token)
+        if not suit(x, z):
+            return plain_call(op, *args, **kwargs)
+        y = computed(forward, x, z)
         if type(y) is not ndarray or y.base is not None:
             return plain_call(op, a, b)
-        out = Tensor(y)
-        to_a = a.edge if a is not x else None
-        to_b = b.edge if b is not z else None
+        out, to_a, to_b = Tensor(y), edge(a), edge(b)
         if (to_a is not None or to_b is not None) and recording.on:
-            for each in args:
-                if isinstance(each, Tensor) and each.source is not None:
-                    each.check_view()
-            wanted = both if to_a and to_b else for_a if to_a else for_b
+            wanted = for_both if to_a and to_b else for_a if to_a else for_b
             known = {"a": x, "b": z, "y": y}
-            saved = {name: known[name] for name in wanted if name != "shape"}
+            saved = {name: known[name] for name in wanted}
             out.edge = Node(op, [to_a, to_b], saved, y.shape)
         return out
 
     return call
+
+
+def suit(x: Any, z: Any) -> bool:
+    """Return whether these are two arrays of the same floats, or one and a number."""
+    if type(x) is ndarray and x.dtype.kind == "f":
+        return type(z) in (float, int) or (type(z) is ndarray and z.dtype == x.dtype)
+    return type(x) in (float, int) and type(z) is ndarray and z.dtype.kind == "f"
 
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
@@ -127,20 +119,9 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
         if not node.targets:
             ends[node] = g
             continue
-        op, saved = node.op, node.saved
-        if (
-            type(op) is Op
-            and len(op.formulas) == len(node.targets)
-            and saved is not None
-        ):
-            if node.number < newest[0]:
-                node.check()
-            shares = shares_of(op, node.targets, saved, g)
-        else:
-            shares = node.shares(g, None)
-        for target, share in shares:
+        for target, share in shares_of(node, g):
             if share.shape != target.shape:
-                share = sum_to(share, target.shape, node.name())
+                share = walk.sum_to(share, target.shape, node.name())
             if target not in waiting:
                 waiting[target] = share
                 heappush(heap, (-target.number, target))
@@ -149,15 +130,22 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
             else:
                 waiting[target] = waiting[target] + share
                 sums.add(target)
-        if saved and not retain_graph:
+        if node.saved and not retain_graph:
             node.free()
     return ends
 
 
-def shares_of(op: Op, targets: list, saved: dict, g: ndarray) -> list:
+def shares_of(node: Node, g: Any) -> Any:
     """Return the targets that want a share, each with what its formula gives."""
+    op, saved = node.op, node.saved
+    if type(op) is not Op or saved is None or len(op.formulas) != len(node.targets):
+        return node.shares(g, None)
+    if node.number < newest_write[0]:
+        node.check()
     shares = []
-    for target, formula, names in zip(targets, op.formulas.values(), op.wants.values()):
+    for target, formula, names in zip(
+        node.targets, op.formulas.values(), op.wants.values()
+    ):
         if target is not None:
             values = [target.shape if n == "shape" else saved[n] for n in names]
             shares.append((target, formula(g, *values)))
@@ -167,16 +155,10 @@ def shares_of(op: Op, targets: list, saved: dict, g: ndarray) -> list:
 def wrote(array: ndarray) -> None:
     """Note a write, and that it is the newest: nodes made later need no check."""
     plain_wrote(array)
-    newest[0] = next(saved_values.numbers)
-
-
-NUMBERS = (float, int)
-newest = [0]
-plain_call, plain_walk, plain_wrote = Op.__call__, walk.walk, saved_values.wrote
+    newest_write[0] = next(saved_values.numbers)
 
 
 def install() -> None:
     """Put the fast definitions in the place of the plain ones."""
     Op.__call__, saved_values.wrote = fast_call, wrote
-    for module in (walk, tensor):
-        module.walk = fast_walk
+    walk.walk = tensor.walk = fast_walk

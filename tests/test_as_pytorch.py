@@ -36,18 +36,6 @@ found += [torch.gather(torch.tensor([5.0, 6.0]), 0, torch.tensor(1))]
 sum(y.sum() for y in found[:4]).backward()
 found += [x.grad, torch.where(x > 1), torch.where(x < 1)]
 """,
-    "a bias that is broadcast": """
-x, w, found = torch.ones(5, 2, 3), torch.full((4, 3), 2.0), []
-for shape in [(1,), (1, 4), (2, 4), ()]:
-    b = torch.ones(shape, requires_grad=True)
-    y = F.linear(x, w, b)
-    y.sum().backward()
-    found += [y, b.grad]
-""",
-    "integers in windows that see a frame": """
-x = -torch.arange(16).reshape(1, 1, 4, 4)
-found = F.max_pool2d(x, 2, padding=1), F.max_pool2d(x, 3, 2, 1)
-""",
     "all and any of no axis": """
 x = torch.tensor([[1, 0], [2, 3]])
 found = [x.all(dim=()), x.bool().all(dim=[])]
@@ -85,21 +73,6 @@ found = x.grad
     "slices by tensors, and empty lists": """
 m = torch.arange(12.0).reshape(3, 4)
 found = m[: torch.tensor(2)], m[torch.tensor(1) :: 2], m[[]], m[:, []]
-""",
-    "ignored targets count for nothing": """
-x = torch.tensor([[-math.inf, 1.0, 2.0]] * 2)
-target = torch.tensor([1, -100])
-found = [F.cross_entropy(x, target), F.nll_loss(x, target)]
-found += [F.cross_entropy(x, target, reduction="none")]
-x = torch.ones(2, 3, requires_grad=True)
-loss = F.cross_entropy(x, torch.tensor([-100, -100]))
-loss.backward()
-found += [loss, x.grad]
-""",
-    "softmax without a dim takes that of the classes": """
-x = torch.arange(6.0)
-found = [F.softmax(x.reshape(shape)) for shape in [(6,), (2, 3), (1, 2, 3)]]
-found += [F.log_softmax(torch.arange(6.0).reshape(1, 2, 3, 1))]
 """,
     "flip copies": """
 x = torch.arange(3.0)
@@ -294,14 +267,6 @@ a, m = torch.ones(2, requires_grad=True), torch.eye(2).requires_grad_()
 found = [*torch.autograd.grad(Doubled.apply(a).sum(), a)]
 found += torch.autograd.grad(Doubled.apply(a @ m).sum(), m, create_graph=True)
 """,
-    "a schedule for each group": """
-a, b = torch.ones(1), torch.ones(1)
-sgd = torch.optim.SGD([{"params": [a], "lr": 0.1}, {"params": [b], "lr": 1.0}], lr=0.5)
-plan = torch.optim.lr_scheduler.LambdaLR(sgd, [lambda t: 0.9**t, lambda t: 0.5])
-sgd.step()
-plan.step()
-found = [*plan.get_last_lr(), *(group["lr"] for group in sgd.param_groups)]
-""",
     "lists of tensors in lists": """
 one, wide = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0).double()
 found = torch.tensor([[one, 2.0]]), torch.tensor([wide]), torch.tensor([[wide], [3.0]])
@@ -319,7 +284,7 @@ found = x.sum() - 900, x.sum(0), x.sum() + torch.tensor([1])
     "norms by name": """
 x = torch.tensor([3.0, -4.0], requires_grad=True)
 x.grad = torch.tensor([3.0, -4.0])
-found = x.norm("fro"), torch.nn.utils.clip_grad_norm_([x], 2.0, norm_type="inf"), x.grad
+found = x.norm("fro"), torch.nn.utils.clip_grad_norm_([x], 2.0), x.grad
 """,
     "a result among the inputs keeps its gradient, of later walks, too": """
 x = torch.ones(2, requires_grad=True)
@@ -329,17 +294,6 @@ z.sum().backward(inputs=[y], retain_graph=True)
 found = [y.grad.clone(), y.retains_grad, x.grad]
 y.sum().backward()
 found += [y.grad, x.grad]
-""",
-    "weighted means of differences": """
-x = torch.tensor([1.0, 3.0], requires_grad=True)
-y, weight = torch.zeros(2), torch.tensor([1.0, 2.0])
-losses = [
-    loss(x, y, weight=weight, reduction=reduction)
-    for loss in (torch.nn.functional.mse_loss, torch.nn.functional.l1_loss)
-    for reduction in ("mean", "sum", "none")
-]
-sum(loss.sum() for loss in losses).backward()
-found = *losses, x.grad
 """,
     "where, the method": """
 x = torch.tensor([2.0, -1.0], requires_grad=True)
@@ -439,12 +393,6 @@ found += [np.vstack([x, x]).sum().item() == 20]
 found = [*torch.zeros(0, 3).chunk(3), *torch.zeros(0, 3).split(2)]
 found += [F.linear(torch.ones(2, 0, 3), torch.ones(4, 3))]
 """,
-    "images": """
-x = torch.arange(32.0).reshape(1, 2, 4, 4)
-torch.manual_seed(0)
-layer = torch.nn.Conv2d(2, 3, 3, padding="same")
-found = F.adaptive_avg_pool2d(x, (None, 2)), layer(x).shape
-""",
     "many equal numbers, added up": """
 x = torch.full((60000, 2), 0.1)
 found = [x.sum(0), x.mean(0), x.var(0), x.std(0), x.cumsum(0)[-1], x.T.sum(1)]
@@ -483,15 +431,6 @@ for g in [torch.full((3,), 1e20), torch.zeros(3), torch.ones(3)]:
         b = y.clone().requires_grad_()
         f(b).backward(g)
         found += [b.grad]
-""",
-    "no images, no classes, no batch": """
-x, c = torch.zeros(0, 3, 2, 2), torch.zeros(2, 0)
-norm = torch.nn.BatchNorm2d(3)
-found = [F.batch_norm(x, None, None, training=True), norm(x)]
-found += [norm.running_mean, norm.running_var, norm.num_batches_tracked]
-found += [F.cross_entropy(c, c), F.cross_entropy(c, c, reduction="none")]
-found += [F.adaptive_avg_pool2d(torch.ones(1, 2, 3, 3), 0).shape]
-found += [F.l1_loss(torch.arange(3), torch.tensor([2, 1, 2]), reduction="none")]
 """,
     "a leaf among the roots, with a hook": """
 order = []
@@ -674,28 +613,6 @@ out = F.scaled_dot_product_attention(q, q, q, attn_mask=mask)
 out.sum().backward()
 found = out[..., 1, :], q.grad.isnan().any()
 """,
-    "schedules go on from the rate that is there": """
-w = torch.ones(1, requires_grad=True)
-S, found = torch.optim.lr_scheduler, []
-for plans in (
-    lambda o: [S.StepLR(o, 3, 0.5)],
-    lambda o: [S.LinearLR(o, 0.1, total_iters=4), S.StepLR(o, 3, 0.5)],
-    lambda o: [S.CosineAnnealingLR(o, 14, 0.1), S.LinearLR(o, 0.5)],
-    lambda o: [S.CosineAnnealingLR(o, 9)],
-    lambda o: [S.LinearLR(o, 0.25, 0.75, 3)],
-    lambda o: [S.LambdaLR(o, lambda t: 1 / (t + 1))],
-):
-    optimizer = torch.optim.SGD([w], lr=1.0)
-    made = plans(optimizer)
-    for i in range(12):
-        group = optimizer.param_groups[0]
-        found += [torch.tensor([group["lr"], made[0].get_last_lr()[0]])]
-        if i == 5:
-            group["lr"] = 0.7
-        optimizer.step()
-        for plan in made:
-            plan.step()
-""",
     "powers at rare points": """
 a = torch.tensor([0.0, 0.0, 0.0, 0.0, -1.0, -2.0, 2.0, math.inf, -0.0, 0.0])
 b = torch.tensor([0.0, 1.0, 2.0, 0.5, 2.0, 3.0, 0.0, 0.0, 1.0, -1.0])
@@ -797,40 +714,11 @@ x = torch.ones(1, requires_grad=True)
 x.sum().backward()
 found += [copy.deepcopy(x).grad]
 """,
-    "a schedule's state, and groups that come later": """
-S, w = torch.optim.lr_scheduler, torch.ones(1, requires_grad=True)
-found = []
-for make in (
-    lambda o: S.StepLR(o, 2),
-    lambda o: S.LinearLR(o, 0.1),
-    lambda o: S.LambdaLR(o, lambda t: 0.5**t),
-):
-    one, two = (torch.optim.SGD([w], lr=0.1) for _ in range(2))
-    plan, other = make(one), make(two)
-    for _ in range(3):
-        one.step(), plan.step()
-    other.load_state_dict(plan.state_dict())
-    two.load_state_dict(one.state_dict())
-    for _ in range(3):
-        found += [torch.tensor(two.param_groups[0]["lr"])]
-        two.step(), other.step()
-o = torch.optim.SGD([w], lr=0.1)
-plan = S.StepLR(o, 1)
-o.add_param_group({"params": [torch.ones(1)], "lr": 1.0})
-o.step(), plan.step()
-found += [torch.tensor([group["lr"] for group in o.param_groups])]
-""",
     "variance under its older names": """
 x = torch.tensor([[1.0, 2.0], [4.0, 8.0]])
 found = [x.var(unbiased=False), x.std(0, unbiased=False), x.var(False)]
 found += [x.var(1, True, True)]
 found += [torch.var(x, dim=0, correction=0), x.std(correction=0, keepdim=True)]
-""",
-    "probabilities of 0 and 1": """
-p = torch.tensor([0.0, 1.0, 0.9999], requires_grad=True)
-t = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
-F.binary_cross_entropy(p, t, reduction="sum").backward()
-found = p.grad, t.grad
 """,
     "powers of 0": """
 b = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
@@ -852,35 +740,6 @@ found = [torch.zeros(0, 3).softmax(0), torch.zeros(0, 3).log_softmax(0)]
 x = torch.ones(1, 1, 2, 2)
 F.max_pool2d(x, 1).add_(1)
 found = x
-""",
-    "second derivatives of straight pieces": """
-def image(n):
-    return torch.arange(float(n)).reshape(1, 1, 4, -1)
-cases = [
-    (torch.relu, torch.tensor([-1.0, 0.0, 2.0])),
-    (F.leaky_relu, torch.tensor([-1.0, 0.0, 2.0])),
-    (lambda x: F.max_pool2d(x, 2), image(16)),
-    (lambda x: F.avg_pool2d(x, 2), image(16)),
-    (lambda x: F.adaptive_avg_pool2d(x, 3), image(16)),
-    (lambda x: F.nll_loss(x, torch.tensor([1])), torch.ones(1, 3)),
-    (lambda x: F.conv2d(x, torch.ones(1, 1, 2, 2)), image(16)),
-    (lambda x: F.layer_norm(torch.ones(2, 3), (3,), x), torch.ones(3)),
-    (lambda x: F.layer_norm(torch.ones(2, 3), (3,), bias=x), torch.ones(3)),
-    (
-        lambda x: F.batch_norm(x, torch.zeros(2), torch.ones(2)),
-        torch.ones(2, 2),
-    ),
-    (lambda x: F.batch_norm(torch.ones(2, 2), None, None, bias=x, training=True),
-     torch.ones(2)),
-    (lambda x: x.clamp(0, 1), torch.tensor([-1.0, 0.0, 2.0])),
-]
-found = []
-for function, x in cases:
-    x.requires_grad_()
-    (g,) = torch.autograd.grad(function(x).sum(), x, create_graph=True)
-    found += [g, str(g.requires_grad)]
-    if g.requires_grad:
-        found += torch.autograd.grad(g.sum(), x, allow_unused=True)
 """,
     "second derivatives of a norm whose input is given": """
 x, w = torch.tensor([[1.0, 2.0, 4.0]]), torch.ones(3, requires_grad=True)
@@ -907,12 +766,9 @@ found[3].backward()
 found = found, x.grad[3]
 """,
     "layers": """
-found = [repr(torch.nn.Dropout(0.3))]
-found += [torch.nn.Embedding(3, 2, padding_idx=-1).padding_idx]
 p = [torch.ones(2, requires_grad=True), torch.ones(1, 2)]
-found += [torch.nn.utils.parameters_to_vector(p).requires_grad]
-m = torch.nn.Linear(2, 2).to(dtype=torch.float64)
-found += [m.weight.dtype, torch.max(p[0], other=p[1])]
+m = torch.nn.Linear(2, 2).to(torch.float64)
+found = [m.weight.dtype, torch.max(p[0], other=p[1])]
 found += [p[0].numpy(force=True).tolist() == [1, 1]]
 """,
     "the norm of order 0, and nan": """
@@ -939,8 +795,6 @@ cases = [
     (lambda x: x.prod(), [2.0, 0.0, 3.0, -1.0]),
     (lambda x: x.var(correction=3), [1.0, 2.0]),
     (lambda x: x.std(correction=2), [1.0, 2.0]),
-    (lambda x: F.max_pool2d(x.reshape(1, 2, 2), 2), [math.nan, 1.0, 2.0, 3.0]),
-    (lambda x: F.max_pool2d(x.reshape(1, 2, 2), 2), [1.0, math.nan, math.nan, 3.0]),
 ]
 found = []
 for function, numbers in cases:
@@ -1005,36 +859,15 @@ for shape in [(2, 4, 0), (0, 4, 3), (0, 3), (3, 0)]:
 """,
     "dtypes of losses": """
 x, double = torch.tensor([1.5, 2.0]), torch.tensor(1.5, dtype=torch.float64)
-found = [F.l1_loss(x, double).dtype, F.l1_loss(double, x).dtype, F.mse_loss(x, double)]
+found = [F.mse_loss(double, x).dtype, F.mse_loss(x, double)]
 """,
     "dtypes of a loss of logits": """
 x, double = torch.tensor([1.5, 2.0]), torch.tensor([1.0, 0.0], dtype=torch.float64)
 loss, found = F.binary_cross_entropy_with_logits, []
-for options in ({}, {"reduction": "none"}, {"pos_weight": double}, {"weight": double}):
-    for a, b in ((x, double), (double, x), (x, x)):
+for options in ({}, {"reduction": "none"}, {"pos_weight": double}):
+    for a, b in ((x, double), (x, x)):
         out = loss(a.clone().requires_grad_(), b.abs() / 2, **options)
         found += [out, str(out.dtype)]
-""",
-    "the arguments of losses, in order": """
-import warnings
-warnings.simplefilter("ignore")
-x, y = torch.tensor([[0.5, 0.3], [0.2, 0.9]]), torch.tensor([[1.0, 0.0], [1.0, 1.0]])
-w, classes, found = torch.tensor([1.0, 3.0]), torch.tensor([1, 0]), []
-for loss in F.mse_loss, F.l1_loss:
-    found += [loss(x, y, None, None, "sum"), loss(x, y, False)]
-    found += [loss(x, y, None, None, "mean", y + 1), loss(x, y, reduce=False)]
-for loss in F.binary_cross_entropy, F.binary_cross_entropy_with_logits:
-    found += [loss(x, y, w, None, None, "none"), loss(x, y, w, False)]
-found += [F.binary_cross_entropy_with_logits(x, y, w, None, None, "sum", w)]
-for loss in F.nll_loss, F.cross_entropy:
-    found += [loss(x, classes, w, None, 0, None, "sum"), loss(x, classes, w, False)]
-    found += [loss(x, classes, size_average=True), loss(x, classes, w, reduce=False)]
-found += [F.cross_entropy(x, classes, w, None, -100, None, "mean", 0.1)]
-layer = torch.nn.CrossEntropyLoss(w, False)
-found += [layer.reduction, layer(x, classes), torch.nn.MSELoss(reduce=False)(x, y)]
-found += [torch.nn.NLLLoss(w, None, 0, None, "sum")(x, classes)]
-found += [torch.nn.L1Loss(False)(x, y)]
-found += [torch.nn.BCEWithLogitsLoss(w, None, None, "sum", w)(x, y)]
 """,
     "a root of what relu made 0": """
 x = torch.tensor([0.0, 4.0], requires_grad=True)
@@ -1044,15 +877,6 @@ e = torch.tensor([[1.0, 0.0], [1.0, 0.0]], requires_grad=True)
 square = (e**2).sum(1)
 far = square[:, None] + square[None] - 2 * e @ e.T
 found += [*torch.autograd.grad(far.relu().sqrt().sum(), e)]
-""",
-    "the slope of a slope through relu": """
-x = torch.linspace(-1, 1, 12).reshape(6, 2).requires_grad_()
-w = torch.linspace(1, -1, 16).reshape(8, 2).requires_grad_()
-found = []
-for bend in F.relu, F.leaky_relu:
-    (du,) = torch.autograd.grad(bend(F.linear(x, w)).sum(), x, create_graph=True)
-    found += [du, *torch.autograd.grad(du[:, 0].sum(), x, create_graph=True)]
-    found += [*torch.autograd.grad(du[:, 1].sum(), w, create_graph=True)]
 """,
     "a part with a train of its own": """
 class Back(torch.nn.Module):
@@ -1069,19 +893,6 @@ model = torch.nn.Sequential(Back(), torch.nn.Dropout())
 found = [part.training for part in model.modules()]
 found += [part.training for part in model.train().modules()]
 found += [part.training for part in model.eval().modules()]
-""",
-    "what a norm or an embedding is when it begins anew": """
-nn, found = torch.nn, []
-for layer in nn.BatchNorm1d(2), nn.LayerNorm(2), nn.Embedding(3, 2, 1):
-    for parameter in layer.parameters():
-        parameter.data = parameter.data + 3
-    if not isinstance(layer, torch.nn.Embedding):
-        layer(torch.arange(6.0).reshape(3, 2))
-    layer.reset_parameters()
-    if isinstance(layer, torch.nn.Embedding):
-        found += [layer.weight[1], (layer.weight.abs() < 6).all()]
-    else:
-        found += list(layer.state_dict().values())
 """,
     "what a Function saved knows that it requires grad": """
 class Mm(torch.autograd.Function):
@@ -1132,63 +943,6 @@ found += [x.grad, z[:, order].view(-1), z[:, z[0] > 2].view(-1)]
 found += [z.index_select(1, order).view(-1)]
 found += [torch.einsum("ij,jk->ik", z, z.T).view(-1)]
 """,
-    "hooks on the way back, of a module with other hooks": """
-found = []
-def look(module, into, out):
-    found.extend([into[0].clone(), out[0].clone()])
-
-for order in (0, 1):
-    layer = torch.nn.Linear(2, 2)
-    torch.nn.init.ones_(layer.weight)
-    def change():
-        layer.register_forward_pre_hook(lambda m, args: (args[0] * 5,))
-        layer.register_forward_hook(lambda m, args, out: out * 10)
-    if order:
-        change()
-    layer.register_full_backward_hook(lambda m, into, out: (into[0] + 1,))
-    off = layer.register_full_backward_hook(look)
-    layer.register_full_backward_hook(lambda m, into, out: (into[0] * 2,))
-    if not order:
-        change()
-    for _ in range(2):
-        x = torch.ones(1, 2, requires_grad=True)
-        layer(x)[0, 0].backward()
-        found += [x.grad]
-        off.remove()
-""",
-    "a schedule that goes on from a file": """
-w, found = torch.ones(2, requires_grad=True), []
-S = torch.optim.lr_scheduler
-for make in (
-    lambda o, **k: S.CosineAnnealingLR(o, T_max=10, **k),
-    lambda o, **k: S.StepLR(o, step_size=2, **k),
-    lambda o, **k: S.LinearLR(o, total_iters=6, **k),
-    lambda o, **k: S.LambdaLR(o, lambda epoch: 0.9**epoch, **k),
-):
-    old, new = (torch.optim.SGD([w], lr=0.1) for _ in range(2))
-    plan = make(old)
-    for _ in range(5):
-        old.step()
-        plan.step()
-    new.load_state_dict(old.state_dict())
-    plan = make(new, last_epoch=4)
-    for _ in range(5):
-        found += [torch.tensor(plan.get_last_lr())]
-        new.step()
-        plan.step()
-""",
-    "a schedule of one's own": """
-class Halved(torch.optim.lr_scheduler.LRScheduler):
-    def get_lr(self):
-        return [lr / (self.last_epoch + 1) for lr in self.base_lrs]
-
-sgd = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.4)
-plan, found = Halved(sgd), []
-for _ in range(3):
-    found += [torch.tensor(plan.get_last_lr()), torch.tensor(sgd.param_groups[0]["lr"])]
-    sgd.step()
-    plan.step()
-""",
     "batches of examples of several kinds": """
 import collections
 Pair = collections.namedtuple("Pair", "x y")
@@ -1217,8 +971,7 @@ found = F.scaled_dot_product_attention(q, ones, ones, torch.zeros(2, 2) > 0)
 """,
     "what stands for any layer": """
 x = torch.ones(1, 1, 4, 4)
-found = [torch.nn.Identity(64, bias=False)(x), F.max_pool2d(x, (2,))]
-found += [F.conv2d(x, x[:, :, :2, :2], stride=(2,))]
+found = torch.nn.Identity(64, bias=False)(x)
 """,
     "the variance of one number": """
 found = []
@@ -1267,15 +1020,6 @@ x //= 2
 y %= 3
 found += [x, y]
 """,
-    "a linear layer with one weight vector, or with one bias": """
-x = torch.arange(6.0).reshape(2, 3).requires_grad_()
-w = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
-b = torch.tensor(0.5, requires_grad=True)
-found = [F.linear(x, w), F.linear(x[0], w), F.linear(x[None], w), F.linear(x[0], w, b)]
-found += [F.linear(x, x, b), F.linear(x[None], x, b)]
-sum((y * y).sum() for y in found).backward()
-found += [x.grad, w.grad, b.grad]
-""",
     "what is not stretched can be written to": """
 x = torch.arange(6.0).reshape(2, 3)
 x.expand(2, 3).mul_(2)
@@ -1295,9 +1039,7 @@ for at in ([0.0, 0.0], [0.0, 3.0]):
         found += [g, *torch.autograd.grad((g * g).sum() + g.sum(), x)]
 """,
     "functions of nan and of bools": """
-x = torch.tensor([math.nan, 0.0, -1.0], requires_grad=True)
-F.elu(x, 2.0).sum().backward()
-found = [x.grad, torch.erf(torch.tensor([True, False]))]
+found = torch.erf(torch.tensor([True, False]))
 """,
     "sums of bools, and a number of another dtype": """
 a, b = torch.ones(2, 3).bool(), torch.ones(3, 4).bool()
@@ -1328,13 +1070,6 @@ found = [*torch.autograd.grad(y, x, retain_graph=True)]
 y.backward()
 (x * 3).sum().backward()
 found += [x.grad]
-""",
-    "a row that does not learn": """
-w = torch.arange(15.0).reshape(5, 3).requires_grad_()
-i = torch.tensor([[0, 3], [3, 4]])
-y = F.embedding(i, w, padding_idx=3)
-(g,) = torch.autograd.grad((y * y).sum(), w, create_graph=True)
-found = [y, g, *torch.autograd.grad(g.sum(), w), F.embedding(i[0, 1], w, -2)]
 """,
     "many rows, some of them often": """
 x = torch.arange(6000.0).reshape(30, 200).requires_grad_()
@@ -1367,20 +1102,6 @@ for shape in ((5, 5), (12,), (11,), (2, 7), (2, 2, 3), (30,)):
     x = torch.arange(60.0)[: math.prod(shape)].reshape(shape).sqrt()
     found += [repr(x.requires_grad_()), repr(x * 1), repr(torch.nn.Parameter(x))]
 """,
-    "pools of integers": """
-x = torch.arange(-20, 29).reshape(1, 7, 7)
-found = [F.max_pool2d(x, 2), F.avg_pool2d(x, 2)]
-found += [F.avg_pool2d(x - 10, 3, divisor_override=2)]
-for options in [(True, False), (True, True), (False, False), (False, True)]:
-    found += [F.avg_pool2d(x, 3, 2, 1, *options)]
-""",
-    "pools with gaps, and where the largest were": """
-x = torch.arange(49).reshape(1, 1, 7, 7) * 23 % 49
-found = [*F.max_pool2d(x, 3, 2, 1, 2, True, True)]
-found += [*F.max_pool2d(x[0], 2, [], 1, 3, False, True)]
-pool = torch.nn.MaxPool2d(2, 2, 0, 2, True)
-found += [repr(pool), *pool(x.double())]
-""",
     "answers written over what was asked": """
 x = torch.tensor([[1.0, -2.0], [0.0, 4.0]])
 found = [x.clone().eq_(1), x.clone().ge_(x[1]), x.clone().logical_and_(x.t())]
@@ -1397,74 +1118,17 @@ found += [torch.tensor([True, False]).sign()]
 found += [torch.full_like(torch.ones(2), 3, device="cpu")]
 found += [torch.arange(6.0).reshape(2, 3).std(1, correction=None)]
 """,
-    "pools over the end": """
-x = torch.arange(49.0).reshape(1, 7, 7).requires_grad_()
-found = [F.max_pool2d(x, 2, ceil_mode=True), F.max_pool2d(x, 3, 2, 1, ceil_mode=True)]
-found += [F.max_pool2d(x, 2, 4, 1, ceil_mode=True)]
-for options in [(True, False), (True, True), (False, False), (False, True, 2)]:
-    found += [F.avg_pool2d(x, 3, 2, 1, *options)]
-    found += [F.avg_pool2d(x, (2, 4), 3, 1, *options)]
-sum((y * y).sum() for y in found).backward()
-found += [x.grad]
-found += [repr(torch.nn.MaxPool2d(2, ceil_mode=True))]
-found += [torch.nn.MaxPool2d(2, 2, 0, 1, False, True)(x)]
-""",
-    "ends of their own numbers": """
-x = torch.arange(12.0).reshape(1, 1, 3, 4).requires_grad_()
-found = []
-for mode in "reflect", "replicate", "circular":
-    found += [F.pad(x, (1, 2, 0, 1), mode), F.pad(x[0], (2, 0), mode=mode)]
-    found += [F.pad(x[0], (-1, 1), mode), F.pad(x[:0, 0], (1, 2), mode)]
-sum((y * y).sum() for y in found).backward()
-found += [x.grad]
-""",
     "NumPy's numbers in a list": """
 one = np.float64(1)
 values = [[one], [np.float32(1)], [[one], [2.0]], [np.int32(1)], [1.0]]
 values += [[np.int32(1), 2.0], [1.0, one], [[1], [one]], [[[]]]]
 found = [torch.tensor(each).dtype for each in values]
 """,
-    "rows and lists of layers are edited": """
-nn = torch.nn
-s = nn.Sequential(nn.Linear(1, 2), nn.ReLU())
-s.append(nn.Linear(2, 1))
-s[1] = nn.Tanh()
-del s[0]
-s.insert(0, nn.Linear(1, 2, bias=False)).extend([nn.ReLU(), nn.ReLU()])
-found = [len(s), repr(s), repr(s[1:]), repr(s.pop(0)), list(dict(s.named_parameters()))]
-parts = nn.ModuleList([nn.Linear(1, 2), nn.Linear(1, 2), nn.ReLU()])
-found += [repr(parts), repr(parts.pop(2)), repr(nn.ModuleList())]
-parts.insert(1, nn.Sequential(nn.Tanh()))
-del parts[-1]
-found += [repr(parts), repr(parts[:1])]
-for wrong in (lambda: s.insert(0, 3), lambda: s.insert(9, nn.Tanh())):
-    try:
-        wrong()
-    except (TypeError, AssertionError, IndexError):
-        found += [repr(s)]
-""",
-    "names of parameters, of a part": """
-m = torch.nn.Sequential(torch.nn.Linear(1, 2), torch.nn.BatchNorm1d(2, bias=False))
-found = [list(dict(m.named_parameters("a"))), list(dict(m.named_buffers(prefix="q")))]
-found += [list(dict(m.named_parameters(recurse=False))), list(m.parameters(False))]
-found += [list(dict(m[1].named_parameters("b", False))), repr(m[1])]
-found += [list(m.buffers(False)), repr(torch.nn.LayerNorm(3, bias=False))]
-""",
     "checkpoint with arguments by name": """
 x, y = (torch.ones(2, requires_grad=True) for _ in range(2))
 f = lambda a, b=1, *, c, d: a * b * c * d  # noqa: E731
 checkpoint(f, x, 2, c=y, d=3, use_reentrant=False).sum().backward()
 found = x.grad, y.grad
-""",
-    "axes longer at one end, and shorter at the other": """
-x = torch.arange(24.0).reshape(1, 1, 4, 6).requires_grad_()
-found = []
-for mode in ("reflect", "circular", "replicate"):
-    for ends in ((1, 2, 2, 1), (-1, 2, 1, -1), (-2, -1, -1, 0)):
-        y = F.pad(x, ends, mode=mode)
-        found += [y, *torch.autograd.grad((y * y).sum(), x)]
-found += [F.pad(torch.ones(1, 1), (-1, 1), "replicate")]
-found += [F.pad(torch.ones(1, 3), (1, 1), "reflect", 0)]
 """,
     "alpha, in the dtype of both": """
 wide, whole = torch.tensor([1 / 3], dtype=torch.float64), torch.tensor([1, 2])
@@ -1476,18 +1140,8 @@ x, whole = torch.ones(2, 3), torch.ones(2, 3).long()
 found = [x.clamp(min=np.float64(2)), x.clamp(max=np.int64(0))]
 found += [x.var(correction=np.float64(1))]
 found += [whole.clamp(min=np.int64(2)), whole.clamp(min=np.float32(2))]
-found += [F.leaky_relu(-x, np.float64(0.1)), F.elu(-x, np.float64(2))]
-found += [F.softplus(x, np.float64(2))]
 found += [out.dtype for out in found]
 found += [x.masked_fill(x > 0, np.float32(2)), torch.ones(4).chunk(np.int64(2))]
-found += [F.avg_pool2d(torch.ones(1, 1, 4, 4), np.int64(2))]
-""",
-    "an ignored class of infinite weight": """
-x = torch.tensor([[1.0, 2.0, 3.0]] * 2, requires_grad=True)
-weight, target = torch.tensor([math.inf, 1.0, 1.0]), torch.tensor([1, 2])
-loss = F.nll_loss(x, target, weight, ignore_index=1)
-loss.backward()
-found = loss, x.grad
 """,
     "more correction than numbers": """
 found = []
@@ -1536,21 +1190,6 @@ w = torch.tensor([1.0, 2.0], requires_grad=True)
 with torch.no_grad():
     found += [w.numpy().tolist(), np.asarray(w).tolist()]
 """,
-    "schedules go on with the options that they had": """
-S, w, found = torch.optim.lr_scheduler, torch.ones(1, requires_grad=True), []
-for make, another in (
-    (lambda o: S.StepLR(o, 2, 0.5), lambda o: S.StepLR(o, 30, 0.9)),
-    (lambda o: S.CosineAnnealingLR(o, 10, 0.1), lambda o: S.CosineAnnealingLR(o, 100)),
-    (lambda o: S.LinearLR(o, 0.1, 0.9, 3), S.LinearLR),
-):
-    one, two = (torch.optim.SGD([w], lr=1.0) for _ in range(2))
-    plan, other = make(one), another(two)
-    one.step(), plan.step()
-    other.load_state_dict(plan.state_dict()), two.load_state_dict(one.state_dict())
-    for _ in range(4):
-        two.step(), other.step()
-        found += [torch.tensor(two.param_groups[0]["lr"])]
-""",
     "gradients that are 0 everywhere hold": """
 x = torch.tensor([0.3, -1.2], dtype=torch.float64, requires_grad=True)
 check = [torch.autograd.gradcheck, torch.autograd.gradgradcheck]
@@ -1564,46 +1203,6 @@ for kind in (float, int):
         kind(torch.ones(2))
     except ValueError:
         found += [True]
-""",
-    "hooks on a module's way back": """
-nn = torch.nn
-
-class Two(nn.Module):
-    def forward(self, x, factor, y):
-        return x * factor, y * x
-
-found = []
-def look(module, grad_input, grad_output):
-    found.extend([type(module).__name__, [g is None for g in grad_input]])
-    found.extend(g for g in (*grad_input, *grad_output) if g is not None)
-
-two, first = Two(), nn.Linear(2, 2)
-with torch.no_grad():
-    first.weight.copy_(torch.tensor([[1.0, -2.0], [0.5, 3.0]]))
-    first.bias.zero_()
-handles = [part.register_full_backward_hook(look) for part in (two, first)]
-x = torch.ones(3, 2)
-y = torch.tensor([2.0, 5.0], requires_grad=True)
-for _ in range(2):
-    a, b = two(first(first(x)), 3, y)
-    (a.sum() + (b * b).sum()).backward()
-handles[0].remove()
-a, b = two(first(x), 3, y)
-(a * b).sum().backward()
-handles[1].remove(), handles[1].remove()
-first.register_full_backward_hook(lambda module, into, out: (into[0] * 7,))
-w = torch.ones(1, 2, requires_grad=True)
-first(w).sum().backward()
-found += [w.grad, y.grad, first.weight.grad, first.bias.grad]
-""",
-    "what is infinite, and clipped": """
-x = torch.tensor([1.0, -math.inf, math.nan, 0.0])
-found = [torch.isinf(x), x.isfinite(), torch.isnan(x), torch.isfinite(torch.arange(2))]
-found += [x.isinf().dtype, torch.tensor([torch.inf, torch.pi])]
-w = torch.ones(3, requires_grad=True)
-(w * torch.tensor([-9.0, 0.1, 4.0])).sum().backward()
-torch.nn.utils.clip_grad_value_([w, torch.ones(1)], 0.5)
-found += [w.grad]
 """,
     "a hook in front of the end": """
 x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -1623,9 +1222,6 @@ torch.where(torch.ones(2) > 0, 1e40, 1.0)
 torch.ones(2).clamp(max=1e40)
 torch.ones(2).clamp(-1e40)
 torch.add(torch.ones(2), torch.ones(2), alpha=1e40)
-F.elu(torch.ones(2), 1e40)
-F.leaky_relu(torch.ones(2), 1e40)
-F.softplus(torch.ones(2), 1e40)
 (torch.ones(2, requires_grad=True) // 2).sum().backward()
 torch.zeros(2, dtype=torch.bool).__setitem__(0, "a")
 torch.ones(3).flip()
@@ -1650,14 +1246,9 @@ torch.randint(10)
 torch.randperm(-1)
 torch.arange()
 torch.cat([torch.tensor(1.0), torch.tensor(2.0)])
-F.cross_entropy(torch.ones(1, 2), [0])
 F.cross_entropy(torch.ones(1, 2), torch.tensor([0]), weight=[1.0, 2.0])
 F.cross_entropy(torch.ones(1, 2), torch.ones(1, 2) / 2, ignore_index=0)
-F.embedding([0, 1], torch.ones(2, 2))
 F.pad(torch.ones(1, 4), (-2, 3), "circular")
-F.max_pool2d(torch.ones(1, 1, 4, 4), 2, 0)
-F.max_pool2d(torch.ones(1, 1, 4, 4), 0)
-F.batch_norm(torch.ones(2, 3), torch.zeros(3), None, training=True)
 torch.ones(2).masked_fill([True, False], 0)
 torch.ones(2).gather(0, [0])
 torch.where([True], torch.ones(1), torch.ones(1))
@@ -1672,23 +1263,16 @@ torch.ones(2, 3).gather(0, torch.tensor([0]))
 torch.ones(3).tril()
 torch.einsum("ii", torch.ones(2, 3))
 F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 3, 3, dtype=torch.float64))
-F.binary_cross_entropy(torch.ones(2), torch.tensor([0, 1]))
 np.allclose(torch.ones(3, requires_grad=True), 1)
 hooked(lambda g: torch.ones(3))
 hooked(lambda g: g.double())
 hooked(lambda g: 5)
 F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3, mask, is_causal=True)
-F.adaptive_avg_pool2d(torch.ones(4, 4), 2)
-F.max_pool2d(torch.ones(1, 4, 4, dtype=torch.bool), 2)
-F.avg_pool2d(torch.ones(1, 4, 4, dtype=torch.bool), 2)
-F.conv2d(torch.ones(1, 1, 3, 3).bool(), torch.ones(1, 1, 2, 2).bool())
-F.linear(torch.ones(2, 3, dtype=torch.bool), torch.ones(4, 3, dtype=torch.bool))
 F.linear(torch.ones(2, 3), torch.ones(4), None)
 F.linear(torch.ones(2, 3), torch.ones(3), torch.ones(3))
 F.linear(torch.ones(2, 3), torch.tensor(1.0))
 (torch.ones(2, requires_grad=True) * 2).sum().backward(inputs=[])
 torch.autograd.grad(torch.ones((), requires_grad=True) * 2, [])
-F.one_hot(torch.tensor([3]), 2)
 torch.ones(2).squeeze(5)
 torch.ones(2).size(5)
 torch.cat([torch.ones(2)], 5)
@@ -1704,15 +1288,7 @@ torch.linalg.vector_norm(torch.zeros(0), -1)
 torch.ones(1, 1, 2).squeeze((0, -3))
 torch.tensor(1.0).squeeze((0, 0))
 torch.tensor(1.0).flip(0, -1)
-F.conv2d(torch.zeros(1, 2, 0, 3), torch.zeros(4, 2, 2, 2), padding=1)
 F.conv2d(torch.zeros(1, 2, 3, 3), torch.zeros(0, 2, 2, 2))
-F.max_pool2d(torch.zeros(1, 0, 3, 3), 2)
-F.avg_pool2d(torch.zeros(1, 2, 0, 3), 1)
-F.adaptive_avg_pool2d(torch.zeros(1, 2, 0, 3), 2)
-F.l1_loss(torch.ones(2) > 0, torch.ones(2))
-F.l1_loss(torch.arange(2), torch.arange(2))
-F.binary_cross_entropy(torch.ones(2).long(), torch.ones(2).long())
-F.binary_cross_entropy_with_logits(torch.ones(2).long(), torch.ones(2))
 torch.arange(3) % 0
 7 % torch.arange(3)
 7 // torch.arange(3)
@@ -1727,24 +1303,16 @@ torch.ones(2) - (torch.ones(2) > 0)
 (torch.ones(2) > 0) - torch.ones(2)
 1 - (torch.ones(2) > 0)
 torch.sum([1.0, 2.0])
-F.cross_entropy(torch.ones(3, 3), torch.from_numpy(np.array([0, 1, 2], np.int32)))
 torch.zeros(3).__setitem__([0, 2], torch.tensor(1))
 torch.cat(torch.ones(2, 3))
 torch.stack(torch.ones(2, 3))
 torch.cat([torch.ones(2), 3.0])
 torch.arange(3).__setitem__(torch.tensor([0, 1]), torch.tensor([1.7, 2.7]))
 torch.zeros(3).__setitem__([0, 2], torch.ones(2).double())
-F.one_hot(torch.tensor([-1, 2, 1]))
-F.one_hot(torch.tensor([True, False]))
-F.linear(torch.ones(2, 3), torch.ones(2, 3), torch.ones(2).double())
-F.nll_loss(torch.ones(1, 3), torch.tensor([1]), torch.ones(3).double())
 F.cross_entropy(torch.ones(1, 3), torch.tensor([1]), torch.tensor([1, 2, 3]))
-F.l1_loss(torch.tensor([1, 2]), torch.tensor([1, 4]))
 torch.ones(2) - True
 True - torch.ones(2)
-F.mse_loss(torch.tensor([1, 2]), torch.tensor([1, 4]))
 F.pad(torch.ones(1, 2, 3), (1, 0), "reflect", 2.0)
-torch.nn.Sequential(torch.nn.ReLU()).insert(2, torch.nn.ReLU())
 torch.ones(2).sub_(torch.ones(2) > 0)
 (torch.ones(2) > 0).abs()
 (torch.ones(2) > 0).floor()
@@ -1767,16 +1335,10 @@ F.relu(torch.ones(2, 3).T).view(6)
 torch.ones(2).dot(torch.ones(2).double())
 torch.outer(torch.ones(2, 2), torch.ones(2))
 torch.ones(2).mv(torch.ones(2))
-F.layer_norm(torch.ones(2, 3), (3,), torch.ones(3).double(), torch.ones(3).double())
 F.layer_norm(torch.ones(2, 3), (3,), torch.ones(2))
-F.layer_norm(torch.ones(2, 3), (3,), None, torch.ones(1))
-F.batch_norm(torch.ones(2, 3), torch.zeros(3).double(), torch.ones(3), training=True)
-F.batch_norm(torch.ones(2, 3), None, None)
 F.batch_norm(torch.ones(2, 3), torch.zeros(3), torch.ones(3), bias=torch.ones(2))
-F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(2, 1, 3, 3), torch.ones(1))
 F.conv2d(torch.ones(1, 2, 3, 3), torch.ones(3, 1, 3, 3), groups=2)
 F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(2, 1, 3, 3), padding=-1)
-F.conv2d(torch.ones(1, 1, 3, 3), torch.ones(2, 1, 3, 3), stride=0)
 F.pad(torch.ones(2, 2), (1,))
 F.pad(torch.ones(2), (1, 1, 1, 1))
 torch.ones(2, 3).flatten(0, 5)
@@ -1815,7 +1377,6 @@ torch.allclose(torch.ones(2), torch.ones(3))
 torch.allclose(torch.ones(2), torch.ones(2, dtype=torch.float64))
 torch.allclose(torch.ones(2), torch.ones(2), rtol=-1.0)
 torch.argmin(torch.tensor([[True, False]]), dim=1)
-F.binary_cross_entropy(torch.ones(2), torch.ones(2), torch.ones(2, requires_grad=True))
 F.binary_cross_entropy_with_logits(*torch.ones(3, 2, requires_grad=True))
 F.binary_cross_entropy_with_logits(*[torch.ones(2, requires_grad=True)] * 3)
 torch.nn.BCEWithLogitsLoss(torch.ones(2, requires_grad=True))(*torch.ones(2, 2))
@@ -1829,11 +1390,6 @@ torch.tensor([1, 2]).norm()
 torch.tensor([1, 2]).softmax(0)
 torch.tensor([1, 2]).mean()
 F.gelu(torch.tensor([1, 2]))
-F.silu(torch.tensor([1, 2]))
-F.softplus(torch.tensor([1, 2]))
-F.elu(torch.tensor([1, 2]))
-F.leaky_relu(torch.tensor([1, 2]))
-F.scaled_dot_product_attention(*[torch.ones(1, 2, 2)] * 3, torch.ones(2, 2).long())
 F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), torch.ones(2))
 F.cross_entropy(torch.ones(2, 3), torch.tensor([0.5, 1]))
 F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 5]))
@@ -1845,9 +1401,6 @@ torch.nn.Linear(2, 3)(torch.ones(2, 3))
 torch.tensor([1.0, 2.0], requires_grad=True).clamp()
 torch.ones(2).backward()
 torch.tensor([1, 2], requires_grad=True)
-torch.optim.lr_scheduler.LinearLR(torch.optim.SGD([torch.ones(1)], 1.0), 2.0)
-torch.optim.lr_scheduler.LinearLR(torch.optim.SGD([torch.ones(1)], 1.0), 0.5, -1.0)
-torch.optim.SGD([torch.ones(1)], -1.0)
 torch.randint(5, 2, (2,))
 torch.arange(3, 0, 1)
 torch.eye(-1)
@@ -1873,15 +1426,6 @@ torch.ones(3).masked_fill(torch.tensor([True, False, True]), None)
 torch.ones(3).__setitem__(0, None)
 F.mse_loss(torch.ones(2), torch.ones(2), reduction="all")
 F.cross_entropy(torch.ones(2, 3), torch.ones(2, 3), torch.ones(1))
-F.cross_entropy(torch.tensor([[1, 2]]), torch.tensor([0]))
-F.nll_loss(torch.ones(2, 3), torch.tensor([0, 1]), torch.ones(3, requires_grad=True))
-F.nll_loss(torch.tensor([[1, 2]]), torch.tensor([0]))
-F.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([5.0]))
-F.binary_cross_entropy_with_logits(torch.ones(2), torch.tensor([0, 1]))
-F.max_pool2d(torch.ones(1, 5, 5), 2, 1, -1)
-F.adaptive_avg_pool2d(torch.ones(1, 5, 5), (1, 2, 3))
-F.layer_norm(torch.tensor([1, 2]), (2,))
-F.batch_norm(torch.tensor([[1], [2]]), None, None, training=True)
 F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(3))
 torch.tensor([2]) ** -1
 torch.nn.MSELoss("sum", "mean", "sum", "sum")
@@ -1891,7 +1435,6 @@ torch.ones(2).fill_(1e40)
 torch.ones(2).__setitem__(0, -1e40)
 torch.ones(2).long().fill_(math.inf)
 torch.ones(2).masked_fill(torch.tensor([True, False]), 1e40)
-F.pad(torch.ones(2), (1, 1), value=1e40)
 torch.div(torch.ones(2), 2, rounding_mode="up")
 torch.div(torch.tensor([7]), torch.tensor([0]), rounding_mode="trunc")
 torch.div(torch.tensor([True]), torch.tensor([True]), rounding_mode="floor")
@@ -1902,15 +1445,11 @@ torch.index_select(torch.tensor(5.0), 0, torch.tensor([0, 0]))
 torch.gather(torch.tensor(5.0), 0, torch.tensor([[0]]))
 torch.gather(torch.ones(2), 3, torch.tensor([0]))
 F.linear(torch.ones(2, 3), torch.ones(4, 3), torch.ones(1, 2, 4))
-F.linear(torch.ones(2, 3), torch.ones(3), torch.ones(2))
 F.linear(torch.ones(2, 3), torch.ones(1, 3), torch.ones(4))
-F.batch_norm(torch.ones(2, 3), None, None, training=True, eps=0)
 F.batch_norm(torch.ones(3), None, None, training=True)
 torch.empty(3).random_(5, 2)
 F.max_pool2d(torch.ones(1, 1, 4, 4), 2, dilation=0)
 F.max_pool2d(torch.ones(1, 1, 4, 4), 2, dilation=4)
-F.avg_pool2d(torch.ones(1, 3, 3), 2, divisor_override=0)
-F.adaptive_avg_pool2d(torch.ones(1, 3, 3), (-1, 2))
 torch.gather(torch.ones(2, 2), 0, torch.zeros(1, 3, dtype=torch.int64))
 torch.linspace(torch.ones(2), torch.ones(2), 2)
 torch.linspace(0, 1, -1)

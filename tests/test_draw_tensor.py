@@ -417,12 +417,13 @@ def test_arguments_by_keyword_and_what_is_written_in_place():
     class Block(nn.Module):
         def __init__(self):
             super().__init__()
-            self.bend, self.seen = Bend(), None
+            self.bend, self.seen, self.all = Bend(), None, []
 
         def forward(self, x):
             y = self.bend(values=x)
             y += x
             self.seen = y * 2
+            self.all.append(self.seen)
             return self.seen
 
     block, x = Block(), leaf(np.ones((3, 4)))

@@ -609,7 +609,11 @@ def test_dropout_rests_in_use_and_may_drop_all():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: nn.Dropout(1.5)(minigrad.ones(1)), ValueError, "between 0 and 1, but got 1.5"),
+        (
+            lambda: nn.Dropout(1.5)(minigrad.ones(1)),
+            ValueError,
+            "between 0 and 1, but got 1.5",
+        ),
         (lambda: nn.Linear(3, 4)(minigrad.ones(2, 5)), RuntimeError, "5.*3"),
         (
             lambda: nn.Embedding(3, 2)(minigrad.tensor([3])),

@@ -51,7 +51,7 @@ def test_shapes_and_dtypes_are_wrong_where_they_are_built():
     x = placeholder((4, 3))
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         x @ placeholder((4, 3))
-    with pytest.raises(RuntimeError, match="must match the size"):
+    with pytest.raises((RuntimeError, ValueError), match=r"\(4, ?3\).*\(4, ?2\)"):
         x + placeholder((4, 2))
     with pytest.raises(RuntimeError, match="result type"):
         variable(np.arange(3)).add_(placeholder((3,)))
@@ -212,7 +212,7 @@ def test_training_in_a_session_is_training():
 
 def test_a_run_that_fails_names_the_step_and_its_line():
     scores, labels = placeholder((2, 3)), placeholder((2,), minigrad.int64)
-    picked = scores.gather(1, labels.reshape(2, 1))
+    picked = scores[minigrad.arange(2), labels]
     with pytest.raises(RuntimeError, match=r"from test_static.py, line \d+> failed"):
         Session().run(picked, {scores: np.ones((2, 3)), labels: [0, 7]})
 

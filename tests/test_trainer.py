@@ -16,6 +16,10 @@ from minigrad.training.fit import History, batch_size, evaluate, fit, train
 loss = nn.CrossEntropyLoss()
 
 
+def squares(found, target):
+    return ((found - target) ** 2).mean()
+
+
 def moons(n, seed=0):
     points, classes = make_moons(n, noise=0.1, random_state=seed)
     return TensorDataset(minigrad.tensor(points).float(), minigrad.tensor(classes))
@@ -53,8 +57,8 @@ def test_the_mean_weighs_batches_by_their_size():
     model = nn.Linear(1, 1)
     x = minigrad.arange(3.0).reshape(3, 1)
     batches = DataLoader(TensorDataset(x, x), 2)
-    whole = nn.functional.mse_loss(model(x), x).item()
-    assert evaluate(model, nn.MSELoss(), batches) == pytest.approx(whole)
+    whole = squares(model(x), x).item()
+    assert evaluate(model, squares, batches) == pytest.approx(whole)
 
 
 class Scaled(nn.Module):
@@ -83,12 +87,11 @@ NESTS = {
 def test_examples_are_counted_not_keys_or_parts(nest):
     x, y = minigrad.tensor([[1.0], [1.0], [1.0], [0.0]]), minigrad.zeros(4, 1)
     batches = [(nest(x[:3]), y[:3]), (nest(x[3:]), y[3:])]
-    mean = nn.MSELoss()
-    assert evaluate(Scaled(), mean, batches) == 0.75
+    assert evaluate(Scaled(), squares, batches) == 0.75
     model = Scaled()
-    assert train(model, mean, optim.SGD(model.parameters(), lr=0.0), batches) == 0.75
+    assert train(model, squares, optim.SGD(model.parameters(), lr=0.0), batches) == 0.75
     targets = [(x, {"y": y}) for x, y in batches]
-    of_dict = lambda found, target: mean(found, target["y"])  # noqa: E731
+    of_dict = lambda found, target: squares(found, target["y"])  # noqa: E731
     assert evaluate(Scaled(), of_dict, targets) == 0.75
 
 
@@ -98,7 +101,7 @@ def test_the_best_epoch_is_the_best_over_examples():
     batches = [({"a": x[:3], "b": x[:3]}, y[:3]), ({"a": x[3:], "b": x[3:]}, y[3:] + 4)]
     model = Scaled()
     sgd = optim.SGD(model.parameters(), lr=0.1)
-    history = fit(model, nn.MSELoss(), sgd, batches[1:], 2, validation=batches)
+    history = fit(model, squares, sgd, batches[1:], 2, validation=batches)
     for epoch, w in enumerate([1.35, 1.6825]):
         whole = (3 * w**2 + (0.5 * w - 4) ** 2) / 4
         assert history.validation[epoch] == pytest.approx(whole)
@@ -132,7 +135,7 @@ def test_after_evaluation_each_part_has_its_own_mode_back():
     before = modes(model)
     evaluate(model, loss, validation)
     assert modes(model) == before == [True, False, True, False, True]
-    with pytest.raises(TypeError):
+    with pytest.raises((TypeError, AttributeError)):
         evaluate(model, loss, [(None, None)])
     assert modes(model) == before
     model.eval()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from minigrad import errors
 from minigrad.array.axes import axis_of
 from minigrad.array.device import device, device_of
 from minigrad.array.dtypes import as_array
@@ -153,6 +154,11 @@ class ArrayLike:
 
     __hash__ = object.__hash__
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise errors.no_attribute("a Tensor", name)
+
     def __repr__(self) -> str:
         return printed(self)
 
@@ -179,5 +185,6 @@ def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
     """Return what was copied or unpickled as a leaf."""
     twin = cls.__new__(cls)
     twin.array, twin.edge, twin._grad, twin.source = array, None, None, None
+    twin.rewritten = 0
     twin.requires_grad = requires_grad
     return twin

@@ -1,5 +1,6 @@
 """minigrad.autograd: gradients as values, and what can be computed with them."""
 
+from minigrad import errors
 from minigrad.autograd.checkpointing import Checkpoint, checkpoint
 from minigrad.autograd.function import Function
 from minigrad.autograd.functional import hessian, hvp, jacobian, jvp, vjp
@@ -13,3 +14,7 @@ from minigrad.graph.recording import (
     set_grad_enabled,
 )
 from minigrad.scalar.finite_differences import GradcheckError
+
+
+def __getattr__(name):
+    raise errors.no_attribute("minigrad.autograd", name)

@@ -10,7 +10,6 @@ from minigrad import errors
 from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to
 from minigrad.rules.op import Op, edge, renamed, to_dtype
 
 
@@ -57,15 +56,14 @@ class Call:
     """One call of a Function: what its node has for an op."""
 
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
-        self.name, self.function, self.ctx = (
-            f"{function.__name__}Backward",
-            function,
-            ctx,
-        )
+        self.name, self.function = f"{function.__name__}Backward", function
+        self.ctx = ctx
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
-        self.blanks = [(x.shape, x.dtype) for x in outputs if isinstance(x, Tensor)]
-        places = {id(x): i for i, x in enumerate(outputs)}
-        if len(places) < len(outputs):
+        tensors = {i: x for i, x in enumerate(outputs) if isinstance(x, Tensor)}
+        self.blanks = {i: (x.shape, x.dtype) for i, x in tensors.items()}
+        self.count = len(outputs)
+        places = {id(x): i for i, x in tensors.items()}
+        if len(places) < len(tensors):
             raise RuntimeError(f"{self.name} returns one output twice: clone() it")
         # where each saved tensor came from: an edge, or which output it is
         self.sources = [edge(x) or places.get(id(x)) for x in ctx.saved_tensors]
@@ -88,16 +86,14 @@ class Call:
         pairs = zip(node.saved["saved"], self.sources)
         ctx.saved_tensors = tuple(linked(x, source, node) for x, source in pairs)
         parts = g if isinstance(g, Parts) else {0: g}
-        gradients = [
-            wrapped(parts[i]) if i in parts else Tensor(np.zeros(*blank))
-            for i, blank in enumerate(self.blanks)
-        ]
+        recorded = any(isinstance(part, Tensor) for part in parts.values())
+        zeros = {i: Tensor(np.zeros(*blank)) for i, blank in self.blanks.items()}
+        known = zeros | {i: wrapped(part) for i, part in parts.items()}
+        gradients = [known.get(i) for i in range(self.count)]
         shares = self.checked(self.function.backward(ctx, *gradients))
         for target, share in zip(node.targets, shares):
             if target and share is not None and (wanted is None or target in wanted):
-                if share.shape != target.shape:
-                    share = sum_to(share, target.shape, self.name)
-                yield target, share if isinstance(g, Tensor) else share.array
+                yield target, share if recorded else share.array
 
     def checked(self, shares: Any) -> list[Tensor | None]:
         """Return one gradient for each argument; raise if that is not what came."""

@@ -6,14 +6,26 @@ value has in common with its views as its `memory`. Nothing else looks into a va
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
+from numpy import ndarray
+
+from minigrad.graph.node import AccumulateGrad
+from minigrad.graph.node import Node as GraphNode
+from minigrad.graph.saved_values import storage
+from minigrad.graph.tensor import Tensor
+from minigrad.nn import Module
 from minigrad.scalar.value import Value
+from minigrad.static.symbols import Step
 
 READABLE = 80  # values in one picture
+FEW = 4  # numbers of a tensor that are shown; of more, the shape
 LOOKED_AT = 1000  # items of a list among the variables, as names of nodes
 TOO_LARGE = f"""\
 This graph has more than {READABLE} values, too many to read.
@@ -65,6 +77,11 @@ class Node:
         return ", ".join([first, *rest])
 
 
+def constant(value: str) -> Node:
+    """Return the Node of a constant."""
+    return Node(value, op="constant")
+
+
 @singledispatch
 def describe(value: Any) -> Node:
     """Return the Node of `value`; each kind that can be drawn registers a version."""
@@ -75,10 +92,103 @@ def describe(value: Any) -> Node:
     )
 
 
-identity = singledispatch(lambda value: value)
-memory = singledispatch(lambda value: value)
 describe.register(Node, lambda node: node)
 describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
+identity = singledispatch(lambda value: value)
+memory = singledispatch(lambda value: value)
+
+
+def number(x: Any) -> str:
+    """Return a number, or lists of numbers, with four digits: the same everywhere."""
+    if isinstance(x, list):
+        return f"[{', '.join(map(number, x))}]"
+    return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
+
+
+def shown(array: Any) -> str:
+    """Return a few numbers as they are, and of more their shape."""
+    few = 0 < math.prod(array.shape) <= FEW
+    return number(array.tolist()) if few else str(tuple(array.shape))
+
+
+def with_numbers(node: Node, tensor: Any) -> Node:
+    """Return the node with what a tensor, ours or PyTorch's, itself knows."""
+    keeps_grad = tensor.is_leaf or tensor.retains_grad  # asked for another's, both warn
+    grad = tensor.grad if keeps_grad else None
+    node.value, node.grad = shown(tensor), None if grad is None else shown(grad)
+    return node
+
+
+def operation(node: Any) -> str:
+    """Return what a node computes: Mul for MulBackward0."""
+    return re.sub(r"Backward\d*$", "", node.name().rpartition("::")[2])
+
+
+@describe.register
+def _(tensor: Tensor) -> Node:
+    if not isinstance(tensor.array, ndarray):
+        return describe(tensor.array.step)
+    node = constant("") if tensor.edge is None else describe(tensor.edge)
+    return with_numbers(node, tensor)
+
+
+@describe.register
+def _(end: AccumulateGrad) -> Node:
+    node = Node(str(end.shape))
+    return node if end.variable is None else with_numbers(node, end.variable)
+
+
+@describe.register
+def _(node: GraphNode) -> Node:
+    shape = "(...)" if node.shape is None else str(node.shape)  # of several outputs
+    return Node(shape, op=operation(node), edges=arguments(node))
+
+
+@describe.register
+def _(step: Step) -> Node:
+    if step.call == "constant":
+        array = isinstance(step.value, ndarray)
+        return constant(shown(step.value) if array else str(step.value))
+    op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
+    shape = "" if step.shape is None else str(step.shape)
+    edges = [(argument, None) for argument in step.arguments]
+    return Node(shape, op=op, edges=edges, label=step.name)
+
+
+def arguments(node: GraphNode) -> list[tuple[Any, None]]:
+    """Return edges to the arguments: nodes, and constants that a formula has saved."""
+    names = getattr(node.op, "arguments", ())
+    if len(names) != len(node.targets):  # a list of tensors is one argument
+        return [(target, None) for target in node.targets if target is not None]
+    saved = {}
+    for wanted, values in zip(node.op.names, node.saved or ()):
+        saved |= zip(wanted, values or ())
+    arrays = [saved.get(name) for name in names]
+    constants = [Tensor(x) if isinstance(x, ndarray) else None for x in arrays]
+    return known(zip(node.targets, constants))
+
+
+def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
+    """Return edges to the arguments of an operation on Tensors, as far as known.
+
+    Each is given as (the node that it came from, its numbers, if a formula has saved
+    them), either of which may be None. Operations on two tensors need both. Of more,
+    such as a layer's weight and bias, a missing one may never have been given.
+    """
+    found = [saved if node is None else node for node, saved in arguments]
+    if len(found) <= 2:
+        found = [constant("constant") if x is None else x for x in found]
+    return [(x, None) for x in found if x is not None]
+
+
+@identity.register
+def _(tensor: Tensor) -> Any:
+    if not isinstance(tensor.array, ndarray):
+        return tensor.array.step
+    return tensor.array if tensor.edge is None else tensor.edge
+
+
+memory.register(Tensor, lambda tensor: storage(tensor.array))
 
 
 def can_be_drawn(value: Any) -> bool:
@@ -98,27 +208,15 @@ def _(items: list | tuple) -> Iterable[tuple[str, Any]]:
     return [(f"[{i}]", item) for i, item in near if can_be_drawn(item)]
 
 
-def number(x: Any) -> str:
-    """Return a number, or lists of numbers, with four digits: the same everywhere."""
-    if isinstance(x, list):
-        return f"[{', '.join(map(number, x))}]"
-    return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
+@members.register
+def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
+    with suppress(AttributeError):  # an __init__ did not call super().__init__()
+        tensors = [*module.named_parameters(), *module.named_buffers()]
+        return [(f".{name}", tensor) for name, tensor in tensors]
+    return []
 
 
-def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
-    """Return edges to the arguments of an operation on Tensors, as far as known.
-
-    Each is given as (the node that it came from, its numbers, if a formula has saved
-    them), either of which may be None. Operations on two tensors need both. Of more,
-    such as a layer's weight and bias, a missing one may never have been given.
-    """
-    found = [saved if node is None else node for node, saved in arguments]
-    if len(found) <= 2:
-        found = [Node("constant", op="constant") if x is None else x for x in found]
-    return [(x, None) for x in found if x is not None]
-
-
-def named(variables: Mapping[str, Any]) -> dict[int, tuple[str, Any]]:
+def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
     """Return label and value of all that can be drawn, by the id that a graph means."""
     found: dict[int, tuple[str, Any]] = {}
     for name, variable in variables.items():
@@ -127,14 +225,7 @@ def named(variables: Mapping[str, Any]) -> dict[int, tuple[str, Any]]:
     return found
 
 
-def put_name(node: Node, label: str, item: Any) -> None:
-    """Label a node with the variable of `item`, and tell what only that knows."""
-    told = describe(item)
-    if node.kind != "constant" or identity(item) is not item:
-        node.label, node.value, node.grad = label, told.value, told.grad
-
-
-def cut_off_from(constant: Any, names: Mapping[int, tuple[str, Any]]) -> list:
+def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
     """Return an edge to the variable that a constant was cut off from, if there is one.
 
     That is a recorded value in the same memory, as `x` is for `x.detach()`.
@@ -144,9 +235,22 @@ def cut_off_from(constant: Any, names: Mapping[int, tuple[str, Any]]) -> list:
     return [(x, None) for x in same if describe(x).kind != "constant"][:1]
 
 
-def graph_of(
-    root: Any, variables: Mapping[str, Any], tell: Callable = describe
-) -> list[Node]:
+def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
+    """Return the Node of `value`; of a variable it has the name and all that is known.
+
+    A constant among Values is a bare number, even if a variable holds it.
+    """
+    node = value if isinstance(value, Node) else tell(value)
+    label, item = names.get(id(identity(value)), ("", None))
+    if item is not None and (node.kind != "constant" or identity(item) is not item):
+        told = describe(item)
+        node.label, node.value, node.grad = label, told.value, told.grad
+    if node.op == "constant":
+        node.grad, node.edges = None, cut_off_from(value, names)
+    return node
+
+
+def graph_of(root: Any, variables: dict, tell: Callable = describe) -> list[Node]:
     """Return the Node of all that `root` depends on, parents first, with their labels.
 
     The others are labelled #1, #2, ... Of too large a graph, return one that says so.
@@ -160,11 +264,7 @@ def graph_of(
             return found.get(key)
         held.append(value)  # so that no other takes its id
         found[key] = None  # until its parents are found: a cut may lead in a circle
-        node = value if isinstance(value, Node) else tell(value)
-        if key in names:
-            put_name(node, *names[key])
-        if node.op == "constant":
-            node.grad, node.edges = None, cut_off_from(value, names)
+        node = labelled(value, names, tell)
         edges = [(visit(parent), slope) for parent, slope in node.edges]
         node.edges = [(parent, slope) for parent, slope in edges if parent]
         found[key] = node
@@ -176,4 +276,4 @@ def graph_of(
         return node
 
     visit(root)
-    return nodes if len(held) <= READABLE else [Node(TOO_LARGE, op="constant")]
+    return nodes if len(held) <= READABLE else [constant(TOO_LARGE)]

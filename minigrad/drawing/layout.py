@@ -33,10 +33,8 @@ HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are al
 WIDE = 9.0  # inches that a row of boxes may take
 
 
-def dot(
-    frames: list[list[Node]], step: int = -1, folded: bool = False, bare: bool = False
-) -> str:
-    """Return one frame in DOT; all frames are laid out alike.
+def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) -> str:
+    """Return one frame, a list of Nodes, in DOT; all frames are laid out alike.
 
     If `folded`, results have no box of their own: what made them shows their shape.
     If `bare`, operations have none: the boxes are the nodes that backward visits.
@@ -85,9 +83,7 @@ class Layout:
         shape = GRAPH | {"rankdir": "TB" if down else "LR"}
         self.graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
 
-    def box(
-        self, name: str, fields: list[str], look: dict, room: float = 0, flat=False
-    ) -> None:
+    def box(self, name: str, fields: list, look: dict, room=0.0, flat=False) -> None:
         """Add a box with one field below, or if `flat` beside, the other."""
         parts = [f"<{p}> {escape(f)}" for p, f in zip("vgs", fields, strict=False)]
         turns = 2 if self.down == flat else 1  # braces turn the direction

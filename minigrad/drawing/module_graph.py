@@ -6,7 +6,7 @@ node that stands for the call. What is computed outside of its parts is drawn as
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,9 +19,7 @@ from minigrad.nn import Module
 from minigrad.tensors import creation
 
 
-def module_graph(
-    model: Module, inputs: tuple, variables: Mapping[str, Any]
-) -> list[Node]:
+def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
     """Return the nodes of model(*inputs), labelled; nothing of the model changes.
 
     A module that another one calls is within the other's box. Raises TypeError unless
@@ -53,20 +51,20 @@ def entry(x: Tensor) -> Tensor:
 
 
 class Fold:
-    """A copy of a model, and the calls of its parts by the node of their result."""
+    """A model's twin, and the calls of its parts by the node of their result.
+
+    Copied are the modules and their buffers; all else, the parameters too, is shared.
+    """
 
     def __init__(self, model: Module):
-        kept = [*model.parameters()]  # not to be copied; results cannot be
-        kept += [x for part in model.modules() for x in vars(part).values()]
-        memo = {id(x): x for x in kept if isinstance(x, Tensor)}
-        self.model, self.calls = copy.deepcopy(model, memo), {}
+        own = [item for part in model.modules() for item in vars(part).items()]
+        kept = {id(x): x for name, x in own if name not in ("_modules", "_buffers")}
+        self.model, self.calls = copy.deepcopy(model, kept), {}
         self.depth = 0  # of the calls that are running
         for name, part in list(self.model.named_modules())[1:]:
             vars(part)["forward"] = partial(self.call, name, part, part.forward)
 
-    def call(
-        self, name: str, part: Module, forward: Callable, *args: Any, **kwargs: Any
-    ) -> Any:
+    def call(self, name: str, part: Module, forward: Callable, *args, **kwargs) -> Any:
         """Return forward(*args, **kwargs), with a new graph if no other call runs."""
         self.depth += 1
         out = forward(*args, **kwargs)

@@ -23,8 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from minigrad.drawing import tensors  # noqa: F401, so that draw knows them
-from minigrad.drawing.describe import Node, graph_of, number
+from minigrad.drawing.describe import Node, constant, graph_of, number
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
 from minigrad.drawing.rendering import image, slider, to_svg
@@ -123,9 +122,7 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 def describe_node(node: Any) -> Node:
     """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
-    targets = [
-        target or Node("None", op="constant") for target, _ in node.next_functions
-    ]
+    targets = [target or constant("None") for target, _ in node.next_functions]
     edges = [(target, None) for target in targets]
     return Node(name, op=name if edges else "", edges=edges, label=name, note=name)
 

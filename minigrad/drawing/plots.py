@@ -97,9 +97,7 @@ def shell_of_notebook() -> Any:
     return shell if hasattr(shell, "kernel") else None
 
 
-def plot_decision_boundary(
-    predict: Callable, X: np.ndarray, y: np.ndarray, ax: Any = None
-) -> Any:
+def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) -> Any:
     """Color the plane by the sign of `predict`, with the data points on it.
 
     `predict` is given 2,500 points at once, as an array of shape (2500, 2), and returns
@@ -121,9 +119,7 @@ def plot_decision_boundary(
     return ax
 
 
-def plot_gradients(
-    names: Sequence, grads: Sequence[float], numeric: Sequence[float]
-) -> Any:
+def plot_gradients(names: Sequence, grads: Sequence, numeric: Sequence) -> Any:
     """Plot the gradient of each name as a bar, with finite differences beside it."""
     _, ax = axes("", "gradient")
     places, width = np.arange(len(names)), 0.38

@@ -7,16 +7,7 @@ Nothing else in minigrad needs PyTorch. Its graph has the words that ours has:
 
 from typing import Any
 
-from minigrad.drawing.describe import (
-    Node,
-    describe,
-    identity,
-    known,
-    members,
-    memory,
-    number,
-)
-from minigrad.drawing.tensors import members_of_module, operation, with_numbers
+from minigrad.drawing import describe as ours
 
 try:
     import torch
@@ -36,20 +27,21 @@ ARGUMENTS = {
 }
 
 
-@describe.register
-def _(tensor: torch.Tensor) -> Node:
-    recorded = tensor.requires_grad
-    node = describe(get_gradient_edge(tensor)) if recorded else Node("", op="constant")
-    return with_numbers(node, tensor)
+@ours.describe.register
+def _(tensor: torch.Tensor) -> ours.Node:
+    node = ours.constant("")
+    if tensor.requires_grad:
+        node = ours.describe(get_gradient_edge(tensor))
+    return ours.with_numbers(node, tensor)
 
 
-@describe.register
-def _(edge: GradientEdge) -> Node:
+@ours.describe.register
+def _(edge: GradientEdge) -> ours.Node:
     node = edge.node
     if hasattr(node, "variable"):  # an AccumulateGrad
-        return with_numbers(Node(""), node.variable)
+        return ours.with_numbers(ours.Node(""), node.variable)
     shape = str(tuple(node._input_metadata[edge.output_nr].shape))
-    return Node(shape, op=operation(node), edges=arguments(node))
+    return ours.Node(shape, op=ours.operation(node), edges=arguments(node))
 
 
 def arguments(node: GraphNode) -> list[tuple[Any, None]]:
@@ -63,8 +55,8 @@ def arguments(node: GraphNode) -> list[tuple[Any, None]]:
         found.append((came_from, constants[0] if constants else None))
     exponent = saved(node, "exponent")
     if isinstance(exponent, int | float):  # a number has no edge
-        return [*known(found), (Node(number(exponent), op="constant"), None)]
-    return known(found)
+        return [*ours.known(found), (ours.constant(ours.number(exponent)), None)]
+    return ours.known(found)
 
 
 def saved(node: GraphNode, name: str) -> Any:
@@ -79,23 +71,23 @@ def saved(node: GraphNode, name: str) -> Any:
 # is the node's dictionary of notes, and the tensor of an AccumulateGrad.
 
 
-@identity.register
+@ours.identity.register
 def _(edge: GradientEdge) -> Any:
     if hasattr(edge.node, "variable"):
         return vars(edge.node.variable)
     return edge.node.metadata.setdefault(f"output {edge.output_nr}", object())
 
 
-@identity.register
+@ours.identity.register
 def _(tensor: torch.Tensor) -> Any:
-    return vars(tensor) if tensor.is_leaf else identity(get_gradient_edge(tensor))
+    return vars(tensor) if tensor.is_leaf else ours.identity(get_gradient_edge(tensor))
 
 
-@memory.register
+@ours.memory.register
 def _(tensor: torch.Tensor) -> Any:
     return tensor.untyped_storage() if tensor.layout is torch.strided else tensor
 
 
-describe.register(GraphNode, lambda node: describe(GradientEdge(node, 0)))
-identity.register(GraphNode, lambda node: identity(GradientEdge(node, 0)))
-members.register(torch.nn.Module, members_of_module)
+ours.describe.register(GraphNode, lambda node: ours.describe(GradientEdge(node, 0)))
+ours.identity.register(GraphNode, lambda node: ours.identity(GradientEdge(node, 0)))
+ours.members.register(torch.nn.Module, ours.members_of_module)

@@ -57,6 +57,7 @@ class set_grad_enabled(Switch):
 
     def __enter__(self):
         recording.outside.append(self.before)
+        recording.on = self.value
 
     def __call__(self, function):
         recording.on = self.before

@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.array.dtypes import ones
+from minigrad.array.dtypes import RANK, ones
 from minigrad.array.protocols import ArrayLike, held
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
@@ -31,8 +31,9 @@ class Tensor(ArrayLike, Methods):
     __slots__ = ["array", "edge", "_grad", "source", "rewritten", "__weakref__"]
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
-        self.array = data if type(data) is ndarray else held(data)
-        self.edge, self._grad, self.source = edge, None, None
+        known = type(data) is ndarray and data.dtype in RANK
+        self.array = data if known else held(data)
+        self.edge, self._grad, self.source, self.rewritten = edge, None, None, 0
 
     @property
     def requires_grad(self) -> bool:
@@ -144,8 +145,7 @@ class Tensor(ArrayLike, Methods):
 
     def check_view(self) -> None:
         """Raise RuntimeError if this view's base was written to, recorded, since."""
-        base, number = self.source or (None, 0)
-        if getattr(base, "rewritten", 0) > number:
+        if self.source is not None and self.source[0].rewritten > self.source[1]:
             raise errors.stale_view()
 
 
@@ -186,14 +186,13 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
 
 def collect(outputs, gradients, inputs, retain_graph, create_graph) -> None:
     """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
+    for x in inputs or ():
+        x.retain_grad()  # if it is a result
     ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
-    if inputs is None:
-        pairs = [(node.variable, g) for node, g in ends.items()]
-    else:
-        pairs = [(x, ends[x.edge]) for x in inputs if x.edge in ends]
-    for x, g in pairs:
-        if x is not None and x.requires_grad and not x.retains_grad:
-            accumulate(x, g)
+    for node, g in ends.items():
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and leaf.requires_grad:
+            accumulate(leaf, g)
 
 
 def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:

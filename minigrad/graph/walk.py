@@ -33,6 +33,8 @@ def walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:
         if not (node.targets if wanted is None else wanted.intersection(node.targets)):
             continue
         for target, share in node.shares(g, wanted):
+            if share.shape != target.shape:
+                share = sum_to(share, target.shape, node.name())
             if target in waiting:
                 waiting[target] = waiting[target] + share
             else:

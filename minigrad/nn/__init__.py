@@ -1,5 +1,6 @@
 """minigrad.nn: what torch.nn has, as far as minigrad has it."""
 
+from minigrad import errors
 from minigrad.nn import functional, init, utils
 from minigrad.nn.activations import GELU, ReLU, Sigmoid, Softmax, Tanh
 from minigrad.nn.containers import ModuleList, Sequential
@@ -12,3 +13,7 @@ from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss
 from minigrad.nn.module import Module, Parameter
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
 from minigrad.nn.pooling import AdaptiveAvgPool2d, MaxPool2d
+
+
+def __getattr__(name):
+    raise errors.no_attribute("minigrad.nn", name)

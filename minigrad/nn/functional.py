@@ -1,6 +1,7 @@
 """torch.nn.functional's names: each function stands in the file of its layer."""
 # ruff: noqa: F401
 
+from minigrad import errors
 from minigrad.nn.activations import gelu
 from minigrad.nn.attention import scaled_dot_product_attention
 from minigrad.nn.conv import conv2d
@@ -17,3 +18,7 @@ from minigrad.nn.padding import pad
 from minigrad.nn.pooling import max_pool2d
 from minigrad.rules.pointwise import relu, sigmoid, tanh
 from minigrad.rules.softmax import log_softmax, softmax
+
+
+def __getattr__(name):
+    raise errors.no_attribute("minigrad.nn.functional", name)

@@ -12,7 +12,7 @@ from minigrad.tensors import creation
 
 def rows(x):
     """Return a stack of matrices, or a vector, as one matrix of all its rows."""
-    return x if x.ndim == 2 else x.reshape((-1, x.shape[-1]))
+    return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
 
 
 def product(a, b):

@@ -12,8 +12,8 @@ def pad(input, pad, mode="constant", value=0.0):
     """
     if mode != "constant":
         raise NotImplementedError(f"pad: there is no mode {mode!r}, only constant")
-    pairs = [(0, 0)] * (input.ndim - len(pad) // 2)
-    pairs += [tuple(pad[i : i + 2]) for i in range(len(pad) - 2, -1, -2)]
+    ends = list(zip(pad[::2], pad[1::2], strict=True))
+    pairs = [(0, 0)] * (input.ndim - len(ends)) + ends[::-1]
     return PAD(input, tuple(pairs), value)
 
 

@@ -71,8 +71,11 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
     stride = kernel if stride is None else pair(stride)
     if ph > kernel[0] // 2 or pw > kernel[1] // 2:  # a window might see nothing else
         raise RuntimeError(f"pad should be at most half of the window {kernel}")
-    if min(out_size(input.shape, kernel, stride, (ph, pw))) < 1:
-        raise RuntimeError(f"a window of {kernel} is too large for {input.shape}")
+    if input.ndim != 4 or min(out_size(input.shape, kernel, stride, (ph, pw))) < 1:
+        raise RuntimeError(
+            f"max_pool2d: expected images (N, C, H, W) with room for a window {kernel};"
+            f" got shape {input.shape}"
+        )
     if ph or pw:
         input = pad(input, (pw, pw, ph, ph), value=-math.inf)
     return MAX(input, kernel, stride)

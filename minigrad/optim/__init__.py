@@ -1,5 +1,10 @@
 """minigrad.optim: what changes the parameters, and how fast, as torch.optim does."""
 
+from minigrad import errors
 from minigrad.optim import lr_scheduler
 from minigrad.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, StepLR
 from minigrad.optim.optimizer import SGD, Adam, AdamW, Optimizer
+
+
+def __getattr__(name):
+    raise errors.no_attribute("minigrad.optim", name)

@@ -72,7 +72,7 @@ class Optimizer:
             group | {"params": [numbers[p] for p in group["params"]]}
             for group in self.param_groups
         ]
-        kept = {numbers[p]: copy.deepcopy(of) for p, of in self.state.items()}
+        kept = {numbers[p]: copy.deepcopy(of) for p, of in self.state.items() if of}
         return {"state": kept, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:

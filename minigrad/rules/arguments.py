@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.array.dtypes import Array, default
+from minigrad.array.dtypes import Array, default, float64
 from minigrad.graph.tensor import Tensor
 
 MISSING = object()  # the default of a parameter that has none
@@ -74,7 +74,7 @@ def parted(y: Any) -> tuple[ndarray, dict]:
 def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
     """Return a result in PyTorch's dtype: exp(2), of an integer, is a float32."""
     floats = any(x.array.dtype.kind == "f" for x in tensors)
-    return y if floats or y.dtype.kind != "f" else y.astype(default)
+    return y.astype(default) if y.dtype == float64 and not floats else y
 
 
 def check_arrays(name: str, first: Any, *rest: Any) -> None:

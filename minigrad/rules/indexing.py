@@ -83,7 +83,7 @@ def plain_part(i):
         raise IndexError(
             f"tensors used as indices must be long or bool tensors, not {i.dtype}"
         )
-    if isinstance(i, ARRAYS) and i.ndim == 0:
+    if isinstance(i, ARRAYS) and i.ndim == 0 and i.dtype != bool:
         return int(i)
     if isinstance(i, slice):
         bounds = [None if n is None else int(n) for n in (i.start, i.stop, i.step)]

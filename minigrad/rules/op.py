@@ -11,7 +11,7 @@ from minigrad.array.dtypes import ARRAYS, promoted, zeros
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to, walk
+from minigrad.graph.walk import walk
 from minigrad.rules.arguments import (
     bare,
     check_arrays,
@@ -57,7 +57,7 @@ class Op:
         """Compute the result; record a node, if an argument requires grad."""
         values = dict(zip(self.parameters, in_order(self, args, kwargs)))
         if [*values] == ["a", "b"]:
-            values = alike(**values)
+            values["a"], values["b"] = alike(**values)
         first, *_ = values.values()
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula calls, and wants an array
@@ -79,7 +79,7 @@ class Op:
         """Return the node of a result, with what the formulas want of what is known."""
         listed = len(targets) > len(self.formulas)
         pairs = zip(targets, self.wants.values())
-        wants = {n for to, names in pairs if to or listed for n in names}
+        wants = [n for to, names in pairs if to or listed for n in names]
         saved = {n: known[n] for n in wants if n not in ("shape", "i")}
         if self.plain:
             saved |= {name: known[name] for name in self.parameters}
@@ -101,10 +101,7 @@ class Op:
             if target and (wanted is None or target in wanted):
                 formula, names = rules[min(i, len(rules) - 1)]
                 values = [value_of(node, name, i, g) for name in names]
-                share = formula(g, *values)
-                if share.shape != target.shape:
-                    share = sum_to(share, target.shape, node.name())
-                yield target, share
+                yield target, formula(g, *values)
 
 
 def value_of(node: Node, name: str, i: int, g: Any) -> Any:
@@ -147,12 +144,12 @@ def edge(value: Any) -> Any:
     return value.edge
 
 
-def alike(a: Any, b: Any) -> dict[str, Any]:
+def alike(a: Any, b: Any) -> tuple[Any, Any]:
     """Return two operands; two tensors in the dtype that they make together."""
     if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype != b.dtype:
         dtype = promoted(a.array, b.array)
         a, b = to_dtype(a, dtype), to_dtype(b, dtype)
-    return {"a": a, "b": b}
+    return a, b
 
 
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:

@@ -10,6 +10,8 @@ import numpy as np
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op, alike, called
 
+NUMBERS = int | float | np.generic
+
 # Arithmetic
 
 add = Op("Add", np.add, a=lambda g: g, b=lambda g: g)
@@ -112,18 +114,13 @@ def inside(a, min, max):
 
 def where(condition, input, other):
     """Take from `input` where `condition` holds, else from `other`; they broadcast."""
-    pair = alike(input, other)
-    return choose(pair["a"], pair["b"], condition)
+    return choose(*alike(input, other), condition)
 
 
 def clamp(input, min=None, max=None):
     """Limit to the range from `min` to `max`, numbers; either may be None."""
-    if (
-        min is None
-        and max is None
-        or isinstance(min, Tensor)
-        or isinstance(max, Tensor)
-    ):
+    bounds = [bound for bound in (min, max) if bound is not None]
+    if not bounds or not isinstance(sum(bounds), NUMBERS):
         raise TypeError("clamp: give numbers for 'min', 'max' or both")
     return clamped(input, min, max)
 
@@ -132,4 +129,6 @@ def masked_fill(input, mask, value):
     """Return the tensor with the number `value` where the mask, of bools, is True."""
     if mask.dtype != bool:
         raise RuntimeError(f"masked_fill: expected a mask of bools, not {mask.dtype}")
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"masked_fill: give a number for 'value', not {value!r}")
     return filled(input, mask, value)

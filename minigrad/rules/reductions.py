@@ -46,11 +46,16 @@ def total(a, dim=None, keepdim=False):
     return added_up(a, axes(dim), keepdim)
 
 
+def floats(a, name):
+    """Return an array of floats; raise RuntimeError for one of integers or bools."""
+    if a.dtype.kind != "f":
+        raise RuntimeError(f"{name}(): input must be floating point, not {a.dtype}")
+    return a
+
+
 def mean_of(a, dim=None, keepdim=False):
     """Return the mean of floats along some axes."""
-    if a.dtype.kind != "f":
-        raise RuntimeError(f"mean(): input must be floating point, not {a.dtype}")
-    return total(a, dim, keepdim) / count(a.shape, dim)
+    return total(floats(a, "mean"), dim, keepdim) / count(a.shape, dim)
 
 
 sum = Op("Sum", total, overload="dim", a=spread)
@@ -63,11 +68,10 @@ mean = Op(
 
 
 def to_extremes(g, a, y, dim, keepdim):
-    """Share g evenly between the places where a has the extreme value y."""
-    hit = a == spread(y, a.shape, dim, keepdim)
-    hit = cast(hit, g.dtype, hit.dtype)
-    hits = hit.sum(axis=axes(dim), keepdims=keepdim)
-    return hit * spread(g / hits, a.shape, dim, keepdim)
+    """Share g evenly between the places where a has the extreme value y, or nan."""
+    hit = (a == spread(y, a.shape, dim, keepdim)) | (a != a)
+    hits = cast(hit, g.dtype, hit.dtype).sum(axis=axes(dim), keepdims=keepdim)
+    return np.where(hit, spread(g / hits, a.shape, dim, keepdim), 0)
 
 
 amax = Op("Amax", reduction(np.maximum), a=to_extremes)
@@ -125,22 +129,41 @@ def argmin(input, dim=None, keepdim=False):
 
 def centered(g, a, dim, correction, keepdim):
     """Return the gradient of the variance: twice the distance from the mean, over n."""
-    away, over = a - mean(a, dim, True), count(a.shape, dim) - correction
-    return spread(g, a.shape, dim, keepdim) * away * (2 / over if over else math.nan)
+    away = a - mean(a, dim, True)
+    factor = float(2 / freedom(a.shape, dim, correction))
+    return spread(g, a.shape, dim, keepdim) * away * factor
+
+
+def freedom(shape, dim, correction):
+    """Return n - correction, 0 at least, as a number that may be divided by."""
+    return np.maximum(np.float64(count(shape, dim) - correction), 0)
 
 
 def variance(a, dim=None, correction=1, keepdim=False):
     """Return the squared distance from the mean: the sum over n - correction."""
     away = np.square(a - mean_of(a, dim, True))
-    return total(away, dim, keepdim) / np.float64(count(a.shape, dim) - correction)
+    return total(away, dim, keepdim) / freedom(a.shape, dim, correction)
 
 
-VAR = Op(
-    "Var",
-    lambda a, dim, correction, keepdim: variance(
-        a.astype(float64), dim, correction, keepdim
-    ).astype(a.dtype),
-    a=centered,
+def deviation(a, dim, correction, keepdim):
+    """Return the root of the variance."""
+    return np.sqrt(variance(a, dim, correction, keepdim))
+
+
+def precise(name, forward):
+    """Return a forward function of floats that computes in float64."""
+    return lambda a, dim, correction, keepdim: forward(
+        floats(a, name).astype(float64), dim, correction, keepdim
+    ).astype(a.dtype)
+
+
+VAR = Op("Var", precise("var", variance), a=centered)
+STD = Op(
+    "Std",
+    precise("std", deviation),
+    a=lambda g, a, y, dim, correction, keepdim: centered(
+        np.where(y == 0, 0, g / (y + y)), a, dim, correction, keepdim
+    ),
 )
 
 
@@ -151,7 +174,7 @@ def var(input, dim=None, keepdim=False, *, correction=1):
 
 def std(input, dim=None, keepdim=False, *, correction=1):
     """Return the root of the variance."""
-    return called("Std", VAR(input, dim, correction, keepdim).sqrt())
+    return STD(input, dim, correction, keepdim)
 
 
 def to_direction(g, a, y, dim, keepdim):
@@ -187,8 +210,8 @@ def any(input, dim=None, keepdim=False):
     return ANY(input, dim, keepdim)
 
 
-ALL = Op("All", lambda a, dim, keepdim: np.all(a, axes(dim), keepdims=keepdim))
-ANY = Op("Any", lambda a, dim, keepdim: np.any(a, axes(dim), keepdims=keepdim))
+ALL = Op("All", lambda a, dim, keepdim: np.all(a, dim, keepdims=keepdim))
+ANY = Op("Any", lambda a, dim, keepdim: np.any(a, dim, keepdims=keepdim))
 
 
 def equal(input, other):

@@ -18,7 +18,7 @@ reshaped = Op(
 swapped = Op(
     "Transpose",
     lambda a, dim0, dim1: a.swapaxes(dim0, dim1),
-    a=lambda g, dim0, dim1: g.swapaxes(dim0, dim1),
+    a=lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1),
 )
 permuted = Op(
     "Permute",

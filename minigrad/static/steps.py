@@ -48,14 +48,14 @@ def line_outside() -> str:
 
 def with_item(array: ndarray, index: Any, value: Any) -> ndarray:
     """Return a copy of an array with other numbers at `index`."""
-    array = array.copy()
+    array = array.copy(order="K")  # on the same layout, sums come out the same
     array[index] = value
     return array
 
 
 def with_sum(array: ndarray, index: Any, value: Any) -> ndarray:
     """Return a copy of an array with `value` added at `index`, twice where named so."""
-    array = array.copy()
+    array = array.copy(order="K")
     np.add.at(array, index, value)
     return array
 

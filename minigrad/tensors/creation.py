@@ -112,6 +112,8 @@ def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor
     """Return start, start + step, ... up to but without end; of arange(n), from 0."""
     start, end = (0, start) if end is None else (start, end)
     floats = any(isinstance(x, float) for x in (start, end, step))
+    if floats and dtype and as_dtype(dtype).kind != "f":
+        raise TypeError("arange: give integers where the result is to hold integers")
     array = np.arange(start, end, step)
     return made(array, dtype or (default if floats else int64), **options)
 

@@ -22,6 +22,7 @@ from minigrad.rules.pointwise import (
     add,
     bitwise_and,
     bitwise_or,
+    bitwise_xor,
     clamp,
     clone,
     div,
@@ -36,8 +37,13 @@ put_in = Op(
     "CopySlices",
     lambda a, value, index: assigned(a, value, index),
     a=lambda g, index: assigned(g, 0, index),
-    value=lambda g, index: g[index],
+    value=lambda g, index, shape: with_dimensions(g[index], len(shape)),
 )
+
+
+def with_dimensions(g: Any, n: int) -> Any:
+    """Return g with n axes at least: a value may have axes of length 1 in front."""
+    return g.reshape((1,) * (n - len(g.shape)) + tuple(g.shape))
 
 
 def assigned(a: Any, value: Any, index: tuple) -> Any:
@@ -81,6 +87,11 @@ def check_may_change(x: Tensor) -> None:
             "a view of a tensor is being used in an in-place operation that autograd "
             "would have to record. Write to the tensor itself, as in x[0] = x[0] + 1, "
             "or to a clone()."
+        )
+    if x.retains_grad:
+        raise RuntimeError(
+            "retain_grad() was called on what an in-place operation is to change: "
+            "call it after the write."
         )
     if x.requires_grad and x.is_leaf:
         raise RuntimeError(
@@ -174,6 +185,11 @@ def iand(self, other):
 def ior(self, other):
     """Write over a mask: mask |= other."""
     return overwrite(self, bitwise_or, other)
+
+
+def ixor(self, other):
+    """Write over a mask: mask ^= other."""
+    return overwrite(self, bitwise_xor, other)
 
 
 def clamp_(self, min=None, max=None):

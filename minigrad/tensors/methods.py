@@ -21,7 +21,7 @@ from minigrad.rules import (
 from minigrad.rules.op import Op, to_dtype
 from minigrad.tensors import in_place
 
-OPERANDS = Tensor | Array | np.generic | int | float
+OPERANDS = float, int, Tensor, np.generic, Array
 
 
 def operator(name, rules=pointwise, reflected=False):
@@ -137,7 +137,7 @@ class Methods:
     __getitem__, __setitem__ = indexing.getitem, in_place.setitem
     __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
     __ipow__, __imatmul__ = pow_, in_place.imatmul
-    __iand__, __ior__ = in_place.iand, in_place.ior
+    __iand__, __ior__, __ixor__ = in_place.iand, in_place.ior, in_place.ixor
 
     def __pos__(self):
         return self
