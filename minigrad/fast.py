@@ -75,7 +75,10 @@ def unary(op: Op) -> Callable:
 def binary(op: Op) -> Callable:
     """Bind an operation on two tensors of one dtype, or a tensor and a number."""
     forward = op.forward
-    for_a, for_b = ({*names} - {"shape"} for names in op.wants.values())
+    # dictionaries, not sets, so that what a node saves has the same order in every run
+    for_a, for_b = (
+        {name: None for name in names if name != "shape"} for names in op.wants.values()
+    )
     for_both = for_a | for_b
 
     def call(*args, **kwargs):
@@ -107,7 +110,9 @@ def suit(x: Any, z: Any) -> bool:
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
-    if inputs or anomaly.on or any(isinstance(g, Tensor) for g in roots.values()):
+    unwatched = saved_values.wrote.__module__ != __name__  # `newest` says nothing
+    recorded = any(isinstance(g, Tensor) for g in roots.values())
+    if inputs or anomaly.on or unwatched or recorded:
         return plain_walk(roots, inputs, retain_graph)
     waiting, ends, sums = dict(roots), {}, set()
     heap = sorted((-node.number, node) for node in roots)
@@ -147,7 +152,8 @@ def shares_of(node: Node, g: Any) -> Any:
         node.targets, op.formulas.values(), op.wants.values()
     ):
         if target is not None:
-            values = [target.shape if n == "shape" else saved[n] for n in names]
+            own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
+            values = [saved[n] if n in saved else own[n] for n in names]
             shares.append((target, formula(g, *values)))
     return shares
 

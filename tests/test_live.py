@@ -1,11 +1,13 @@
 """A page that has run is what the package uses; a failed check takes it back."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import minigrad
 from classroom import live
-from minigrad import Tensor
+from minigrad import Tensor, fast
 from minigrad.rules import pointwise, reductions
 from minigrad.scalar import value
 from minigrad.scalar.value import Value
@@ -43,6 +45,16 @@ def test_a_method_is_used_by_the_package_at_once():
     assert namespace["Value"] is Value
     assert live.is_live(Value.__add__)
     assert not live.is_live(Value.__mul__)
+
+
+def test_the_walk_heeds_a_page_that_notes_writes():
+    page = "# minigrad/graph/saved_values.py\n"
+    run_page(page + inspect.getsource(fast.plain_wrote))
+    x = minigrad.ones(3, requires_grad=True)
+    y = (x * x).sum()
+    x.detach()[0] = 9
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
 
 
 def test_restore_brings_the_package_back():
@@ -191,7 +203,7 @@ def test_a_static_method_is_live():
 
 
 LAYER = """\
-# minigrad/nn/layers.py
+# minigrad/nn/linear.py
 class Linear(Module):
     ...
     def __init__(self, in_features, out_features, bias=True):

@@ -22,7 +22,7 @@ from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
 from minigrad.scalar.value import Value
-from minigrad.static.symbols import Step
+from minigrad.static.steps import Step
 
 READABLE = 80  # values in one picture
 FEW = 4  # numbers of a tensor that are shown; of more, the shape
@@ -157,13 +157,10 @@ def _(step: Step) -> Node:
 
 def arguments(node: GraphNode) -> list[tuple[Any, None]]:
     """Return edges to the arguments: nodes, and constants that a formula has saved."""
-    names = getattr(node.op, "arguments", ())
+    names = getattr(node.op, "formulas", ())
     if len(names) != len(node.targets):  # a list of tensors is one argument
         return [(target, None) for target in node.targets if target is not None]
-    saved = {}
-    for wanted, values in zip(node.op.names, node.saved or ()):
-        saved |= zip(wanted, values or ())
-    arrays = [saved.get(name) for name in names]
+    arrays = [(node.saved or {}).get(name) for name in names]
     constants = [Tensor(x) if isinstance(x, ndarray) else None for x in arrays]
     return known(zip(node.targets, constants))
 

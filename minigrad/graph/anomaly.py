@@ -3,17 +3,22 @@
 import traceback
 import weakref
 from contextlib import ContextDecorator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+PACKAGE = str(Path(__file__).parents[1])
 on = False  # for all threads
 _traces: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def remember(node: Any) -> None:
-    """Keep the lines that a node was made from."""
-    _traces[node] = traceback.format_stack()[:-3]
+    """Keep the lines that a node was made from, up to the last outside of minigrad."""
+    stack = traceback.extract_stack()
+    while stack and stack[-1].filename.startswith(PACKAGE):
+        stack.pop()
+    _traces[node] = traceback.format_list(stack)
 
 
 def check(node: Any, target: Any, share: Any) -> None:
