@@ -10,7 +10,7 @@ import sys
 import torch
 from compute import HERE, cases, compute
 
-from classroom.build import pinned_version
+from classroom.author.compose import pinned_version
 
 
 def rounded(value):
