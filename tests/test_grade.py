@@ -23,7 +23,7 @@ from classroom.notebook.pristine import Chapter
 from classroom.run import sandbox
 from classroom.run.bounded_kernel import only_defines
 from classroom.run.under_nbval import same_numbers
-from classroom.teacher import grade as grading
+from classroom.teacher import tasks
 from classroom.teacher.archives import printable
 from classroom.teacher.grade import Order, grade_command, moment
 from classroom.teacher.hidden_checks import hidden_cell, hidden_checks
@@ -197,6 +197,7 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
         raise OSError("no space left")
 
     monkeypatch.setattr("classroom.teacher.tasks.hidden_checks", broken)
+    monkeypatch.setitem(sys.modules, "distributed", None)  # for several machines only
     out = tmp_path / "out"
     assert grade_command(Order(small_class, out, seed=SEED, unsafe=True)) == 1
     with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -342,16 +343,6 @@ def test_what_cannot_be_graded_is_said(tmp_path):
     assert (tmp_path / "mine" / "grades.csv").read_text() == "mine"
     code, said = grade(*words, "--deadline", "1803859140")
     assert code == 2 and "--deadline 1803859140: give a day" in said
-
-
-def test_grading_is_seen_by_nobody_on_the_network():
-    with grading.workers(None, {}):
-        places = {
-            connection.laddr.ip
-            for connection in psutil.Process().net_connections("tcp")
-            if connection.status == psutil.CONN_LISTEN
-        }
-    assert places <= {"127.0.0.1", "::1"}
 
 
 def test_other_seeds_draw_other_inputs():

@@ -22,6 +22,7 @@ from classroom.notebook.files import Unreadable, write_whole
 from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.run.sandbox import NoSandbox
 from classroom.run.verdict import BLANK, Result
+from classroom.teacher.cluster import workers
 from classroom.teacher.collect import submissions
 from classroom.teacher.hand_ins import leave_out, read_students, what_counts
 from classroom.teacher.hidden_checks import pristine
@@ -29,9 +30,7 @@ from classroom.teacher.report import Student, write_report
 from classroom.teacher.tasks import (
     Ledger,
     key_of,
-    require_everywhere,
     run_tasks,
-    workers,
 )
 
 CLASS = "handed_in.json"  # in the report's folder
@@ -97,14 +96,13 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     students, chapters = join_report(order.out, students, chapters)
     leave_out(students, chapters)
     seed = kept_seed(order.out / "seed.txt", order.seed)
-    settings = seed, order.timeout, not order.unsafe
-    with workers(order.scheduler, dict(order.tls)) as client:
-        if not order.unsafe:
-            require_everywhere(client)
+    safe = not order.unsafe
+    settings = seed, order.timeout, safe
+    with workers(order.scheduler, dict(order.tls), safe) as run:
         hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
         tasks = {key_of(h, settings): h for h in hand_ins}
         ledger = Ledger(order.out / "graded.jsonl")
-        hindered = run_tasks(client, tasks, ledger, settings, console)
+        hindered = run_tasks(run, tasks, ledger, settings, console)
     keep_class(order.out, students, chapters)
     for student in students:
         for hand_in in student.hand_ins.values():

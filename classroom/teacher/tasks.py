@@ -1,4 +1,4 @@
-"""Grade each set of answers as a task of its own, here or on a cluster.
+"""Grade each set of answers as a task of its own.
 
 So what one submission does costs nobody else anything.
 """
@@ -6,22 +6,19 @@ So what one submission does costs nobody else anything.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
-from multiprocessing import current_process
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
-from classroom.notebook.files import Unreadable, write_whole
+from classroom.notebook.files import write_whole
 from classroom.notebook.graft import graft
-from classroom.run import sandbox
 from classroom.run.answers import run_notebooks
-from classroom.run.sandbox import NoSandbox
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -29,6 +26,8 @@ from classroom.teacher.reading import HandIn
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
+Tasks = dict[str, tuple]  # by key, what grade_answers is called with
+Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
 
 
 # --- one task -----------------------------------------------------------------------
@@ -114,7 +113,7 @@ class Ledger:
 
 
 def run_tasks(
-    client: Any,
+    run: Callable[[Tasks], Iterator[Outcome]],
     tasks: dict[str, HandIn],
     ledger: Ledger,
     settings: tuple[str, float, bool],
@@ -124,69 +123,36 @@ def run_tasks(
 
     Returns what hindered the tasks that could not be graded, by key.
     """
-    from distributed import as_completed
-
-    left = {key: task for key, task in tasks.items() if key not in ledger.known}
-    futures = [
-        client.submit(
-            *(grade_answers, task.chapter, task.answers, *settings),
-            key=key,
-            retries=1,  # another worker, if one was lost
-        )
-        for key, task in left.items()
-    ]
+    new = {key: each for key, each in tasks.items() if key not in ledger.known}
+    left = {key: (each.chapter, each.answers, *settings) for key, each in new.items()}
     hindered = {}
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        for future in as_completed(futures):
-            if error := future.exception():
-                hindered[future.key] = f"{type(error).__name__}: {error}"[:MESSAGE]
+        for key, grades, problem in run(left):
+            if problem:
+                hindered[key] = problem[:MESSAGE]
             else:
-                ledger.add(future.key, future.result())
+                ledger.add(key, grades)
             progress.advance(bar)
     return hindered
 
 
-@contextmanager
-def workers(address: str | None, tls: dict[str, str]) -> Iterator[Any]:
-    """Yield a dask client: of a cluster in this process, or of the one at `address`.
+def run_here(tasks: Tasks) -> Iterator[Outcome]:
+    """Yield what came of each task as it is done, on all cores of this machine.
 
-    Raises Unreadable if the course on a worker is another one, NoSandbox if a worker
-    cannot keep submissions apart.
+    The threads end with the command: nobody who presses Ctrl-C waits for them.
     """
-    from distributed import Client, LocalCluster
-    from distributed.security import Security
+    with ThreadPool(os.cpu_count()) as pool:
+        yield from pool.imap_unordered(_outcome, tasks.items())
 
-    if address is None:
-        one = {"processes": False, "n_workers": 1}
-        one |= {"threads_per_worker": os.cpu_count(), "silence_logs": "CRITICAL"}
-        here = "127.0.0.1:0"  # its pages are for nobody on the network
-        one |= {"dashboard_address": here, "worker_dashboard_address": here}
-        with LocalCluster(**one) as local, Client(local) as client:
-            yield client
-        return
-    security = Security(require_encryption=True, **tls) if tls else None
+
+def _outcome(task: tuple[str, tuple]) -> Outcome:
+    key, words = task
     try:
-        client = Client(address, security=security, timeout=10)
-    except (OSError, ValueError, TypeError) as error:
-        raise Unreadable(f"There is no scheduler at {address}: {error}") from None
-    with client:
-        here = course_digest()
-        others = [w for w, d in client.run(course_digest).items() if d != here]
-        if others:
-            raise Unreadable(f"The course on {others[0]} is not the same as here.")
-        if bound := [w for w, d in client.run(is_daemon).items() if d]:
-            raise Unreadable(
-                f"The worker {bound[0]} may start no processes, which grading needs. "
-                "Start it with --no-nanny."
-            )
-        yield client
-
-
-def is_daemon() -> bool:
-    """Return whether this process may have no children."""
-    return current_process().daemon
+        return key, grade_answers(*words), ""
+    except Exception as error:
+        return key, {}, f"{type(error).__name__}: {error}"
 
 
 @cache
@@ -199,25 +165,3 @@ def course_digest() -> str:
     for path in paths:
         digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()
-
-
-def require_everywhere(client: Any) -> None:
-    """Raise NoSandbox unless every worker has a sandbox that holds."""
-    found = client.run(why_no_sandbox)
-    for worker, problem in found.items():
-        where = f" on {worker}" if len(found) > 1 else ""
-        if problem:
-            raise NoSandbox(
-                f"Submissions would run without a sandbox{where}: {problem}. "
-                "To run them there nevertheless, with your rights and your files, "
-                "give --unsafe."
-            )
-
-
-def why_no_sandbox() -> str:
-    """Return why submissions cannot be kept apart here; "" if they can."""
-    try:
-        sandbox.require()
-    except NoSandbox as error:
-        return str(error)
-    return ""
