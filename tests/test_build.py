@@ -14,7 +14,7 @@ from PIL import Image
 from rich.console import Console
 
 from classroom import ROOT
-from classroom.author import build
+from classroom.author import build, execute
 from classroom.author.chapters import STUB, Chapter, ChapterError
 from minigrad.drawing.pictures import draw
 from minigrad.scalar.value import Value
@@ -264,7 +264,7 @@ def shrunk(pixels):
     image.save(file, "PNG")
     png = base64.b64encode(file.getvalue()).decode()
     output = NotebookNode(data={"image/png": png})
-    build._shrink_png(output)
+    execute._shrink_png(output)
     return Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
 
 

@@ -211,7 +211,7 @@ class Reader:
             with archive.open(member) as file:
                 found = self.read(file, parts, when)
         except Exception as error:  # zlib, lzma, bz2 and zipfile have one each, or more
-            yield Found(parts, problem=_why_not("unpacked", error))
+            yield Found(parts, problem=why_not("unpacked", error))
             return
         zipped = parts[-1].lower().endswith(".zip") and not found.problem
         if zipped and depth >= DEPTH:
@@ -239,7 +239,7 @@ def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
     try:
         yield from found
     except Exception as error:
-        yield Found(parts, problem=_why_not("read", error))
+        yield Found(parts, problem=why_not("read", error))
 
 
 def entries(archive: zipfile.ZipFile) -> list[Entry]:
@@ -320,6 +320,6 @@ def _when(member: zipfile.ZipInfo) -> datetime | None:
         return None
 
 
-def _why_not(what: str, error: Exception) -> str:
+def why_not(what: str, error: Exception) -> str:
     why = getattr(error, "strerror", None) or error  # without this machine's paths
     return f"it cannot be {what}: {why or type(error).__name__}"

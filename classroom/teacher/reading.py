@@ -32,10 +32,10 @@ from classroom.teacher.archives import (
     Found,
     Place,
     Reader,
-    _why_not,
     entries,
     printable,
     short,
+    why_not,
 )
 
 SECONDS = 10  # of a processor, for all that one student has handed in
@@ -184,7 +184,7 @@ def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 for entry in entries(archive):
                     yield {"parts": entry.parts, "folder": entry.is_folder}
         except Exception as error:
-            yield {"problem": _why_not("read", error)}
+            yield {"problem": why_not("read", error)}
         return
     pristine = ROOT / "classroom" / "pristine"
     chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]

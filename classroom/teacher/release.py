@@ -27,6 +27,7 @@ from classroom.teacher.nbgrader import write_nbgrader
 TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += (".gitignore", ".gitattributes")
+COMMANDS = ("__init__", "__main__", "journal", "live", "checks")  # of classroom/
 FOLDERS = ("cell", "notebook", "run", "learner", "jupyter")  # of classroom/
 
 
@@ -72,8 +73,8 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
     leave = shutil.ignore_patterns("__pycache__", "*.pyc", "sandbox.py")
     for folder in ("minigrad", *(f"classroom/{name}" for name in FOLDERS)):
         shutil.copytree(ROOT / folder, out / folder, ignore=leave)
-    for path in (*(ROOT / name for name in TOP), *(ROOT / "classroom").glob("*.py")):
-        shutil.copy(path, out / path.relative_to(ROOT))
+    for name in (*TOP, *(f"classroom/{name}.py" for name in COMMANDS)):
+        shutil.copy(ROOT / name, out / name)
     write_whole(out / "classroom" / "version.txt", f"{version(ROOT)}\n")
     copy_core_tests(out)
     for folder in ("notebooks", "exercises", "classroom/pristine"):
