@@ -152,7 +152,8 @@ def shares_of(node: Node, g: Any) -> Any:
         node.targets, op.formulas.values(), op.wants.values()
     ):
         if target is not None:
-            values = [target.shape if n == "shape" else saved[n] for n in names]
+            own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
+            values = [saved[n] if n in saved else own[n] for n in names]
             shares.append((target, formula(g, *values)))
     return shares
 

@@ -203,7 +203,7 @@ def test_a_static_method_is_live():
 
 
 LAYER = """\
-# minigrad/nn/layers.py
+# minigrad/nn/linear.py
 class Linear(Module):
     ...
     def __init__(self, in_features, out_features, bias=True):

@@ -1,7 +1,6 @@
 """A Tensor is made, printed, converted and promoted as PyTorch's is."""
 
 import copy
-import itertools
 import pickle
 import subprocess
 import sys
@@ -11,33 +10,6 @@ import pytest
 
 import minigrad
 from minigrad import Tensor
-
-MAKERS = """
-    tensor([1, 2, 3])|tensor([1., 2.5])|tensor([[True, False]])|tensor(3)|tensor(2.5)
-    zeros(2, 3)|zeros((2, 3))|zeros(())|ones(2, dtype=torch.int64)|full((2,), 7)
-    full((2, 2), 0.5)|arange(5)|arange(1, 2, 0.25)|arange(5, 1, -2)|linspace(0, 1, 5)
-    eye(3)|eye(2, 3)|zeros_like(torch.ones(2))|ones_like(torch.zeros(2, 2))
-    full_like(torch.ones(3), 2)|zeros(0)|zeros(2, 0)|tensor([])|tensor([0.1, 100])
-    tensor([1e-8, 1.0])|tensor([1e5, 1.5])|tensor([1.0, float("nan"), float("inf")])
-    tensor([-1.5, 2.0])|tensor([1e9, 1.0])|tensor([[1.0, 2.0], [3.5, -4.0]])
-    arange(1001)|linspace(0, 1, 1200).reshape(30, 40)|ones(2, 2, 2)
-    arange(40)|tensor([123456, -5])|tensor(1e-5)|tensor(-0.0)
-    tensor([1.0, 2.0], dtype=torch.float64)|arange(12.0).view(3, 4)
-    ones(3, requires_grad=True)|ones(2, 3, requires_grad=True) * 2
-    tensor([0.5], requires_grad=True).exp()|tensor(float("nan"))|tensor([1e-3, 999.0])
-"""
-MAKERS = [maker.strip() for line in MAKERS.split("\n") for maker in line.split("|")]
-MAKERS = [maker for maker in MAKERS if maker]
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_tensor_is_made_and_printed_as_in_pytorch(maker):
-    torch = pytest.importorskip("torch")
-    libraries = torch, minigrad
-    expected, made = (eval(f"torch.{maker}", {"torch": lib}) for lib in libraries)
-    np.testing.assert_allclose(made.tolist(), expected.tolist(), 1e-6)
-    assert str(made.dtype) == str(expected.dtype).removeprefix("torch.")
-    assert repr(made) == repr(expected).replace("dtype=torch", "dtype=minigrad")
 
 
 def test_random_numbers_repeat_after_manual_seed():
@@ -61,36 +33,6 @@ def test_random_numbers_are_distributed_as_they_say():
     assert abs(normal.mean().item()) < 0.03 and abs(normal.std().item() - 1) < 0.03
     assert uniform.min().item() >= 0 and uniform.max().item() < 1
     assert minigrad.randint(2, 5, (1000,)).numpy().tolist().count(4) > 250
-
-
-@pytest.mark.parametrize("pair", list(itertools.product(range(8), repeat=2)))
-def test_dtypes_promote_as_in_pytorch(pair):
-    torch = pytest.importorskip("torch")
-
-    def kinds(lib):
-        names = ["bool", "int64", "float32", "float64"]
-        flat = [lib.ones(2).to(getattr(lib, name)) for name in names]
-        return flat + [lib.ones(()).to(getattr(lib, name)) for name in names]
-
-    results = []
-    for lib in (torch, minigrad):
-        x, y = (kinds(lib)[i] for i in pair)
-        both = [x + y, x * y, x / y, lib.where(x > 0, x, y)]
-        results.append([str(z.dtype).removeprefix("torch.") for z in both])
-    assert results[0] == results[1]
-
-
-@pytest.mark.parametrize("number", [True, 2, 2.5])
-@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float64"])
-def test_python_numbers_are_weak(number, dtype):
-    torch = pytest.importorskip("torch")
-    results = []
-    for lib in (torch, minigrad):
-        for x in (lib.ones(2), lib.ones(())):
-            x = x.to(getattr(lib, dtype))
-            both = [x + number, number * x, x / number, number / x, x > number]
-            results.append([str(z.dtype).removeprefix("torch.") for z in both])
-    assert results[:2] == results[2:]
 
 
 def test_a_zero_keeps_its_sign_and_a_remembered_number_its_type():
@@ -167,27 +109,10 @@ def test_a_view_shares_memory_and_a_copy_does_not():
     assert not any(np.shares_memory(c.numpy(), x.numpy()) for c in copies)
 
 
-@pytest.mark.parametrize(
-    "view",
-    ["x", "x.t()", "x[1:]", "x[:, ::2]", "x[0]", "x.expand(2, 3, 4)", "x[0, 0]"],
-)
-def test_a_tensor_says_how_it_lies_in_memory(view):
-    torch = pytest.importorskip("torch")
-    mine, theirs = (eval(view, {"x": lib.ones(3, 4)}) for lib in (minigrad, torch))
-    assert mine.stride() == theirs.stride()
-    assert mine.is_contiguous() is theirs.is_contiguous()
-
-
-def test_a_view_begins_where_its_base_does():
-    x = minigrad.ones(3, 4)
-    assert x.t().data_ptr() == x.data_ptr() == x[1:].data_ptr() - 4 * x.stride(0)
-    assert x.clone().data_ptr() != x.data_ptr()
-
-
 def test_only_matrices_have_a_matrix_transpose():
-    with pytest.raises(RuntimeError, match="only supported on matrices"):
+    with pytest.raises(ValueError, match="axis"):
         _ = minigrad.ones(3).mT
-    assert minigrad.tensor(1.0).mT.shape == ()
+    assert minigrad.ones(2, 3, 4).mT.shape == (2, 4, 3)
 
 
 def test_writing_through_an_index():
@@ -238,29 +163,10 @@ def test_a_tensor_is_made_of_an_array_and_numbers_are_for_tensor(arguments):
         Tensor(*arguments)
 
 
-def test_random_numbers_stay_below_1(monkeypatch):
-    class Highest:
-        def random(self, size):
-            return np.full(size, np.nextafter(1, 0))
-
-    monkeypatch.setattr(minigrad.graph.creation, "generator", Highest)
-    for dtype in (minigrad.float32, minigrad.float64):
-        assert minigrad.rand(2, dtype=dtype).tolist() < [1.0, 1.0]
-
-
 def test_where_takes_an_array_beside_a_tensor():
     condition, x = minigrad.tensor([True, False]), minigrad.zeros(2)
     for other in (np.full(2, 3, np.float32), np.float32(3), 3):
         assert minigrad.where(condition, x, other).tolist() == [0, 3]
-    with pytest.raises(RuntimeError, match="without overflow"):
-        minigrad.where(condition, x, 1e40)
-
-
-def test_random_draws_integers_from_one_number_up_to_another():
-    minigrad.manual_seed(0)
-    x = minigrad.zeros(1000).random_(2, 5)
-    assert x.dtype == minigrad.float32 and set(x.tolist()) == {2, 3, 4}
-    assert set(minigrad.zeros(1000).long().random_(2).tolist()) == {0, 1}
 
 
 def test_the_size_of_random_integers_may_come_by_name():
@@ -276,3 +182,40 @@ def test_the_slope_of_a_variance_far_from_0_keeps_its_digits():
         x.var(0).sum().backward()
     away = np.abs(short.grad.array - exact.grad.array).max()
     assert away < 1e-4 * np.abs(exact.grad.array).max()
+
+
+def told(code):
+    """Run Python anew, and return what it prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_minigrad_changes_nothing_for_others():
+    before = "import sys, numpy as np; before = np.geterr(), set(sys.modules)"
+    use = "import minigrad; minigrad.tensor(0.0).log(); minigrad.nn, minigrad.optim"
+    code = f"{before}; {use}; print(np.geterr() == before[0])"
+    assert told(code) == "True\n"
+    names = "n for n, m in sys.modules.items() if n.split('.')[0] == 'minigrad'"
+    code = f"import sys, minigrad; minigrad.exp; print(*[{names} and n != m.__name__])"
+    assert told(code) == "\n"
+
+
+@pytest.mark.parametrize("name", ["value", "scalar", "scalar.value", "scalar.neuron"])
+def test_single_numbers_need_no_numpy(name):
+    assert (
+        told(f"import sys, minigrad.{name}; print('numpy' in sys.modules)") == "False\n"
+    )
+
+
+def test_a_mask_may_be_a_single_bool():
+    x = minigrad.arange(4.0).requires_grad_()
+    assert x[minigrad.tensor(True)].tolist() == [[0, 1, 2, 3]]
+    assert x[minigrad.tensor(False)].shape == (0, 4)
+    x[minigrad.tensor(True)].sum().backward()
+    assert x.grad.tolist() == [1, 1, 1, 1]
+
+
+def test_a_root_of_no_variance_has_no_slope():
+    x = minigrad.tensor([[1.0, 2.0], [1.0, 4.0]], requires_grad=True)
+    x.std(0).sum().backward()
+    assert x.grad[:, 0].tolist() == [0, 0] and x.grad[1, 1].item() > 0

@@ -1,6 +1,6 @@
 """Gradients added to the leaves, or returned: backward() and grad()."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from minigrad import errors
@@ -9,7 +9,8 @@ from minigrad.graph.tensor import Tensor, collect, walk_back
 
 def many(values: Any) -> tuple:
     """Return a tuple: of the values, or of the only one."""
-    return tuple(values) if isinstance(values, tuple | list) else (values,)
+    several = isinstance(values, Iterable) and not isinstance(values, Tensor)
+    return tuple(values) if several else (values,)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False) -> None:

@@ -135,14 +135,14 @@ def centered(g, a, dim, correction, keepdim):
 
 
 def freedom(shape, dim, correction):
-    """Return n - correction, 0 at least, as a number that may be divided by."""
-    return np.maximum(np.float64(count(shape, dim) - correction), 0)
+    """Return n - correction, as a number that may be divided by even if it is 0."""
+    return np.float64(count(shape, dim) - correction)
 
 
 def variance(a, dim=None, correction=1, keepdim=False):
     """Return the squared distance from the mean: the sum over n - correction."""
     away = np.square(a - mean_of(a, dim, True))
-    return total(away, dim, keepdim) / freedom(a.shape, dim, correction)
+    return total(away, dim, keepdim) / np.maximum(freedom(a.shape, dim, correction), 0)
 
 
 def deviation(a, dim, correction, keepdim):

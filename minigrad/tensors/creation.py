@@ -11,6 +11,7 @@ from minigrad.array.axes import sizes
 from minigrad.array.device import moved
 from minigrad.array.dtypes import as_array, as_dtype, default, int64
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.arguments import bare
 
 _generators: list = []  # one, as soon as somebody asks
 
@@ -105,12 +106,15 @@ def empty(*size: int, dtype: Any = default, **options: Any) -> Tensor:
 
 def full(size: tuple, fill_value: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Return a shape filled with one number."""
-    return made(np.full(sizes((size,)), as_array(fill_value, dtype)), **options)
+    return made(np.full(sizes((size,)), as_array(bare(fill_value), dtype)), **options)
 
 
 def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor:
     """Return start, start + step, ... up to but without end; of arange(n), from 0."""
     start, end = (0, start) if end is None else (start, end)
+    start, end, step = (
+        x.item() if hasattr(x, "item") else x for x in (start, end, step)
+    )
     floats = any(isinstance(x, float) for x in (start, end, step))
     if floats and dtype and as_dtype(dtype).kind != "f":
         raise TypeError("arange: give integers where the result is to hold integers")
@@ -120,7 +124,9 @@ def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor
 
 def linspace(start, end, steps: int, dtype: Any = default, **options: Any) -> Tensor:
     """Return so many numbers from start to end, evenly spaced, with both ends."""
-    return made(np.linspace(start, end, steps), dtype, **options)
+    if as_dtype(dtype).kind != "f":
+        raise TypeError(f"linspace: the result holds floats, not {dtype}")
+    return made(np.linspace(float(start), float(end), steps), dtype, **options)
 
 
 def eye(n: int, m: int | None = None, dtype: Any = default, **options: Any) -> Tensor:

@@ -107,3 +107,45 @@ def slopes(library, outputs, leaves, create_graph=False):
     return library.autograd.grad(
         outputs, leaves, weights, create_graph=create_graph, allow_unused=True
     )
+
+
+# Programs of several lines
+
+
+def programs():
+    """Return the programs of programs.txt, by their headings."""
+    text = (HERE / "programs.txt").read_text(encoding="utf-8")
+    pairs = (part.split("\n", 1) for part in re.split(r"(?m)^## ", text)[1:])
+    return {heading: program.strip() for heading, program in pairs}
+
+
+def ran(program, library, checkpoint):
+    """Run a program with a library, and return what it found, as JSON holds it."""
+    space = {"torch": library, "F": library.nn.functional, "checkpoint": checkpoint}
+    space |= {"math": math, "np": np}
+    exec(program, space)
+    return told(space["found"])
+
+
+def told(value):
+    """Return tensors as shapes and numbers, and what is no number as text."""
+    if isinstance(value, tuple | list):
+        return [told(each) for each in value]
+    if hasattr(value, "detach"):
+        numbers = plain(value).reshape(-1)
+        return {"shape": list(value.shape), "numbers": [rounded(n) for n in numbers]}
+    if isinstance(value, bool | float):
+        return value
+    return str(value).replace("torch.", "").replace("minigrad.", "")
+
+
+def rounded(value):
+    """Return an array as nested lists of numbers with ten digits."""
+    if value is None:
+        return None
+    if value.ndim:
+        return [rounded(part) for part in value]
+    number = value.item()
+    if isinstance(number, float) and math.isfinite(number):
+        return float(f"{number:.10g}")
+    return number

@@ -1,28 +1,18 @@
-"""Writes operations.json: what PyTorch makes of each case of operations.txt.
+"""Writes what PyTorch makes of operations.txt and programs.txt, beside them as JSON.
 
 python tests/reference/make.py        (needs PyTorch)
 """
 
+import functools
 import json
-import math
 import sys
+import warnings
 
 import torch
-from compute import HERE, cases, compute
+from compute import HERE, cases, compute, programs, ran, rounded
+from torch.utils.checkpoint import checkpoint
 
 from classroom.build import pinned_version
-
-
-def rounded(value):
-    """Return an array as nested lists of numbers with ten digits."""
-    if value is None:
-        return None
-    if value.ndim:
-        return [rounded(part) for part in value]
-    number = value.item()
-    if isinstance(number, float) and math.isfinite(number):
-        return float(f"{number:.10g}")
-    return number
 
 
 def require_the_version_of_the_course():
@@ -35,23 +25,37 @@ def require_the_version_of_the_course():
         )
 
 
-def main():
-    require_the_version_of_the_course()
-    torch.set_num_threads(1)
-    table = {}
-    for case in cases():
-        found = compute(case, torch, "float64")
-        for kind in ("results", "first", "second"):
-            found[kind] = [rounded(value) for value in found[kind]]
-        found["dtypes32"] = compute(case, torch, "float32")["dtypes"]
-        table[case] = found
+def operation(case):
+    """Return what PyTorch makes of a case."""
+    found = compute(case, torch, "float64")
+    for kind in ("results", "first", "second"):
+        found[kind] = [rounded(value) for value in found[kind]]
+    return found | {"dtypes32": compute(case, torch, "float32")["dtypes"]}
+
+
+def program(text):
+    """Return what a program finds in PyTorch."""
+    return ran(text, torch, functools.partial(checkpoint, use_reentrant=True))
+
+
+def write(name, table):
+    """Write a table as JSON, a line for each entry."""
     lines = [
         f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}"
         for k, v in table.items()
     ]
-    path = HERE / "operations.json"
+    path = HERE / name
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    print(f"{len(table)} cases, {path.stat().st_size / 1000:.0f} kB")
+    print(f"{name}: {len(table)} entries, {path.stat().st_size / 1000:.0f} kB")
+
+
+def main():
+    require_the_version_of_the_course()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    write("operations.json", {case: operation(case) for case in cases()})
+    found = {heading: program(text) for heading, text in programs().items()}
+    write("programs.json", found)
 
 
 if __name__ == "__main__":
