@@ -19,7 +19,7 @@ QUOTED_WHOLE += ["autograd/gradient_checks.py"]
 QUOTED_WHOLE += ["rules/pointwise.py", "rules/softmax.py", "rules/op.py Op."]
 # What several outputs of a Function take, and what it checks
 PLUMBING = {"Call.checked", "own_memory", "wrapped", "output_of", "part"}
-PLUMBING |= {"Parts.shape", "Parts.__add__"}
+PLUMBING |= {"Parts.docstring", "Parts.shape", "Parts.__add__"}
 LONGEST_CELL = 20
 
 
