@@ -17,7 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from classroom.chapters import ROOT, chapters
+from classroom import ROOT
+from classroom.author.chapters import chapters
 
 CHAPTER = chapters()[4]
 FILE = f"{CHAPTER.slug}.ipynb"

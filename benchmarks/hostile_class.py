@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grading import CHAPTER, FILE, hand_ins, run, write
 
-from classroom.chapters import ROOT
+from classroom import ROOT
 
 sys.path.append(str(ROOT))  # the tests are not installed
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-import classroom.quick  # noqa: F401 - before any command imports nbformat
+from classroom import ROOT
 from classroom.journal import Trouble, finish_first
 
 app = typer.Typer(
@@ -24,7 +24,6 @@ PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
 
 INTERRUPTED = 130
-ROOT = Path(__file__).resolve().parent.parent
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
 # Each command imports what it needs only when it runs, so that all start at once.
@@ -33,7 +32,7 @@ NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 @app.command(context_settings=PASS_ON)
 def lab(words: Words = None) -> None:
     """Open JupyterLab at the first lesson; further words go on to JupyterLab."""
-    from classroom import lab
+    from classroom.learner import lab
 
     raise typer.Exit(lab.lab(words or []))
 
@@ -49,7 +48,7 @@ def check(
     ] = 20,
 ) -> None:
     """Check your answers, and say what is wrong with each that is."""
-    from classroom.check import check_command
+    from classroom.learner.check import check_command
 
     raise typer.Exit(check_command(what, timeout))
 
@@ -57,7 +56,7 @@ def check(
 @app.command()
 def progress() -> None:
     """See the whole course at a glance."""
-    from classroom.progress import progress_command
+    from classroom.learner.progress import progress_command
 
     raise typer.Exit(progress_command())
 
@@ -65,7 +64,7 @@ def progress() -> None:
 @app.command()
 def assemble() -> None:
     """Put your answers into a copy of the package, test it and train on it."""
-    from classroom.assemble import assemble_command
+    from classroom.learner.assemble import assemble_command
 
     raise typer.Exit(assemble_command())
 
@@ -75,7 +74,7 @@ def reset(
     what: Annotated[str, typer.Argument(help="A chapter (4) or an exercise (4.2).")],
 ) -> None:
     """Get a blank back, keeping a copy of your work."""
-    from classroom.progress import reset_command
+    from classroom.learner.reset import reset_command
 
     raise typer.Exit(reset_command(what))
 
@@ -91,7 +90,7 @@ def restore(
     ] = None,
 ) -> None:
     """List what reset and update kept of your work, and bring an answer back."""
-    from classroom.kept import restore_command
+    from classroom.learner.restore import restore_command
 
     raise typer.Exit(restore_command(what, number))
 
@@ -104,7 +103,7 @@ def update(
     ] = None,
 ) -> None:
     """Take the newer course, keeping your answers."""
-    from classroom.update import update_command
+    from classroom.learner.update import update_command
 
     raise typer.Exit(update_command(source))
 
@@ -123,7 +122,7 @@ def release(
     ] = None,
 ) -> None:
     """Make what students get: no solution, answer or hidden check is in it."""
-    from classroom.release import release_command
+    from classroom.teacher.release import release_command
 
     raise typer.Exit(release_command(out, chapters, nbgrader, seed))
 
@@ -163,7 +162,7 @@ def grade(
     tls_key: Annotated[Path | None, typer.Option(help="Your key.")] = None,
 ) -> None:
     """Grade what a class has handed in, in sandboxes, and write a report."""
-    from classroom.grade import Order, grade_command
+    from classroom.teacher.grade import Order, grade_command
 
     files = {
         "tls_ca_file": tls_ca,
@@ -187,7 +186,7 @@ def build(
     ] = False,
 ) -> None:
     """Make the notebooks from chapters/."""
-    from classroom.build import build_command
+    from classroom.author.build import build_command
 
     raise typer.Exit(build_command(chapters or [], check))
 
@@ -195,7 +194,7 @@ def build(
 @app.command(context_settings=PASS_ON)
 def test(words: Words = None) -> None:
     """Run every test; further words go on to pytest, over tests/ only."""
-    from classroom import testing
+    from classroom.author import testing
 
     raise typer.Exit(testing.test(words or []))
 
@@ -205,7 +204,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # a console may lack a path's letters
     try:
-        finish_first(ROOT)
+        finish_first(ROOT)  # before anything else of the course is imported
+        import classroom.notebook.fast_validation  # noqa: F401 - before nbformat
+
         newest_first(ROOT)
         app(prog_name="course.py")
     except SystemExit as end:
@@ -229,7 +230,7 @@ def newest_first(root: Path) -> None:
     """Look for notebooks that have another name now; most often there is none."""
     known = {path.name for path in root.glob("classroom/pristine/*.ipynb")}
     if {path.name for path in root.glob("exercises/*.ipynb")} - known:
-        from classroom.kept import take_newest
+        from classroom.learner.restore import take_newest
 
         take_newest(root)
 

@@ -12,8 +12,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from classroom.chapters import chapters, first_fence, sections
-from classroom.notebooks import ROOT
+from classroom import ROOT
+from classroom.author.chapters import chapters, first_fence, sections
 
 CHAPTER = next(chapter for chapter in chapters() if chapter.number == 4)
 FILE = f"{CHAPTER.slug}.ipynb"

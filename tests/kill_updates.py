@@ -25,7 +25,9 @@ import psutil
 from sample import BLANK, RIGHT, chapter, exercise, fill, learner, sources
 from test_update import commit, contents, git, learn, newer_course, older_course
 
-from classroom.notebooks import Learner, all_chapters, read_notebook, write_notebook
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.pristine import all_chapters
 
 ROOT = Path(__file__).resolve().parent.parent
 MORE = range(50, 74)  # numbers of chapters that only make the course larger
@@ -44,8 +46,10 @@ def make_courses(place):
                 notebook = chapter(made, f"{number}_more")
                 write_notebook(root / part / f"{number}_more.ipynb", notebook)
     for root in (folder, newer):
-        for path in (ROOT / "classroom").glob("*.py"):
-            shutil.copy(path, root / "classroom")
+        for path in (ROOT / "classroom").rglob("*.py"):
+            place = root / path.relative_to(ROOT)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(path, place)
         (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\n__pycache__/\n")
         (root / "classroom" / "journal.py").open("a").write(f"# {root.name}\n")
     upstream = place / "upstream"

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from classroom.notebooks import read_notebook, write_notebook
+from classroom.notebook.files import read_notebook, write_notebook
 
 BLANK = 'raise NotImplementedError("fill this in")'
 STUBS = {

@@ -9,17 +9,21 @@ from collections import defaultdict
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from classroom.build import PRISTINE, SETUP
-from classroom.chapters import ROOT, chapters
-from classroom.check import result, run_judge
-from classroom.kernels import Runner
-from classroom.notebooks import Chapter, graft
+from classroom import ROOT
+from classroom.author.build import PRISTINE
+from classroom.author.chapters import chapters
+from classroom.author.compose import SETUP
+from classroom.notebook.graft import graft
+from classroom.notebook.pristine import Chapter
+from classroom.run.answers import run_notebooks
+from classroom.run.kernels import Runner
+from classroom.run.verdict import result
 
 CHAPTERS = chapters()
 CELL_TIMEOUT = 20  # seconds
 SEEDS = range(20, 26)
 RESTORE = """\
-live = classroom.live
+live = classroom.cell.pages
 live._on_trial[:0], live._kept[:] = live._kept, []
 live.restore()"""
 
@@ -50,7 +54,7 @@ def judge(slug, sets):
         after = new_code_cell(RESTORE, id=f"{k}-restore")
         after.metadata.minigrad = {"exercise": f"{k} ", "role": ""}
         cells.append(after)
-    (events,), said = run_judge(
+    (events,), said = run_notebooks(
         [{**chapter.notebook, "cells": cells}], CELL_TIMEOUT, ROOT / PRISTINE
     )
     found = defaultdict(list)

@@ -5,11 +5,19 @@ import shutil
 
 import pytest
 
-from classroom import assemble
-from classroom.assemble import Piece, assemble_command, bars, make_copy, replaced
-from classroom.check import Result
-from classroom.milestones import MILESTONES
-from classroom.notebooks import ROOT, all_chapters, has_header
+from classroom import ROOT
+from classroom.learner import assemble
+from classroom.learner.assemble import (
+    Piece,
+    assemble_command,
+    bars,
+    make_copy,
+    replaced,
+)
+from classroom.learner.training_curves import NETWORKS
+from classroom.notebook.pristine import all_chapters
+from classroom.notebook.source_code import has_header
+from classroom.run.verdict import Result
 
 FILE = """import math
 
@@ -93,7 +101,7 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
     total = pieces_of_the_course()
     assert total and f"{total} of {total} pieces are yours." in text
     assert code == 0 and " 0 failed" in text
-    assert text.count("same as with ours") == len(MILESTONES)
+    assert text.count("same as with ours") == len(NETWORKS)
     assert (course / ".minigrad/assembled/curves.png").stat().st_size > 5000
 
 

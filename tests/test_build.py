@@ -13,8 +13,9 @@ from nbformat import NotebookNode
 from PIL import Image
 from rich.console import Console
 
-from classroom import build
-from classroom.chapters import ROOT, STUB, Chapter, ChapterError
+from classroom import ROOT
+from classroom.author import build, execute
+from classroom.author.chapters import STUB, Chapter, ChapterError
 from minigrad.drawing.pictures import draw
 from minigrad.scalar.value import Value
 
@@ -226,7 +227,7 @@ def test_a_bad_source_is_refused_with_its_place(sample, tmp_path, file, text, me
 def test_one_chapter_that_fails_stops_no_other(sample, tmp_path, monkeypatch, capsys):
     root, chapter = sample
     broken = changed(chapter, tmp_path, "lesson.md", LESSON + "\n```python\n1 / 0\n```")
-    monkeypatch.setattr(build, "_made", lambda root: {})
+    monkeypatch.setattr(build, "made_pages", lambda root: {})
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
     assert build._build([broken, chapter], tmp_path, Console(width=500)) == 1
@@ -263,7 +264,7 @@ def shrunk(pixels):
     image.save(file, "PNG")
     png = base64.b64encode(file.getvalue()).decode()
     output = NotebookNode(data={"image/png": png})
-    build._shrink_png(output)
+    execute._shrink_png(output)
     return Image.open(io.BytesIO(base64.b64decode(output.data["image/png"])))
 
 

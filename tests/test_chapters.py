@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from classroom.chapters import ROOT, STUB, chapters
+from classroom import ROOT
+from classroom.author.chapters import STUB, chapters
 
 CHAPTERS = chapters()
 EXERCISES = [(chapter, ex) for chapter in CHAPTERS for ex in chapter.exercises.values()]

@@ -12,8 +12,12 @@ import pytest
 import sample
 from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, pristine
 
-from classroom.check import check_command, find, run_answers
-from classroom.notebooks import ROOT, all_chapters, read_notebook, write_notebook
+from classroom import ROOT
+from classroom.learner.check import check_command
+from classroom.learner.find import find
+from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.pristine import all_chapters
+from classroom.run.answers import run_answers
 
 STUB = f"def f(x):\n    {BLANK}"
 CHECK = """from classroom.checks import check, expect
@@ -159,7 +163,7 @@ def test_a_notebook_has_an_end_however_many_cells_it_has(tmp_path, monkeypatch):
     root = course(tmp_path, chapter({name: live_exercise(name) for name in names}))
     right = "def f(x): return x * x"
     slow = f"import time\ntime.sleep(7)\n{right}"
-    monkeypatch.setattr("classroom.verdict.ALL_CELLS", 0.6)
+    monkeypatch.setattr("classroom.run.verdict.ALL_CELLS", 0.6)
     answers = {"90.1": [right], "90.2": [slow], "90.3": [right]}
     found = run_answers(pristine(root), answers, 10)
     assert [found[name].status for name in names] == ["passed", "slow", "slow"]
@@ -301,7 +305,7 @@ def test_what_an_answer_needs_of_cells_above_comes_along(root, capsys, case, pla
 
 CONSOLE = """
 import pathlib, sys
-from classroom import check, judge
+from classroom.run import answers, under_nbval
 class Console:
     def write(self, text):
         raise OSError(6, "The handle is invalid")
@@ -311,12 +315,12 @@ sys.stdout = sys.stderr = Console()
 def main():
     print("to nobody")
     print("said", file=sys.stderr)
-judge.main = main
-check._judge((), {}, pathlib.Path(sys.argv[1]))
+under_nbval.main = main
+answers._under_nbval((), {}, pathlib.Path(sys.argv[1]))
 """
 
 
-def test_the_judge_writes_nothing_to_a_console(tmp_path):
+def test_what_runs_answers_writes_nothing_to_a_console(tmp_path):
     """On Windows a console's streams cannot be led elsewhere by their numbers."""
     words = [sys.executable, "-c", CONSOLE, tmp_path / "errors"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True)
@@ -342,7 +346,7 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("classroom.check.report", interrupted)
+    monkeypatch.setattr("classroom.learner.check.report", interrupted)
     code, out = check(root, "90", capsys)
     assert code == 130 and out.startswith("Stopped.") and out.count("\n") == 1
 
@@ -443,7 +447,14 @@ def test_a_page_with_a_magic_in_it_is_live(tmp_path):
 
 def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):
     fill(learner(root), {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]})
-    quick = ["-p", "classroom.quick", "-p", "nbval.plugin", "-p", "no:cacheprovider"]
+    quick = [
+        "-p",
+        "classroom.notebook.fast_validation",
+        "-p",
+        "nbval.plugin",
+        "-p",
+        "no:cacheprovider",
+    ]
     command = [sys.executable, "-m", "pytest", *quick, "--nbval-lax", learner(root)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -10,9 +10,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from classroom import live
-from classroom.chapters import chapters
-from classroom.checks import (
+from classroom.author.chapters import chapters
+from classroom.cell import pages
+from classroom.cell.assertions import (
     NotFilledIn,
     WrongAnswer,
     check,
@@ -107,9 +107,9 @@ class Value:
 
     def answer(slope):
         source, namespace = page.replace("SLOPE", slope), {}
-        live.lend(source, namespace)
+        pages.lend(source, namespace)
         exec(source, namespace)
-        live.install(source, namespace)
+        pages.install(source, namespace)
 
     def body():
         expect("the slope", (-Value(2.0)).left_slope, -1.0)
@@ -211,7 +211,7 @@ def cell(source, name, space):
     ],
 )
 def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
-    monkeypatch.setattr(live, "is_live", lambda piece: True)
+    monkeypatch.setattr(pages, "is_live", lambda piece: True)
     space = {"check": check}
     cell("\ndef helper(x):\n    raise ValueError('helper refuses')", "earlier", space)
     cell(f"def answer(x):{answer}", "answer", space)

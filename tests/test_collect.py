@@ -14,19 +14,14 @@ from time import process_time
 
 import pytest
 
-from classroom import collect
-from classroom.chapters import ROOT
-from classroom.grade import leave_out, read_students, what_counts
-from classroom.notebooks import (
-    Chapter,
-    Learner,
-    Unreadable,
-    all_chapters,
-    make_label,
-    parse_notebook,
-)
-from classroom.reading import TOLD, essence
-from classroom.report import Student, harmless, write_report
+from classroom import ROOT
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import Unreadable, parse_notebook
+from classroom.notebook.pristine import Chapter, all_chapters, make_label
+from classroom.teacher import collect
+from classroom.teacher.hand_ins import leave_out, read_students, what_counts
+from classroom.teacher.reading import TOLD, essence
+from classroom.teacher.report import Student, harmless, write_report
 from tests import hostile
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")

@@ -21,8 +21,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from classroom import __main__ as commands
-from classroom import lab, testing
+from classroom.author import testing
 from classroom.journal import only_one
+from classroom.learner import lab
 
 ROOT = Path(__file__).resolve().parent.parent
 

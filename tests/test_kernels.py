@@ -8,7 +8,7 @@ import pytest
 from jupyter_client.connect import LocalPortCache
 from nbformat.v4 import new_code_cell, new_notebook
 
-from classroom.kernels import Runner, start_new_kernel
+from classroom.run.kernels import Runner, start_new_kernel
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_kernel_that_hangs_is_started_again_once(monkeypatch):
         tries.append((seconds, options))
         raise RuntimeError(f"Kernel didn't respond in {seconds} seconds")
 
-    monkeypatch.setattr("classroom.kernels.start_once", hung)
+    monkeypatch.setattr("classroom.run.kernels.start_once", hung)
     with pytest.raises(RuntimeError, match="60 seconds"):
         nbval.kernel.start_new_kernel(startup_timeout=60, cwd=".")
     assert tries == [(30, {"cwd": "."}), (60, {"cwd": "."})]

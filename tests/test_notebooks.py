@@ -21,18 +21,15 @@ from sample import (
     strip_labels,
 )
 
-from classroom.notebooks import (
-    Chapter,
-    Learner,
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import (
     Unreadable,
-    all_chapters,
-    carry_over,
-    chapter_of,
-    graft,
     read_notebook,
     write_notebook,
     write_whole,
 )
+from classroom.notebook.graft import carry_over, graft
+from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 HEADER = "# minigrad/value.py"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib import colors, pyplot
 
-from classroom.kernels import Runner
+from classroom.run.kernels import Runner
 from minigrad import plot
 
 ROOT = Path(__file__).resolve().parent.parent

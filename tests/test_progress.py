@@ -18,10 +18,14 @@ from sample import (
     sources,
 )
 
-from classroom.check import Memory, Result
-from classroom.kept import restore_command
-from classroom.notebooks import Chapter, Learner, read_notebook, write_notebook
-from classroom.progress import progress_command, reset_command
+from classroom.learner.progress import progress_command
+from classroom.learner.reset import reset_command
+from classroom.learner.restore import restore_command
+from classroom.learner.results import Memory
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.pristine import Chapter
+from classroom.run.verdict import Result
 
 
 @pytest.fixture

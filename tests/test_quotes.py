@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from classroom.chapters import ROOT, chapters
-from classroom.live import page_of
+from classroom import ROOT
+from classroom.author.chapters import chapters
+from classroom.cell.pages import page_of
 
 QUOTED_WHOLE = ["scalar/value.py", "scalar/neuron.py"]
 QUOTED_WHOLE += ["scalar/finite_differences.py", "array/finite_differences.py"]

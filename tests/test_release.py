@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from classroom import release as release_module
-from classroom.chapters import ROOT, SOLUTION, chapters
-from classroom.newer import version
+from classroom import ROOT
+from classroom.author.chapters import SOLUTION, chapters
+from classroom.learner.newer_course import version
+from classroom.teacher import release as release_module
 from tests import hostile
 
 SECRETS = {  # by name, what must not be in a release
@@ -91,7 +92,8 @@ def test_a_release_has_all_that_students_need_and_no_more(release):
     names = {path.name for path in release.iterdir()}
     assert not {"chapters", "solutions", "benchmarks"} & names
     assert {"course.py", "notebooks", "exercises", "minigrad", "README.md"} <= names
-    modules = {path.stem for path in (release / "classroom").glob("*.py")}
+    modules = {path.stem for path in (release / "classroom").rglob("*.py")}
+    assert {"check", "journal", "assertions", "under_nbval"} <= modules
     assert not {"build", "chapters", "grade", "release", "sandbox"} & modules
     for folder in ("notebooks", "exercises", "classroom/pristine"):
         assert len(list((release / folder).glob("*.ipynb"))) == len(chapters())
@@ -138,9 +140,6 @@ def test_some_chapters_only(tmp_path):
     assert "04_blame" in text and "05_" not in text
     code, said = command("release", tmp_path / "out")
     assert code == 2 and "is not empty" in said
-
-
-# --- nbgrader -----------------------------------------------------------------------
 
 
 def nbgrader(course, *words):

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from classroom import build, testing
-from classroom.chapters import ROOT, Chapter, ChapterError, chapters
-from classroom.check import run_answers
+from classroom import ROOT
+from classroom.author import build, front_matter, testing
+from classroom.author.chapters import Chapter, ChapterError, chapters
+from classroom.run.answers import run_answers
 
 BLOCKED = "import sys\nsys.modules['torch'] = None\n"
 EXERCISES = """\
@@ -66,7 +67,7 @@ def test_the_first_cell_says_what_to_install(tmp_path):
     for notebook in (build.lesson_notebook, build.solution_notebook):
         assert "**This chapter needs torch**" in notebook(chapter).cells[0].source
         assert "`%pip install torch==" in notebook(chapter).cells[0].source
-    assert "| 30 | torch |" in build.chapter_table([chapter])
+    assert "| 30 | torch |" in front_matter.chapter_table([chapter])
 
 
 def test_what_is_out_of_date_cannot_be_built(tmp_path):

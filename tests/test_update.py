@@ -25,18 +25,14 @@ from sample import (
 
 from classroom import __main__ as commands
 from classroom import journal
-from classroom.check import find
 from classroom.journal import BUSY, OF_ITS_OWN, Trouble, alone, finish_first
-from classroom.kept import take_newest
-from classroom.notebooks import (
-    Chapter,
-    Learner,
-    all_chapters,
-    read_notebook,
-    write_notebook,
-)
-from classroom.progress import reset_command
-from classroom.update import update_command
+from classroom.learner.find import find
+from classroom.learner.reset import reset_command
+from classroom.learner.restore import take_newest
+from classroom.learner.update import update_command
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.pristine import Chapter, all_chapters
 
 NEW_STUB = f"def triple(number):\n    {BLANK}"
 
@@ -174,7 +170,7 @@ def test_an_update_that_stops_early_has_changed_nothing(
         raise error
 
     with monkeypatch.context() as context:
-        context.setattr(f"classroom.update.{where}", stopped)
+        context.setattr(f"classroom.learner.update.{where}", stopped)
         code = 130 if error is KeyboardInterrupt else 2
         assert update_command(str(newer), root) == code
     assert "Your notebooks" in capsys.readouterr().out
@@ -676,7 +672,7 @@ def test_room_is_asked_for_first(tmp_path, capsys, monkeypatch):
     learn(root)
     before = contents(root)
     full = Mock(return_value=Mock(free=1000))
-    monkeypatch.setattr("classroom.newer.shutil.disk_usage", full)
+    monkeypatch.setattr("classroom.learner.newer_course.shutil.disk_usage", full)
     assert update_command(str(newer_course(tmp_path / "newer")), root) == 2
     said = " ".join(capsys.readouterr().out.split())
     assert "The disk is nearly full: an update needs 0." in said

@@ -40,7 +40,9 @@ minimum = Op(
 
 # Functions of one number
 
-sign = Op("Sign", lambda a: np.nan_to_num(np.sign(a)), a=lambda g: np.zeros_like(g))
+sign = Op(
+    "Sign", lambda a: np.where(a == a, np.sign(a), 0), a=lambda g: np.zeros_like(g)
+)
 neg = Op("Neg", np.negative, a=lambda g: -g)
 abs = Op("Abs", np.absolute, a=lambda g, a: g * sign(a))
 exp = Op("Exp", np.exp, a=lambda g, y: g * y)

@@ -210,8 +210,8 @@ def any(input, dim=None, keepdim=False):
     return ANY(input, dim, keepdim)
 
 
-ALL = Op("All", lambda a, dim, keepdim: np.all(a, dim, keepdims=keepdim))
-ANY = Op("Any", lambda a, dim, keepdim: np.any(a, dim, keepdims=keepdim))
+ALL = Op("All", lambda a, dim, keepdim: np.logical_and.reduce(a, dim, keepdims=keepdim))
+ANY = Op("Any", lambda a, dim, keepdim: np.logical_or.reduce(a, dim, keepdims=keepdim))
 
 
 def equal(input, other):

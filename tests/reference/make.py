@@ -12,7 +12,7 @@ import torch
 from compute import HERE, cases, compute, programs, ran, rounded
 from torch.utils.checkpoint import checkpoint
 
-from classroom.build import pinned_version
+from classroom.author.compose import pinned_version
 
 
 def require_the_version_of_the_course():

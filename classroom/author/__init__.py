@@ -1,0 +1,1 @@
+"""What authors do: read chapters, build notebooks of them, test all of it."""

@@ -1,0 +1,218 @@
+"""Read chapters/NN_slug/*.md: front matter, cells, exercises and their answers."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+import jupytext
+import yaml
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from classroom import ROOT
+
+FRONT_MATTER = {
+    "title": str,
+    "question": str,
+    "objectives": list,
+    "needs": list,
+    "minutes": int,
+    "difficulty": int,
+    "track": str,
+    "terms": list,
+    "requires": list,  # what has to be installed besides the course; mostly nothing
+}
+BY_HAND = Path(__file__).with_name("by_hand.py")  # what a hidden check may use
+STUB = 'raise NotImplementedError("fill this in")'
+SOLUTION = re.compile(
+    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class ChapterError(Exception):
+    """A source of a chapter is not as it should be; the text says where and why."""
+
+
+@dataclass
+class Exercise:
+    """One exercise: its blank, its solution and the answers that test the check."""
+
+    name: str
+    title: str
+    kind: str
+    points: int
+    solution: str
+    wrong: dict[str, str] = field(default_factory=dict)  # misconception -> answer
+    refusal: dict[str, str] = field(default_factory=dict)  # misconception -> message
+    right: dict[str, str] = field(default_factory=dict)
+    hidden: str = ""
+
+    @property
+    def blank(self) -> str:
+        return SOLUTION.sub(rf"\1{STUB}\n", self.solution + "\n").rstrip("\n")
+
+    @property
+    def solved(self) -> str:
+        return SOLUTION.sub(r"\2", self.solution + "\n").rstrip("\n")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One folder of chapters/."""
+
+    folder: Path
+
+    @property
+    def slug(self) -> str:
+        return self.folder.name
+
+    @property
+    def number(self) -> int:
+        return int(self.slug.split("_")[0])
+
+    def text(self, name: str) -> str:
+        path = self.folder / name
+        if not path.is_file():
+            raise ChapterError(f"{path} is missing")
+        return path.read_text(encoding="utf-8")
+
+    @cached_property
+    def front(self) -> dict:
+        matter = re.match(r"---\n(.*?)\n---\n", self.text("lesson.md"), re.DOTALL)
+        front = {"requires": []} | (yaml.safe_load(matter.group(1)) if matter else {})
+        for key, kind in FRONT_MATTER.items():
+            if not isinstance(front.get(key), kind):
+                raise ChapterError(
+                    f"{self.folder / 'lesson.md'}: the front matter needs `{key}` "
+                    f"({kind.__name__}), got {front.get(key)!r}"
+                )
+        return front
+
+    @property
+    def missing(self) -> str:
+        """What this chapter requires and this Python lacks; "" if nothing."""
+        names = [name for name in self.front["requires"] if not find_spec(name)]
+        return ", ".join(names)
+
+    @cached_property
+    def lesson(self) -> list[NotebookNode]:
+        text = re.sub(r"\A---\n.*?\n---\n", "", self.text("lesson.md"), flags=re.DOTALL)
+        return read_cells(text)
+
+    @cached_property
+    def exercise_cells(self) -> list[NotebookNode]:
+        return read_cells(self.text("exercises.md"))
+
+    @cached_property
+    def exercises(self) -> dict[str, Exercise]:
+        found, headings, checks = {}, {}, []
+        for cell in self.exercise_cells:
+            headings.update(re.findall(r"^## (\d+\.\d+) (.+)", cell.source, re.M))
+            if name := cell.metadata.get("answer"):
+                found[name] = self._exercise(name, headings, cell)
+            checks.append(cell.metadata.get("check"))
+        for name in found:
+            if checks.count(name) != 1:
+                raise ChapterError(
+                    f"{self.slug}/exercises.md: {name} needs one fence "
+                    f'```python check="{name}", not {checks.count(name)}'
+                )
+        self._read_answers(found)
+        self._read_hidden(found)
+        return found
+
+    def _exercise(self, name: str, headings: dict, cell: NotebookNode) -> Exercise:
+        """Return the exercise of an answer's cell; raise ChapterError if it is none."""
+        where = f"{self.slug}/exercises.md: the answer {name!r}"
+        if name not in headings:
+            raise ChapterError(f'{where} needs a heading above it, "## {name} Title"')
+        points = str(cell.metadata.get("points", 0))
+        if not points.isdecimal():
+            raise ChapterError(f"{where}: points={points!r} is no whole number")
+        kind = "building" if points == "0" else "assignment"
+        found = Exercise(name, headings[name], kind, int(points), cell.source)
+        if STUB not in found.blank:
+            raise ChapterError(
+                f"{where} needs lines ### BEGIN SOLUTION and ### END SOLUTION: what "
+                "stands between them is not handed out"
+            )
+        return found
+
+    def _read_answers(self, found: dict[str, Exercise]) -> None:
+        for name, section in sections(self.text("answers.md"), "## "):
+            exercise = self._named(found, name, "answers.md")
+            for heading, body in sections(section, "### "):
+                kind, _, title = heading.partition(": ")
+                code = first_fence(body)
+                if kind == "Right":
+                    exercise.right[title] = code
+                elif kind == "Wrong":
+                    exercise.wrong[title] = code
+                    message = re.search(r"^Refused with: `(.+)`$", body, re.MULTILINE)
+                    if not message:
+                        raise ChapterError(
+                            f"{self.slug}/answers.md {name} '{title}' lacks a line "
+                            "Refused with: `part of the message`"
+                        )
+                    exercise.refusal[title] = message.group(1)
+                else:
+                    raise ChapterError(
+                        f"{self.slug}/answers.md {name}: '### {heading}' should be "
+                        "'### Wrong: misconception' or '### Right: what differs'"
+                    )
+
+    def _read_hidden(self, found: dict[str, Exercise]) -> None:
+        for name, section in sections(self.text("hidden.md"), "## "):
+            source = first_fence(section)
+            helper = BY_HAND.read_text("utf-8") if "by_hand(" in source else ""
+            self._named(found, name, "hidden.md").hidden = helper + source
+        for name, exercise in found.items():
+            if not exercise.hidden:
+                raise ChapterError(f"{self.slug}/hidden.md has no check of {name}")
+
+    def _named(self, found: dict[str, Exercise], name: str, where: str) -> Exercise:
+        if name not in found:
+            raise ChapterError(f"{self.slug}/{where}: there is no exercise {name}")
+        return found[name]
+
+    def digest(self, source: str) -> str:
+        """Hash what the outputs of the notebooks built from `source` depend on."""
+        parts = [self.folder / source, *sorted((ROOT / "minigrad").rglob("*.py"))]
+        parts += sorted((ROOT / "classroom" / "cell").glob("*.py"))
+        digest = hashlib.sha256()
+        for path in parts:
+            digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+        return digest.hexdigest()
+
+
+def chapters() -> list[Chapter]:
+    """Return the chapters in the order of their numbers."""
+    folders = (ROOT / "chapters").glob("[0-9][0-9]_*/")
+    return [Chapter(folder) for folder in sorted(folders)]
+
+
+def read_cells(text: str) -> list[NotebookNode]:
+    """Turn Jupytext Markdown into cells that carry their fence's options."""
+    cells = []
+    for cell in jupytext.reads(text, fmt="md").cells:
+        make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+        cells.append(make(cell.source, metadata=dict(cell.metadata)))
+    return cells
+
+
+def sections(text: str, mark: str) -> Iterator[tuple[str, str]]:
+    """Split Markdown at its headings: pairs of a heading and what stands below."""
+    parts = re.split(rf"^{mark}(.+)$", text, flags=re.MULTILINE)
+    return zip((heading.strip() for heading in parts[1::2]), parts[2::2], strict=True)
+
+
+def first_fence(text: str) -> str:
+    fence = re.search(r"^```python.*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    if not fence:
+        raise ChapterError(f"a python fence was expected in: {text.strip()[:80]!r}")
+    return fence.group(1).rstrip("\n")

@@ -1,0 +1,173 @@
+"""Compose notebooks of a chapter: lesson, solutions, blanks; none is run yet."""
+
+import hashlib
+import re
+import tomllib
+from copy import deepcopy
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from classroom import ROOT
+from classroom.author.chapters import Chapter, chapters
+
+SETUP = """\
+try:
+    import classroom.live
+except ModuleNotFoundError:
+    raise ImportError(
+        "This Python does not know the course. In a terminal, in the folder of the "
+        "course, run: python3 course.py lab (on Windows, py course.py lab). Or choose "
+        "its .venv as the kernel."
+    ) from None"""
+
+
+def lesson_notebook(chapter: Chapter) -> NotebookNode:
+    """Assemble a lesson, not yet executed."""
+    setup = _setup_cell()
+    setup.metadata["slideshow"] = {"slide_type": "skip"}
+    cells = [new_markdown_cell(_lesson_head(chapter)), setup, *deepcopy(chapter.lesson)]
+    cells.append(new_markdown_cell(_lesson_foot(chapter)))
+    for cell in cells:  # for nbconvert: a heading starts a column of slides, text one
+        if cell.cell_type == "markdown":
+            kind = "slide" if cell.source.startswith("#") else "subslide"
+            cell.metadata["slideshow"] = {"slide_type": kind}
+    return _notebook(chapter, "lesson.md", cells)
+
+
+def solution_notebook(chapter: Chapter) -> NotebookNode:
+    """Assemble the solved exercises, not yet executed."""
+    title = f"# {chapter.number} · {chapter.front['title']}: solutions"
+    return _exercise_notebook(chapter, title, lambda exercise: exercise.solved)
+
+
+def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
+    """Assemble the exercises; what the solution printed is what is expected."""
+    title = (
+        f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
+        "Fill in the blanks, run the check below each, and read what it says. What "
+        "stands below a check now is what it prints once your answer is right. Or "
+        f"check them all in a terminal: `python3 course.py check {chapter.number}` "
+        f"(on Windows, `py course.py check {chapter.number}`)."
+    )
+    blank = _exercise_notebook(chapter, title, lambda exercise: exercise.blank)
+    for cell, done in zip(blank.cells, solved.cells, strict=True):
+        if cell.cell_type == "code" and "answer" not in cell.metadata.get("tags", []):
+            cell.outputs, cell.execution_count = done.outputs, done.execution_count
+    return blank
+
+
+def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNode:
+    cells = [new_markdown_cell(title + _requirements(chapter)), _setup_cell()]
+    for source in chapter.exercise_cells:
+        cell = deepcopy(source)
+        heading = re.match(r"## (\d+\.\d+) ", cell.source)
+        if name := cell.metadata.get("answer"):
+            cell.source = answer_text(chapter.exercises[name])
+            cell.metadata = {"nbgrader": _nbgrader("answer", name, solution=True)}
+            cell.metadata["tags"] = ["answer"]
+        elif name := cell.metadata.get("check"):
+            points = chapter.exercises[name].points
+            grading = _nbgrader("check", name, grade=True, points=points)
+            cell.metadata = {"nbgrader": grading}
+            cell.metadata["tags"] = ["check", "nbval-check-output"]
+        elif heading and cell.cell_type == "markdown":
+            cell.metadata = {"nbgrader": _nbgrader("exercise", heading.group(1))}
+        cells.append(cell)
+    return _notebook(chapter, "exercises.md", cells)
+
+
+def _setup_cell() -> NotebookNode:
+    """Make the first code cell; JupyterLab shows it folded."""
+    return new_code_cell(SETUP, metadata={"jupyter": {"source_hidden": True}})
+
+
+def _nbgrader(role: str, name: str, **settings) -> dict:
+    """Return nbgrader's metadata, schema version 3, for one cell."""
+    metadata = {"schema_version": 3, "grade": False, "solution": False, "task": False}
+    metadata["grade_id"] = f"{role}-{name.replace('.', '-')}"
+    metadata["locked"] = role != "answer"
+    return {**metadata, **settings}
+
+
+def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> NotebookNode:
+    seen: dict[str, int] = {}
+    for cell in cells:
+        cell.metadata.pop("lines_to_next_cell", None)
+        cell.id = _cell_id(cell, seen)
+    notebook = new_notebook(cells=cells)
+    notebook.metadata = {
+        "kernelspec": {
+            "display_name": "Python 3",
+            "language": "python",
+            "name": "python3",
+        },
+        "language_info": {"name": "python"},
+        "minigrad": {
+            "chapter": chapter.slug,
+            "title": chapter.front["title"],
+            "exercises": {
+                exercise.name: {
+                    "title": exercise.title,
+                    "kind": exercise.kind,
+                    "points": exercise.points,
+                }
+                for exercise in chapter.exercises.values()
+            },
+            "source": chapter.digest(source),
+        },
+    }
+    return nbformat.from_dict(notebook)
+
+
+def _cell_id(cell: NotebookNode, seen: dict[str, int]) -> str:
+    """Name a cell after its exercise, else after its text, so that ids stay."""
+    grading = cell.metadata.get("nbgrader")
+    if grading:
+        return grading["grade_id"]
+    text = f"{cell.cell_type}\n{cell.source}"
+    name = hashlib.sha256(text.encode()).hexdigest()[:8]
+    seen[name] = seen.get(name, 0) + 1
+    return name if seen[name] == 1 else f"{name}-{seen[name]}"
+
+
+def _lesson_head(chapter: Chapter) -> str:
+    front = chapter.front
+    needs = ", ".join(map(str, front["needs"])) or "none"
+    facts = f"{front['minutes']} minutes · {front['track']} · needs chapters: {needs}"
+    goals = "\n".join(f"- {goal}" for goal in front["objectives"])
+    return (
+        f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
+        f"After this chapter you can\n\n{goals}\n\n{facts}{_requirements(chapter)}"
+    )
+
+
+def _requirements(chapter: Chapter) -> str:
+    """Return what to install for a chapter that needs more than the course has."""
+    names = " ".join(chapter.front["requires"])
+    if not names:
+        return ""
+    pinned = [pinned_version(name) for name in names.split()]
+    return (
+        f"\n\n**This chapter needs {names}**, which the rest of the course does not. "
+        f"If it is missing, run `%pip install {' '.join(pinned)}` in a cell here, and "
+        "restart the kernel."
+    )
+
+
+def pinned_version(name: str) -> str:
+    """Return what to install for a package: the version that the course goes by."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = sum(project["project"]["optional-dependencies"].values(), [])
+    return next((one for one in extras if one.startswith(f"{name}==")), name)
+
+
+def _lesson_foot(chapter: Chapter) -> str:
+    path = f"exercises/{chapter.slug}.ipynb"
+    lines = [f"**Now you**: the exercises are in [{path}](../{path})."]
+    after = [other for other in chapters() if other.number == chapter.number + 1]
+    for other in after:
+        link = f"[{other.number} · {other.front['title']}]({other.slug}.ipynb)"
+        lines.append(f"Then: {link}. *{other.front['question']}*")
+    return " ".join(lines)

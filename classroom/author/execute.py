@@ -1,0 +1,63 @@
+"""Run the notebooks that are built, so that every run gives the same outputs."""
+
+import base64
+import io
+import os
+from copy import deepcopy
+from pathlib import Path
+
+from nbformat import NotebookNode
+from PIL import Image
+
+from classroom.run.kernels import Runner
+
+PHOTOGRAPH = 10_000  # a picture of more colors than these keeps them all
+CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
+
+
+def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
+    """Run all cells in a fresh kernel; outputs become the same on every run."""
+    metadata = deepcopy(notebook.metadata)
+    client = Runner(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        record_timing=False,
+        store_widget_state=False,
+        shutdown_kernel="immediate",
+        extra_arguments=["--log-level=ERROR"],
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute(env={**os.environ, "PYTHONHASHSEED": "0"})
+    notebook.metadata = metadata
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _merge_streams(cell.outputs)
+            for output in cell.outputs:
+                _shrink_png(output)
+    return notebook
+
+
+def _merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    merged: list[NotebookNode] = []
+    for output in outputs:
+        last = merged[-1] if merged else None
+        kinds = (output.output_type, output.get("name"))
+        if last and kinds == (last.output_type, last.get("name")) and "name" in output:
+            last.text += output.text
+        else:
+            merged.append(output)
+    return merged
+
+
+def _shrink_png(output: NotebookNode) -> None:
+    data = output.get("data", {})
+    if "image/png" in data:
+        image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
+        small = io.BytesIO()
+        coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
+        image = image.convert("RGB")
+        if image.getcolors(PHOTOGRAPH):
+            image = image.quantize(128, coverage, dither=Image.Dither.NONE)
+        image.save(small, "PNG", optimize=True)
+        data["image/png"] = base64.b64encode(small.getvalue()).decode() + "\n"

@@ -1,0 +1,264 @@
+"""What check cells are made of: `check` around them, `expect` in them, `how_many`."""
+
+import inspect
+import linecache
+import math
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from classroom.cell import pages
+from minigrad.graph.tensor import Tensor
+
+BLANK = "fill this in"
+RETURNS = "\nDoes your function return something?"
+ARRAYS = (Tensor, np.ndarray, np.generic)
+# What finds slopes for you
+MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
+MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
+
+
+class WrongAnswer(AssertionError):
+    """The answer is wrong; the text says in what. Notebooks show the text alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class NotFilledIn(WrongAnswer):
+    """The answer is still the blank."""
+
+
+@contextmanager
+def check(exercise: str, *pieces: Callable) -> Iterator[None]:
+    """Judge the answer to an exercise by what is expected inside the `with` block.
+
+    `pieces` are the functions and methods of the package that the answer has to
+    replace. If the answer is wrong, the package's own are put back and WrongAnswer
+    is raised; if it is right, the answer stays in the package.
+    """
+    try:
+        _require_live(pieces)
+        yield
+    except WrongAnswer as wrong:
+        raise _refuse(exercise, str(wrong), type(wrong)) from None
+    except NotImplementedError as error:
+        if str(error) != BLANK:
+            raise _refuse(exercise, _what_was_raised(error, pieces)) from None
+        raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
+    except Exception as error:
+        raise _refuse(exercise, _what_was_raised(error, pieces)) from None
+    except BaseException:  # interrupted: do not leave a half-judged answer behind
+        pages.restore()
+        raise
+    pages.keep()
+    print(f"{exercise} passed")
+
+
+def expect(
+    what: str, got: Any, expected: Any, *, numeric: Any = None, why: str = ""
+) -> None:
+    """Raise WrongAnswer unless `got` is `expected`, numbers to 1 part in a million.
+
+    `what` says what was computed ("mul(2, 3), slope of b"); `numeric` is what finite
+    differences give for it; `why` is a sentence that helps when it is wrong. Of arrays
+    and Tensors the shapes are compared, and the first element that is wrong is named,
+    and whether all numbers are there in another order, or times one factor.
+    """
+    if _same(got, expected):
+        return
+    pattern = ""
+    if isinstance(expected, (Tensor, np.ndarray)):
+        pattern = _pattern(got, _array(expected))
+        what, got, expected, numeric = _where(what, got, expected, numeric)
+    lines = [
+        what,
+        f"    your answer: {_show(got)}",
+        f"    expected:    {_show(expected)}",
+    ]
+    if numeric is not None:
+        lines.append(f"    finite differences give {_show(numeric)}")
+    raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]))
+
+
+def worked_out(answer: Callable) -> None:
+    """Raise WrongAnswer if an answer lets the package work out what it is to say."""
+    to_read, read = [_bare(answer)], set()
+    while to_read:
+        function = to_read.pop()
+        if not hasattr(function, "__code__") or function in read:
+            continue
+        read.add(function)
+        names = _names(function.__code__)
+        if used := sorted(names & MACHINES):
+            raise WrongAnswer(
+                "Work it out, with plain numbers: no Value, no tensor, no nudging. "
+                f"Yours uses {', '.join(used)}."
+            )
+        known = [_bare(function.__globals__.get(name)) for name in names]
+        space = function.__globals__
+        to_read += [f for f in known if getattr(f, "__globals__", 0) is space]
+
+
+def _bare(function: Any) -> Any:
+    """Return the function within a decorated or a partial one."""
+    return inspect.unwrap(getattr(function, "func", function))
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names that some code uses, that of functions within it included."""
+    inner = (part for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def how_many(found: Any) -> int:
+    """Return how many results an answer has given: 1, if they are no tuple or list."""
+    return len(found) if isinstance(found, tuple | list) else 1
+
+
+def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:
+    pages.restore()
+    return kind(f"{exercise}: {text}")
+
+
+def _require_live(pieces: tuple[Callable, ...]) -> None:
+    for piece in pieces:
+        if not pages.is_live(piece):
+            raise WrongAnswer(
+                f"{pages.name_of(piece)} is still the package's own. Write it into "
+                "your cell, keep the first line of the cell, `# minigrad/...`, and run "
+                "the cell before the check. If it stops with an error, mend that first."
+            )
+
+
+def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
+    """Return what an answer raised, and the line of it, if that stands in a cell."""
+    frames = traceback.extract_tb(error.__traceback__)
+    cells = [f for f in frames if re.search(r"ipykernel_\d|^<ipy", f.filename)]
+    inside = [frame for frame in cells if frame.filename != cells[0].filename]
+    outside = bool(cells) and not inside
+    what = "The check could not use your answer:" if outside else "Your code raised"
+    text = f"{what} {type(error).__name__}: {error}"
+    if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
+        text += "\nSomething in this line is None." if inside else RETURNS
+    if type(error).__name__ == "StdinNotImplementedError":
+        text = "Your code calls input(), and nobody is there to type: leave it out."
+    if isinstance(error, NameError) and error.name:
+        text += f"\nHas the cell that defines `{error.name}` been run?"
+    files = {
+        piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
+    }
+    judged = [frame for frame in inside if frame.filename in files] or inside or cells
+    if judged:
+        place = judged[-1]
+        line = linecache.getline(place.filename, place.lineno).strip()
+        where = "the check" if place.filename == cells[0].filename else _cell(place)
+        text += f"\n    in line {place.lineno} of {where}: {line}"
+    return text
+
+
+def _cell(place: traceback.FrameSummary) -> str:
+    """Return what to call the cell of a line: by what it begins with."""
+    lines = filter(None, map(str.strip, linecache.getlines(place.filename)))
+    return f"the cell `{next(lines, '...')}`"
+
+
+def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
+    """Return what is wrong with an array: its kind, its shape, or one element of it."""
+    if not isinstance(got, ARRAYS):
+        return what, got, _array(expected), None
+    got, expected = _array(got), _array(expected)
+    if got.shape != expected.shape:
+        return f"{what}: the shape", got.shape, expected.shape, None
+    place = tuple(map(int, np.argwhere(~_agree(got, expected))[0]))
+    if numeric is not None:
+        numeric = np.broadcast_to(_array(numeric), expected.shape)[place].item()
+    at = f"{what}, element [{', '.join(map(str, place))}]" if place else what
+    return at, got[place].item(), expected[place].item(), numeric
+
+
+def _pattern(got: Any, expected: np.ndarray) -> str:
+    """Return what is wrong with all numbers of an array alike, if one thing is."""
+    found = _array(got) if isinstance(got, ARRAYS) else np.empty(0)
+    kinds = {found.dtype.kind, expected.dtype.kind}
+    if found.shape != expected.shape or not kinds <= {"f", "i"}:
+        return ""
+    if found.size > 1 and _agree(np.sort(found, None), np.sort(expected, None)).all():
+        return "The numbers are right, but not all in their places."
+    found, other = found[expected != 0], found[expected == 0]
+    if found.size < 2 or other.any() or not np.isfinite(found).all():
+        return ""
+    factor = found / expected[expected != 0]
+    alike = factor[0] and np.allclose(factor, factor[0], rtol=1e-4, atol=0)
+    times = f"{factor[0]:.4g}"  # both may have been rounded
+    told = alike and times != "1"
+    return f"All of yours are {times} times what is expected." if told else ""
+
+
+def _array(value: Any) -> np.ndarray:
+    return np.asarray(value.array if isinstance(value, Tensor) else value)
+
+
+def _agree(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Tell for each element whether it is right, as far as its dtype can know."""
+    coarse = any(x.dtype in (np.float32, np.float16) for x in (got, expected))
+    rtol, atol = (1e-4, 1e-6) if coarse else (1e-6, 1e-9)
+    return np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def _same(got: Any, expected: Any) -> bool:
+    if isinstance(expected, np.generic):
+        expected = expected.item()
+    if isinstance(expected, ARRAYS):
+        if not isinstance(got, ARRAYS):
+            return False
+        got, expected = _array(got), _array(expected)
+        return got.shape == expected.shape and bool(_agree(got, expected).all())
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return type(got) is type(expected) and got == expected
+    if isinstance(expected, (int, float)):
+        if isinstance(got, ARRAYS) and not got.shape:
+            got = got.item()
+        return _is_number(got) and _close(got, expected)
+    if isinstance(expected, (list, tuple)):
+        return (
+            isinstance(got, (list, tuple))
+            and len(got) == len(expected)
+            and all(map(_same, got, expected))
+        )
+    if isinstance(expected, dict):
+        return (
+            isinstance(got, dict)
+            and got.keys() == expected.keys()
+            and all(_same(got[key], expected[key]) for key in expected)
+        )
+    return got is expected
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+def _close(a: float, b: float) -> bool:
+    if math.isnan(b):
+        return math.isnan(a)
+    return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def _show(x: Any) -> str:
+    if isinstance(x, float):
+        return f"{x:.6g}"
+    if isinstance(x, ARRAYS):
+        kind = "Tensor" if isinstance(x, Tensor) else "array"
+        x = _array(x)
+        return f"{kind} {_show(x.tolist())}" if x.size <= 12 else f"{kind} {x.shape}"
+    if isinstance(x, list):
+        return "[" + ", ".join(map(_show, x)) + "]"
+    if isinstance(x, tuple):
+        return "(" + ", ".join(map(_show, x)) + ("," if len(x) == 1 else "") + ")"
+    return repr(x)

@@ -1,0 +1,222 @@
+"""Pages of the package in a notebook are live.
+
+A cell whose first line names a file of the package, such as `# minigrad/value.py`,
+is a page of it: the cell sees the names of that file, and once it has run, its
+functions and methods are the ones that the package uses. Importing this module in a
+notebook switches that on.
+"""
+
+import ast
+import builtins
+import importlib
+import re
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from IPython import get_ipython
+
+from minigrad.array.protocols import functions, ufuncs
+from minigrad.graph.tensor import Tensor
+from minigrad.rules.op import Op
+
+PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
+NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
+NOT_METHODS |= {"__qualname__", "__firstlineno__", "__static_attributes__"}
+
+
+class Replaced(NamedTuple):
+    """One attribute of a class or module that a page has replaced."""
+
+    holder: Any
+    name: str
+    older: Any
+    newer: Any
+
+
+# Where pages are that older notebooks name otherwise: one place, or several to look in
+MOVED = {
+    "autograd": "autograd/functional autograd/gradients autograd/checkpointing",
+    "grad_mode": "graph/recording",
+    "neuron": "scalar/neuron",
+    "nn/class_losses": "nn/losses",
+    "nn/functional": "nn/linear nn/activations nn/attention nn/dropout nn/embedding",
+    "nn/norm": "nn/normalization",
+    "nn/pool": "nn/pooling",
+    "numeric": "scalar/finite_differences array/finite_differences",
+    "ops": "rules/pointwise",
+    "products": "rules/matrix_products rules/einsum",
+    "program": "static/execution",
+    "reductions": "rules/reductions rules/softmax",
+    "shapes": "rules/shape rules/joining",
+    "static/program": "static/execution",
+    "tensor": "graph/tensor",
+    "trainer": "training/fit",
+    "value": "scalar/value",
+    "versions": "graph/saved_values",
+}
+MISSING = object()
+_on_trial: list[Replaced] = []  # since the last check that passed
+_kept: list[Replaced] = []
+
+
+def page_of(source: str) -> str | None:
+    """Return the module that a cell is a page of ("minigrad.value"), if it is one.
+
+    Raises LookupError if the file that the cell names is not in the package.
+    """
+    match = PAGE.match(source)
+    if not match:
+        return None
+    place = match[1].removeprefix("minigrad/")
+    places = MOVED.get(place, place).split()
+    modules = [f"minigrad.{place}".replace("/", ".") for place in places]
+    if not find_spec(modules[0]):
+        raise LookupError(
+            f"there is no {match[1]}.py in the package, so this cell stays in "
+            "the notebook; the first line of the blank names the right file"
+        )
+    defined = set(re.findall(r"^(?:def|class) (\w+)|^(\w+) = ", source, re.MULTILINE))
+    names = {name for pair in defined for name in pair if name}
+    of_these = [m for m in modules if names & vars(importlib.import_module(m)).keys()]
+    return (of_these or modules)[0]
+
+
+def lend(source: str, namespace: dict[str, Any]) -> None:
+    """Let a page that is about to run in `namespace` see the names of its file.
+
+    Those of Python's own functions, such as `sum`, stay Python's in a notebook.
+    """
+    module = importlib.import_module(page_of(source))
+    for name, value in vars(module).items():
+        if not name.startswith("__") and not hasattr(builtins, name):
+            namespace.setdefault(name, value)
+
+
+def install(source: str, namespace: dict[str, Any]) -> None:
+    """Put the definitions of a page that has run in `namespace` into the package."""
+    module = importlib.import_module(page_of(source))
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.FunctionDef):
+            _replace(module, statement.name, namespace)
+        elif isinstance(statement, ast.ClassDef):
+            _replace_methods(module, statement.name, namespace)
+        elif isinstance(statement, ast.Assign):
+            _share_variables(module, statement, namespace)
+    for name in vars(module):
+        if not name.startswith("__") and hasattr(builtins, name):
+            namespace.pop(name, None)
+
+
+def _replace(module: ModuleType, name: str, namespace: dict) -> None:
+    """Put a function or an Op of a page in the place of the package's, everywhere."""
+    older, newer = vars(module).get(name), namespace[name]
+    if older is None or older is newer:
+        return
+    namespace[name] = older
+    holders = [vars(m) for key, m in sys.modules.items() if _in_package(key)]
+    for holder in [*holders, namespace, ufuncs, functions]:
+        for key, value in list(holder.items()):
+            hidden = isinstance(key, str) and re.fullmatch(r"_+\d*", key)  # IPython's
+            if value is older and not hidden:
+                holder[key] = newer
+                _on_trial.append(Replaced(holder, key, older, newer))
+    for key, value in list(vars(Tensor).items()):
+        if value is older or value is getattr(older, "method", Tensor):
+            setattr(Tensor, key, newer)
+            _on_trial.append(Replaced(Tensor, key, value, newer))
+
+
+def _replace_methods(module: ModuleType, name: str, namespace: dict) -> None:
+    older, newer = vars(module).get(name), namespace[name]
+    if older is None:
+        return
+    slots = getattr(newer, "__slots__", ())
+    for key, value in vars(newer).items():
+        if key not in NOT_METHODS and key not in slots:
+            before = vars(older).get(key, MISSING)
+            _move(value, newer, older)
+            setattr(older, key, value)
+            _on_trial.append(Replaced(older, key, before, value))
+    namespace[name] = older
+
+
+def _move(method: Any, newer: type, older: type) -> None:
+    """Let `super()` in a method mean the package's class, to which it moves."""
+    parts = [getattr(method, name, None) for name in ("__func__", "fget", "fset")]
+    for function in [method, *parts]:
+        for cell in getattr(function, "__closure__", None) or ():
+            if cell.cell_contents is newer:
+                cell.cell_contents = older
+
+
+def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict):
+    for target in statement.targets:
+        if isinstance(target, ast.Name) and target.id in vars(module):
+            ours, theirs = vars(module)[target.id], namespace[target.id]
+            if isinstance(ours, Op) and isinstance(theirs, Op):
+                _replace(module, target.id, namespace)
+            else:
+                namespace[target.id] = ours
+
+
+def _in_package(module_name: str) -> bool:
+    return module_name == "minigrad" or module_name.startswith("minigrad.")
+
+
+def is_live(piece: Any) -> bool:
+    """Tell whether a function or method came from a page of this notebook."""
+    newer = [replaced.newer for replaced in _on_trial + _kept]
+    newer += [getattr(each, "__func__", None) for each in newer]  # of static methods
+    return any(each is piece for each in newer)
+
+
+def name_of(piece: Any) -> str:
+    """Return what a function or method of the package is called: "Value.tanh"."""
+    for key, module in list(sys.modules.items()):
+        for holder in vars(module).values() if _in_package(key) else ():
+            if isinstance(holder, type):
+                for name, value in vars(holder).items():
+                    if value is piece:
+                        return f"{holder.__name__}.{name}"
+    return getattr(piece, "__name__", repr(piece))
+
+
+def keep() -> None:
+    """Let what is on trial stay: its check has passed."""
+    _kept.extend(_on_trial)
+    _on_trial.clear()
+
+
+def restore() -> None:
+    """Take back what is on trial: its check has failed."""
+    while _on_trial:
+        holder, name, older, _ = _on_trial.pop()
+        if isinstance(holder, dict):
+            holder[name] = older
+        elif older is MISSING:
+            delattr(holder, name)
+        else:
+            setattr(holder, name, older)
+
+
+def _before_cell(info) -> None:
+    try:
+        if page_of(info.raw_cell or ""):
+            lend(info.raw_cell, get_ipython().user_ns)
+    except LookupError as error:
+        print(f"Note: {error}.")
+
+
+def _after_cell(result) -> None:
+    with suppress(LookupError):
+        if result.success and page_of(result.info.raw_cell or ""):
+            shell = get_ipython()  # which makes Python of a %magic, too
+            install(shell.transform_cell(result.info.raw_cell), shell.user_ns)
+
+
+if get_ipython():
+    get_ipython().events.register("pre_run_cell", _before_cell)
+    get_ipython().events.register("post_run_cell", _after_cell)

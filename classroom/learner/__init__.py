@@ -1,0 +1,1 @@
+"""What learners do: lab, check, progress, reset, restore, update, assemble."""

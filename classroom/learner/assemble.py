@@ -1,0 +1,315 @@
+"""Put a learner's answers into a copy of the package: `python3 course.py assemble`.
+
+Every answer that passes and is a definition of the package takes the place of ours in
+a copy, .minigrad/assembled/. The core tests run on the copy, and networks train on it.
+"""
+
+import ast
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from classroom import ROOT
+from classroom.cell.pages import page_of
+from classroom.learner.check import find_tasks
+from classroom.learner.results import Memory
+from classroom.notebook.pristine import all_chapters
+from classroom.notebook.source_code import has_header
+from classroom.run.answers import run_answers
+
+CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
+CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
+OWN = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+BARS = " ▁▂▃▄▅▆▇█"
+LIMIT = 900  # seconds that the tests, or the training, may take
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An exercise whose answer is part of the package; its cells, if they passed."""
+
+    name: str
+    title: str
+    cells: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.title}"
+
+
+def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
+    """Assemble, test and train; return 0 if all tests pass, 1 if not."""
+    console = Console(highlight=False)
+    with console.status("Checking your answers ..."):
+        pieces = all_pieces(root, timeout)
+    yours = [piece for piece in pieces if piece.cells]
+    console.print(f"{len(yours)} of {len(pieces)} pieces are yours.", style="bold")
+    if not yours:
+        console.print(
+            "No answer that is part of the package has passed yet, so what follows is "
+            "the package as it comes. Fill one in, save the notebook, and try again."
+        )
+    for piece in yours:
+        console.print(Text(f"  {piece}"))
+    folder = root / ".minigrad" / "assembled"
+    make_copy(folder, yours, root)
+    console.print(f"Put together in {folder.relative_to(root).as_posix()}/minigrad.")
+    with console.status("Running the core tests on it ..."):
+        failed, passed = run_tests(folder, CORE_TESTS, root)
+    console.print(f"Core tests: {passed} passed, {len(failed)} failed.")
+    if failed:
+        with console.status("Looking for the piece that fails them ..."):
+            name_culprits(console, yours, failed, root)
+    with console.status("Training ..."):
+        alike = train_and_show(console, folder, root)
+    return 0 if alike and not failed else 1
+
+
+def all_pieces(root: Path, timeout: float) -> list[Piece]:
+    """Every exercise that is part of the package, with its answer if that passes."""
+    tasks, _ = find_tasks(None, root)
+    memory, passed = Memory(root), {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for found in pool.map(lambda t: passing(t, memory, timeout), tasks):
+            passed |= found
+    memory.save()
+    return [
+        Piece(name, exercise.title, tuple(passed.get(name, ())))
+        for chapter in all_chapters(root)
+        for name, exercise in chapter.exercises.items()
+        if has_header(exercise.stub)
+    ]
+
+
+def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
+    """Return the answers of a notebook that pass, running only what is not known."""
+    answers, chapter = task.answers(), task.learner.chapter
+    known = {n: memory.status(chapter, n, cells) for n, cells in answers.items()}
+    if not all(known.values()):
+        folder = task.path.resolve().parent
+        results = run_answers(chapter.path, answers, timeout, folder)
+        memory.remember(chapter, answers, results)
+        known = {name: results[name].status for name in answers}
+    return {n: cells for n, cells in answers.items() if known[n] == "passed"}
+
+
+def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
+    """Copy the package to `folder`, with the answers of `pieces` in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(  # where Windows kept the folder, since a program stands in it
+        root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
+    )
+    for piece in pieces:
+        helpers = [s for cell in piece.cells if not has_header(cell) for s in own(cell)]
+        for cell in filter(has_header, piece.cells):
+            path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
+            text = replaced(path.read_text(encoding="utf-8"), cell, helpers)
+            path.write_text(text, encoding="utf-8")
+
+
+def own(cell: str) -> list[str]:
+    """Return the imports and definitions of a cell that is no page of the package."""
+    try:
+        body = ast.parse(cell).body
+    except SyntaxError:  # such as a line that begins with %
+        return []
+    return [ast.unparse(statement) for statement in body if isinstance(statement, OWN)]
+
+
+def replaced(text: str, page: str, helpers: list[str]) -> str:
+    """Return the text of a file with the definitions of a page in place of its own.
+
+    What the file lacks goes along: `helpers` and the page's own functions in front, a
+    method beside another one of its class.
+    """
+    here, lines, new, front = places(text), text.splitlines(), {}, list(helpers)
+    there, page_lines = places(page), page.splitlines()
+    for name in sorted(there, key=lambda name: name not in here):  # known ones first
+        source = textwrap.dedent("\n".join(page_lines[slice(*there[name])]))
+        family = class_of(name)
+        beside = [known for known in new if family and class_of(known) == family]
+        if name in here and not name.startswith("class "):
+            new[name] = source
+        elif beside:
+            new[beside[-1]] += "\n\n" + source
+        elif name not in here and not family:
+            front.append(source)
+    first = min((here[class_of(name) or name] for name in new), default=(0, 0))[0]
+    for name in sorted(new, key=here.get, reverse=True):  # so that earlier places stay
+        indented = textwrap.indent(new[name], "    " if class_of(name) else "")
+        lines[slice(*here[name])] = indented.splitlines()
+    lines[first:first] = "\n\n".join([*front, ""]).splitlines() if front else []
+    return "\n".join(lines) + "\n"
+
+
+def places(source: str) -> dict[str, tuple[int, int]]:
+    """Map each definition of a file to its lines: "f", "class C", "C.method"."""
+    found = {}
+    for statement in ast.parse(source).body:
+        found[label(statement)] = extent(statement)
+        for part in getattr(statement, "body", ()):
+            if isinstance(statement, ast.ClassDef) and ast.unparse(part) != "...":
+                found[f"{statement.name}.{label(part)}"] = extent(part)
+    return found
+
+
+def class_of(name: str) -> str | None:
+    """Return what `places` calls the class of a method."""
+    owner, dot, _ = name.partition(".")
+    return f"class {owner}" if dot and owner.isidentifier() else None
+
+
+def label(statement: ast.stmt) -> str:
+    """Return what a statement defines: a function's name, "class C", or its targets."""
+    if isinstance(statement, ast.ClassDef):
+        return f"class {statement.name}"
+    if isinstance(statement, ast.Assign):
+        return ", ".join(map(ast.unparse, statement.targets))
+    return getattr(statement, "name", None) or ast.unparse(statement)
+
+
+def extent(statement: ast.stmt) -> tuple[int, int]:
+    """Return the first line of a statement, decorators included, and its end."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(d.lineno for d in decorators)])
+    return first - 1, statement.end_lineno
+
+
+def run_tests(folder: Path, tests: list[str], root: Path) -> tuple[list[str], int]:
+    """Run tests on the package in `folder`; return the ids that fail, how many pass."""
+    report, place = folder / "report.xml", folder.relative_to(root).as_posix()
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["-p", "no:xdist", "-o", f"pythonpath={place} ."]
+    command += [f"--junit-xml={report}", *tests]
+    report.unlink(missing_ok=True)
+    run(command, folder, root)
+    if not report.exists():  # it came to an end before pytest could say anything
+        return tests, 0
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    failed = [c for c in cases if {part.tag for part in c} & {"failure", "error"}]
+    skipped = [case for case in cases if case.find("skipped") is not None]
+    return [test_id(case) for case in failed], len(cases) - len(failed) - len(skipped)
+
+
+def test_id(case: ElementTree.Element) -> str:
+    """Return what pytest calls a test of its report; the file, if it was not read."""
+    module, name = case.get("classname"), case.get("name")
+    if not module:
+        return name.replace(".", "/") + ".py"
+    return f"{module.replace('.', '/')}.py::{name}"
+
+
+def run(command: list[str], folder: Path, root: Path) -> bool:
+    """Run a command with the package in `folder`; return whether it ended well."""
+    path = os.pathsep.join([str(folder), str(root)])
+    settings = {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=root,
+            env=os.environ | settings,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=LIMIT,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def name_culprits(console: Console, yours: list[Piece], failed: list[str], root: Path):
+    """Say which of the pieces, with all others ours, fails what has failed."""
+    few = failed[:3]
+
+    def fails(pieces: list[Piece]) -> bool:
+        name = pieces[0].name if pieces else "ours"
+        folder = root / ".minigrad" / f"alone-{name}"
+        make_copy(folder, pieces, root)
+        bad, _ = run_tests(folder, few, root)
+        shutil.rmtree(folder, ignore_errors=True)
+        return bool(bad)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        ours, *alone = pool.map(fails, [[], *([piece] for piece in yours)])
+    culprits = [piece for piece, bad in zip(yours, alone) if bad and not ours]
+    if ours:
+        console.print("  They fail without your pieces, too: it is not your doing.")
+    elif not culprits:
+        console.print("  No piece fails them alone, only several together:")
+    for piece in culprits:
+        console.print(Text(f"  {piece}: with it, these fail though its check passes:"))
+    for test in few:
+        console.print(Text(f"    {test}"))
+
+
+def train_and_show(console: Console, folder: Path, root: Path) -> bool:
+    """Train on the copy and on the package; show the curves, return if they agree."""
+    mine, reference = curves(folder, root), curves(root, root)
+    if mine is None or reference is None:
+        console.print("Training stopped with an error, so there is no curve.")
+        return False
+    alike = mine == reference
+    for number, losses in mine.items():
+        told = f"{losses[0]:.3f} {bars(losses)} {losses[-1]:.3f}"
+        same = "the same as with ours" if losses == reference[number] else "not as ours"
+        console.print(Text(f"Network of chapter {number}: {told}  ({same})"))
+    picture = folder / "curves.png"
+    save_plot(mine, reference, picture)
+    console.print(f"The curves are drawn in {picture.relative_to(root).as_posix()}.")
+    return alike
+
+
+def curves(folder: Path, root: Path) -> dict[str, list[float]] | None:
+    """Train networks with the package in `folder`; None if that fails."""
+    out = root / ".minigrad" / "curves.json"
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "classroom.learner.training_curves",
+        str(out),
+    ]
+    if not run(command, folder, root):
+        return None
+    found = json.loads(out.read_text(encoding="utf-8"))
+    if not (folder / "minigrad").samefile(found["package"]):
+        raise RuntimeError(f"trained with {found['package']}, not with {folder}")
+    return found["curves"]
+
+
+def bars(losses: list[float], width: int = 30) -> str:
+    """Return losses as a row of bars, each the first of its share of the steps."""
+    top = max([loss for loss in losses if math.isfinite(loss)], default=0) or 1
+    chosen = losses[:: -(-len(losses) // width)]
+    return "".join(
+        BARS[round(max(loss, 0) / top * (len(BARS) - 1))] if loss <= top else "?"
+        for loss in chosen  # of nan nothing is true, and inf is above the top
+    )
+
+
+def save_plot(mine: dict, reference: dict, path: Path) -> None:
+    """Draw the loss of every network, on the learner's pieces and on ours."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from minigrad.drawing.plots import axes, plot_loss
+
+    size = (3.5 * len(mine), 2.5)
+    figure, made = axes("step", "loss", ncols=len(mine), figsize=size, squeeze=False)
+    for ax, (number, losses) in zip(made[0], mine.items()):
+        plot_loss(losses, "your pieces", ax=ax)
+        ax.plot(reference[number], "--", label="ours")
+        ax.set_title(f"chapter {number}")
+        ax.legend(frameon=False)
+    figure.savefig(path)

@@ -1,0 +1,170 @@
+"""Check a learner's answers: `python3 course.py check`.
+
+The answers are put into the untouched notebook, blanks and all that the learner did
+to the check cells left out, and nbval runs that: what is tested is what was written.
+Nothing is ever written into the learner's notebook.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
+
+from classroom import ROOT
+from classroom.learner.find import NotOurs, find, open_learner
+from classroom.learner.results import Memory
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import COURSE, Unreadable
+from classroom.notebook.pristine import all_chapters
+from classroom.run.answers import run_answers
+from classroom.run.verdict import WORDS, Result
+
+
+@dataclass(frozen=True)
+class Task:
+    """A learner's notebook to check, and the one exercise asked for, if it was one."""
+
+    path: Path
+    learner: Learner
+    only: str | None = None
+
+    def answers(self) -> dict[str, list[str]]:
+        """The answers to run; up to the one asked for, as it may use earlier ones."""
+        answers = self.learner.answers()
+        names = list(self.learner.chapter.exercises)
+        last = names.index(self.only) if self.only else len(names)
+        return {name: answers[name] for name in names[: last + 1] if name in answers}
+
+    def asked(self) -> list[str]:
+        """The exercises to report on."""
+        return [self.only] if self.only else list(self.learner.chapter.exercises)
+
+
+def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
+    """Check all that is filled in, or a chapter, an exercise, a notebook.
+
+    Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
+    in, 2 if what was asked for cannot be found or read. Without `what`, chapters that
+    are not begun do not count. Returns 130 if interrupted.
+    """
+    console = Console(highlight=False)
+    try:
+        tasks, unreadable = find_tasks(what, root)
+    except Unreadable as error:
+        console.print(Text(str(error)))
+        return 2
+    for text in unreadable:
+        console.print(Text(text, style="red"))
+    if not tasks and not unreadable:
+        console.print("Nothing is filled in yet. Save the notebook, then check again.")
+        return 1
+    memory = Memory(root)
+    statuses = set()
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
+            with console.status(f"Checking {escape(task.path.name)} ..."):
+                results = job.result()
+            tries = memory.remember(task.learner.chapter, answers, results)
+            report(console, task, results, tries)
+            for path in copies(task) if what is not None else ():
+                console.print(Text(f"  There are answers in {path.name}, too:"))
+                console.print(Text(f"  {COURSE} check {path.name}"))
+            statuses |= {results[name].status for name in task.asked()}
+    except KeyboardInterrupt:
+        console.print("Stopped. What is running may take a few seconds more to end.")
+        return 130
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        memory.save()
+    return 2 if unreadable else 0 if statuses == {"passed"} else 1
+
+
+def _start(pool: ThreadPoolExecutor, task: Task, timeout: float) -> tuple:
+    answers = task.answers()
+    pristine, folder = task.learner.chapter.path, task.path.resolve().parent
+    job = pool.submit(run_answers, pristine, answers, timeout, folder)
+    return task, answers, job
+
+
+def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
+    """The notebooks to check, and what to say of those that cannot be read."""
+    chapters = all_chapters(root)
+    if what is not None:
+        path, chapter, only = find(what, chapters, root)
+        if not path.exists():
+            raise Unreadable(
+                f"There is no {path.name} in exercises/. "
+                f"`{COURSE} reset {chapter.number}` brings a blank one."
+            )
+        return [Task(path, open_learner(path, [chapter]), only)], []
+    tasks, unreadable = [], []
+    for path in sorted((root / "exercises").glob("*.ipynb")):
+        try:
+            task = Task(path, open_learner(path, chapters))
+        except NotOurs:
+            continue
+        except Unreadable as error:
+            unreadable.append(str(error))
+        else:
+            tasks += [task] if task.answers() or task.learner.astray() else []
+    return tasks, unreadable
+
+
+def copies(task: Task) -> list[Path]:
+    """Other notebooks beside it, as Duplicate names them, with answers in them."""
+    chapter = task.learner.chapter
+    beside = sorted(task.path.parent.glob(f"{chapter.slug}-Copy*.ipynb"))
+    found = []
+    for path in beside:
+        with suppress(Unreadable):
+            if path != task.path and open_learner(path, [chapter]).answers():
+                found.append(path)
+    return found
+
+
+ASTRAY = {
+    "the check's cell": "An answer seems to stand in the cell of the check, which is "
+    "checked as it was handed out: move it to the cell above, where the blank is.",
+    "a cell of text": "The answer's cell is one of text now, not of code, and is not "
+    "run: click on it, press Esc and then y, and save.",
+}
+
+
+def report(
+    console: Console, task: Task, results: dict[str, Result], tries: dict[str, int]
+) -> None:
+    """Print one line per exercise, and below it what is wrong and where help is."""
+    chapter, astray = task.learner.chapter, task.learner.astray()
+    console.print(Text(f"{chapter.slug}  ({task.path.name})", style="bold"))
+    for name in task.asked():
+        result, exercise = results[name], chapter.exercises[name]
+        word, color = WORDS[result.status]
+        title = (
+            exercise.title if len(exercise.title) < 44 else exercise.title[:41] + "..."
+        )
+        line = Text(f"  {name:<5} {title:<44} ")
+        console.print(line.append(word, style=color))
+        told = [result.message, ASTRAY.get(astray.get(name))]
+        if tries.get(name):
+            told.append(_next_hint(exercise.name, exercise.hints, tries[name]))
+        told = "\n".join(filter(None, told))
+        if told and result.status != "passed":
+            console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
+    if any(results[name].status == "blank" for name in task.asked()):
+        console.print(
+            "  (What is not saved cannot be seen here: save the notebook first.)"
+        )
+
+
+def _next_hint(name: str, hints: int, tries: int) -> str:
+    if tries <= hints:
+        return f"Help: Hint {tries} of exercise {name}, folded below its text."
+    then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()
+    return f"Help: all {hints} hints of {name}{then}."

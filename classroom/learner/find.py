@@ -1,0 +1,72 @@
+"""Find the notebook, chapter or exercise that a learner means."""
+
+from pathlib import Path
+
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import Unreadable, read_notebook
+from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+
+
+class NotOurs(Unreadable):
+    """A notebook that belongs to no chapter of the course, or is a lesson."""
+
+
+def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
+    """The learner's notebook at `path`; raises Unreadable."""
+    notebook = read_notebook(path)
+    chapter = chapter_of(notebook, chapters)
+    if chapter is None:
+        raise NotOurs(f"{path.name} has no exercise of this course in it.")
+    if is_lesson(notebook, chapter):
+        raise NotOurs(f"{path.name} is a lesson; do exercises/{chapter.slug}.ipynb.")
+    return Learner(notebook, chapter)
+
+
+def find(
+    what: str, chapters: list[Chapter], root: Path
+) -> tuple[Path, Chapter, str | None]:
+    """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
+    what = what.strip()
+    if what.endswith(".ipynb"):
+        path = notebook_at(what, root)
+        if path is None:
+            raise Unreadable(f"There is no notebook {what}.")
+        return path, open_learner(path, chapters).chapter, None
+    number, _, exercise = what.partition(".")
+    for chapter in chapters:
+        only = f"{chapter.number}.{exercise}" if exercise else None
+        ours = what == chapter.slug or (
+            number.isdecimal() and int(number) == chapter.number
+        )
+        if ours and (only is None or only in chapter.exercises):
+            return notebook_of(chapter, chapters, root), chapter, only
+        if ours:
+            names = ", ".join(chapter.exercises)
+            raise Unreadable(
+                f"There is no exercise {what}; chapter {number} has {names}."
+            )
+    known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
+    raise Unreadable(
+        f"There is no chapter {what} with exercises. There are: {known}. "
+        "Give a chapter (4), an exercise (4.2) or the path of a notebook."
+    )
+
+
+def notebook_at(what: str, root: Path) -> Path | None:
+    """The notebook that a path means: from here, from the course or exercises/."""
+    places = Path(what), root / what, root / "exercises" / what
+    return next((path for path in places if path.exists()), None)
+
+
+def notebook_of(chapter: Chapter, chapters: list[Chapter], root: Path) -> Path:
+    """The learner's notebook of a chapter, also if it was renamed."""
+    usual = root / "exercises" / f"{chapter.slug}.ipynb"
+    if usual.exists():
+        return usual
+    for path in sorted(usual.parent.glob("*.ipynb")):
+        try:
+            if open_learner(path, chapters).chapter is chapter:
+                return path
+        except Unreadable:
+            continue
+    return usual

@@ -1,0 +1,71 @@
+"""Get a blank back: `python3 course.py reset 4.2`."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from classroom import ROOT
+from classroom.journal import Trouble, alone
+from classroom.learner.find import find, notebook_at, open_learner
+from classroom.learner.restore import keep, tell_kept
+from classroom.notebook.files import Unreadable, write_notebook, write_whole
+from classroom.notebook.graft import carry_over
+from classroom.notebook.pristine import all_chapters
+
+
+def of_exercises(what: str, slugs: list[str], root: Path) -> str:
+    """The chapter that a notebook's name means, or else its path in exercises/.
+
+    Raises Unreadable for a notebook elsewhere: that is not reset's to write to.
+    """
+    path = Path(what)
+    if path.name == what and path.stem in slugs:
+        return path.stem
+    place = notebook_at(what, root) or root / path
+    if place.resolve().parent != (root / "exercises").resolve():
+        raise Unreadable(
+            f"{what} is not in exercises/. There reset puts back a chapter (4) or an "
+            "exercise (4.2)."
+        )
+    return path.stem if path.stem in slugs else what
+
+
+def reset_command(what: str, root: Path = ROOT) -> int:
+    """Put back the blanks of a chapter ("4") or an exercise ("4.2").
+
+    The notebook as it was is kept in exercises/kept/. Returns 0, or 2 if there is no
+    such exercise or its notebook cannot be read.
+    """
+    console = Console(highlight=False)
+    try:
+        with alone(root):
+            return _reset_alone(what, root, console)
+    except (Unreadable, Trouble) as error:
+        console.print(Text(str(error)))
+        return 2
+
+
+def _reset_alone(what: str, root: Path, console: Console) -> int:
+    chapters = all_chapters(root)
+    slugs = [chapter.slug for chapter in chapters]
+    if what.endswith(".ipynb"):
+        what = of_exercises(what, slugs, root)
+    path, chapter, only = find(what, chapters, root)
+    fresh, edited = None, 0
+    if only and path.exists():
+        learner = open_learner(path, [chapter])
+        carried = carry_over(learner, chapter, without=frozenset({only}))
+        fresh, edited = carried.notebook, carried.edited
+    kept = keep(path, root) if path.exists() else None
+    if fresh:
+        write_notebook(path, fresh)
+    else:
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, chapter.path.read_bytes())
+    console.print(Text(f"{only or chapter.slug} is blank again, in {path.name}."))
+    if edited:
+        told = f"Cells of the course that you had changed are as they were: {edited}."
+        console.print(told)
+    tell_kept(kept, root, console)
+    return 0

@@ -1,0 +1,201 @@
+"""Bring work back that was put aside: `restore`, and what JupyterLab saves anew."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from classroom import ROOT
+from classroom.journal import Trouble, alone
+from classroom.learner.find import find, open_learner
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import (
+    COURSE,
+    Unreadable,
+    as_table,
+    write_notebook,
+    write_whole,
+)
+from classroom.notebook.graft import bring_back, carry_over
+from classroom.notebook.pristine import Chapter, all_chapters
+
+# As place_to_keep has it: the day, the time, and which it is of the same second.
+STAMP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?")
+
+
+@dataclass(frozen=True)
+class Version:
+    """An answer in exercises/kept/: when it was put there, and its notebook."""
+
+    when: str
+    learner: Learner
+    cells: list[str]
+
+
+def restore_command(
+    what: str | None = None, number: int | None = None, root: Path = ROOT
+) -> int:
+    """List what is kept, of all or a chapter ("4"); bring an exercise ("4.2") back.
+
+    Of an exercise that is the version with this number in the list; without one, the
+    latest that differs from what is there. Returns 0, or 2 if there is no such thing.
+    """
+    console = Console(highlight=False)
+    try:
+        with alone(root):
+            chapters = all_chapters(root)
+            path, chapter, only = find(what, chapters, root) if what else (None,) * 3
+            kept = kept_versions(root, chapters)
+            if not only:
+                list_kept(kept, [chapter] if chapter else chapters, console)
+                return 0
+            there = path if path.exists() else chapter.path
+            learner = open_learner(there, [chapter])
+            now = learner.answers().get(only)
+            version = chosen(only, kept[only], now, number)
+            copy = keep(path, root) if path.exists() else None
+            write_notebook(path, bring_back(learner, version.learner, only))
+    except (Unreadable, Trouble) as error:
+        console.print(Text(str(error)))
+        return 2
+    told = f"{only} is as it was kept at {version.when}, in {path.name}."
+    console.print(Text(told))
+    tell_kept(copy, root, console)
+    return 0
+
+
+def kept_versions(root: Path, chapters: list[Chapter]) -> dict[str, list[Version]]:
+    """The versions of each exercise in exercises/kept/, the oldest first."""
+    found = {name: {} for chapter in chapters for name in chapter.exercises}
+    for stamp, path in sorted(stamped(root / "exercises" / "kept")):
+        with suppress(Unreadable):
+            learner = open_learner(path, chapters)
+            for name, cells in learner.answers().items():
+                version = Version("{} {}:{}:{}".format(*stamp), learner, cells)
+                found[name].setdefault(tuple(cells), version)
+    return {name: list(versions.values()) for name, versions in found.items()}
+
+
+def stamped(folder: Path) -> Iterator[tuple[tuple, Path]]:
+    """The notebooks that are kept, and when each was put there."""
+    for path in (*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")):
+        if stamp := STAMP.search(path.relative_to(folder).as_posix()):
+            *time, nth = stamp.groups("1")
+            yield (*time, int(nth)), path
+
+
+def list_kept(
+    kept: dict[str, list[Version]], chapters: list[Chapter], console: Console
+) -> None:
+    """Show each version's number, time and first lines."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("Exercise", "Number", "Kept at", "Begins with"):
+        table.add_column(heading, no_wrap=heading != "Begins with")
+    for name in (name for chapter in chapters for name in chapter.exercises):
+        for number, version in enumerate(kept[name], 1):
+            text = Text(version.cells[-1].strip()[:60].replace("\n", " "))
+            table.add_row(name, str(number), version.when, text)
+    if not table.row_count:
+        console.print("exercises/kept/ holds no answer to these exercises.")
+        return
+    console.print(table)
+    console.print(
+        f"\n`{COURSE} restore 4.2` brings the latest back that differs from what is "
+        "there,\nand `restore 4.2 1` number 1. What is there is kept, too."
+    )
+
+
+def chosen(
+    name: str, versions: list[Version], now: list[str] | None, number: int | None
+) -> Version:
+    """The version with this number, else the latest that is not `now` in place."""
+    others = [version for version in versions if version.cells != now]
+    found = versions[number - 1 : number] if number else others[-1:]
+    if not found:
+        raise Unreadable(
+            f"exercises/kept/ holds no {'such' if number else 'other'} version of "
+            f"exercise {name}. `{COURSE} restore {name.split('.')[0]}` lists them."
+        )
+    return found[0]
+
+
+def take_newest(root: Path) -> None:
+    """Put the text of a chapter's former notebook into the one it has now.
+
+    An update gives a renamed chapter's notebook its new name; a JupyterLab that has
+    the former one open saves it again. In each exercise the notebook counts that was
+    saved last, unless it is blank there; both are kept.
+    """
+    chapters = all_chapters(root)
+    slugs = {chapter.slug for chapter in chapters}
+    for path in sorted(root.glob("exercises/*.ipynb")):
+        if path.stem in slugs:
+            continue
+        try:
+            learner = open_learner(path, chapters)
+        except Unreadable:
+            continue
+        about = as_table(learner.notebook["metadata"].get("minigrad"))
+        own = about.get("chapter") != path.stem  # a name that the learner gave it
+        if not own and learner.answers():
+            with alone(root):
+                _take_newest_of(path, learner, root)
+
+
+def _take_newest_of(former: Path, learner: Learner, root: Path) -> None:
+    chapter = learner.chapter
+    path = former.with_name(f"{chapter.slug}.ipynb")
+    both = [(former, learner)]
+    with suppress(Unreadable):
+        both.append((path, open_learner(path, [chapter])))
+    both.sort(key=lambda each: each[0].stat().st_mtime_ns, reverse=True)
+    (newest, first), *other = both
+    merged = Learner(carry_over(first, chapter).notebook, chapter)
+    for _, second in other:
+        for name in second.answers().keys() - first.answers().keys():
+            merged = Learner(bring_back(merged, second, name), chapter)
+    for each in (former, path):
+        if each.exists():
+            keep(each, root)
+    write_notebook(path, merged.notebook)
+    former.unlink()
+    print(
+        f"{former.name} is the former name of {path.name}, and was saved again: a "
+        f"JupyterLab has it open.\nThe newest text, that of {newest.name}, is in "
+        f"{path.name} now, and both are kept in exercises/kept/.\nClose {former.name} "
+        f"there, and go on in {path.name}.",
+        flush=True,
+    )
+
+
+def keep(path: Path, root: Path) -> Path:
+    """Copy a notebook to exercises/kept/, named by the time; return the copy."""
+    copy = place_to_keep(root, f"{path.stem}-", path.suffix)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(copy, path.read_bytes())
+    return copy
+
+
+def place_to_keep(root: Path, before: str, after: str) -> Path:
+    """A free place in exercises/kept/, with the time in the middle of its name."""
+    stamp = time.strftime("%Y-%m-%d-%H%M%S")
+    for more in ("", *(f"-{n}" for n in range(2, 100))):
+        place = root / "exercises" / "kept" / f"{before}{stamp}{more}{after}"
+        if not place.exists():
+            break
+    return place
+
+
+def tell_kept(copy: Path | None, root: Path, console: Console) -> None:
+    """Say where the notebook is kept as it was before, if there was one."""
+    if copy:
+        console.print(Text(f"Your work is kept in {copy.relative_to(root).as_posix()}"))
+        console.print(
+            "If JupyterLab has the notebook open: File > Reload Notebook from Disk."
+        )

@@ -1,0 +1,240 @@
+"""Take a newer course under filled-in exercises: `python3 course.py update`.
+
+git is never asked to merge a notebook of exercises: the answers are saved, the newer
+course is laid out beside this one, the answers are put into it by exercise, and only
+then does all of it take its place, as journal.py tells. Before anything else, a copy of
+the whole folder exercises/ is put aside.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from classroom import ROOT
+from classroom.journal import (
+    CHANGE,
+    JOURNAL,
+    NOT_ENDED,
+    UNCHANGED,
+    Trouble,
+    alone,
+    clear,
+    digest,
+    finish,
+    uninterrupted,
+    write_journal,
+)
+from classroom.learner.find import NotOurs, open_learner
+from classroom.learner.newer_course import (
+    Newer,
+    ask_for_room,
+    by_copy,
+    by_merge,
+    find_newer,
+    told_date,
+    version,
+)
+from classroom.learner.restore import place_to_keep
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import Unreadable, write_notebook
+from classroom.notebook.graft import carry_over
+from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A file of exercises/ before the update; `learner` if it could be read."""
+
+    name: str
+    content: bytes
+    learner: Learner | None
+    problem: str = ""
+
+
+def update_command(source: str | None = None, root: Path = ROOT) -> int:
+    """Take the newer course from git, or from `source`, a folder or a zip file.
+
+    Returns 0, 2 if there is no newer course to be had (then nothing has changed), or
+    130 if interrupted.
+    """
+    console = Console(highlight=False)
+    try:
+        with alone(root):
+            return _update_alone(source, root, console)
+    except Trouble as trouble:
+        console.print(Text(str(trouble)))
+        return 2
+
+
+def _update_alone(source: str | None, root: Path, console: Console) -> int:
+    kept = place_to_keep(root, "", "-before-update")
+    clear(root)
+    try:
+        ask_for_room(root)
+        (root / CHANGE).mkdir(parents=True)
+        newer = find_newer(source, root, root / CHANGE)
+        if newer is None:
+            console.print("You have the newest course already.")
+            return 0
+        places = (newer,) if isinstance(newer, Path) else (root, newer)
+        dates = told_date(version(*places)), told_date(version(root))
+        for text in update(root, newer, kept):
+            console.print(Text(text))
+    except KeyboardInterrupt:
+        console.print("Stopped. Your notebooks are as they were; update again.")
+        return 130
+    except OSError as error:
+        begun = (root / JOURNAL).exists()
+        raise Trouble(
+            NOT_ENDED.format(why=error) if begun else f"{error}\n{UNCHANGED}"
+        ) from None
+    finally:
+        if not (root / JOURNAL).exists():
+            clear(root)
+    console.print(Text(f"Before the update: {kept.relative_to(root).as_posix()}/"))
+    console.print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
+    console.print("In JupyterLab, reload what is open.")
+    return 0
+
+
+def update(root: Path, source: Path | str, kept: Path) -> list[str]:
+    """Take the course at `source`, put the answers back, and return what to tell.
+
+    Raises Trouble or OSError; without a journal every file is then as it was.
+    """
+    (root / "exercises").mkdir(exist_ok=True)
+    leave_out = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
+    shutil.copytree(root / "exercises", root / CHANGE / "kept", ignore=leave_out)
+    kept.parent.mkdir(exist_ok=True)
+    shutil.move(root / CHANGE / "kept", kept)
+    newer = (by_copy if isinstance(source, Path) else by_merge)(root, source)
+    files = root / CHANGE / "files"
+    aside = files / kept.relative_to(root)
+    copy(root, newer.mine, aside / "course")
+    copy(newer.folder, newer.changed, files)
+    new, saved = newer_chapters(root, newer), save(root, all_chapters(root))
+    told = put_back(saved, new, files / "exercises", aside)
+    if newer.mine:
+        told.append(f"{len(newer.mine)} more files were different; yours are kept too.")
+    gone = newer.gone + drop_unchanged(saved, files / "exercises")
+    before = {f"exercises/{path.name}": "" for path in files.glob("exercises/*.ipynb")}
+    before |= {f"exercises/{one.name}": digest(one.content) for one in saved}
+    journal = {"told": told, "gone": gone, "before": before}
+    journal |= {"commit": newer.commit, "was": newer.was}
+    with uninterrupted():
+        write_journal(root, journal)
+        return finish(root)
+
+
+def copy(source: Path, names: list[str], target: Path) -> None:
+    """Copy these files of one folder to the same places in another."""
+    for name in names:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, target / name)
+
+
+def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
+    """The chapters that there will be."""
+    slugs = {chapter.slug: chapter for chapter in all_chapters(root)}
+    slugs |= {chapter.slug: chapter for chapter in all_chapters(newer.folder)}
+    gone = {Path(n).stem for n in newer.gone if n.startswith("classroom/pristine/")}
+    return [slugs[slug] for slug in sorted(slugs.keys() - gone)]
+
+
+def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
+    """Every notebook in exercises/, with what can be read of it."""
+    saved = []
+    for path in sorted((root / "exercises").glob("*.ipynb")):
+        learner, problem = None, ""
+        try:
+            learner = open_learner(path, chapters)
+        except NotOurs:
+            pass
+        except Unreadable as error:
+            problem = str(error)
+        saved.append(Saved(path.name, path.read_bytes(), learner, problem))
+    return saved
+
+
+def put_back(
+    saved: list[Saved], new: list[Chapter], folder: Path, kept: Path
+) -> list[str]:
+    """Write all of exercises/ into `folder`: newer notebooks, the learner's cells."""
+    kept.mkdir(parents=True, exist_ok=True)  # and so `folder`, which it is in
+    told = []
+    fresh = {c.slug: c.path for c in new if c.slug not in renamed(saved)}
+    for slug, source in fresh.items():
+        shutil.copyfile(source, folder / f"{slug}.ipynb")
+    for one in saved:
+        path = folder / one.name
+        if one.learner:
+            told += _put_back_one(path, one, new, kept)
+        elif one.problem and path.stem in fresh:
+            told.append(
+                f"{one.problem}\n  It is kept, and a fresh one is in its place."
+            )
+        else:
+            path.write_bytes(one.content)
+    return told
+
+
+def drop_unchanged(saved: list[Saved], folder: Path) -> list[str]:
+    """Leave out of `folder` what stays as it is; return what it has no longer."""
+    gone = []
+    for one in saved:
+        path = folder / one.name
+        if not path.exists():
+            gone.append(f"exercises/{one.name}")
+        elif path.read_bytes() == one.content:
+            path.unlink()
+    return gone
+
+
+def renamed(saved: list[Saved]) -> set[str]:
+    """The chapters that the learner keeps under another name, and only there."""
+    usual = {one.name for one in saved}
+    slugs = {one.learner.chapter.slug for one in saved if one.learner}
+    return {slug for slug in slugs if f"{slug}.ipynb" not in usual}
+
+
+def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> list[str]:
+    learner, before = one.learner, one.learner.chapter
+    if learner.notebook == before.notebook and path.stem == before.slug:
+        return []
+    chapter = chapter_of(learner.notebook, new)
+    if chapter is None:
+        path.unlink(missing_ok=True)
+        return [f"{path.name}: the course has this chapter no longer; yours is kept."]
+    about = learner.notebook["metadata"].get("minigrad")
+    if chapter.notebook == before.notebook and about == chapter.about:
+        path.write_bytes(one.content)
+        return []
+    name = f"{chapter.slug}.ipynb" if path.stem == before.slug else path.name
+    carried = carry_over(learner, chapter)
+    write_notebook(path.with_name(name), carried.notebook)
+    told = [f"{name}: {_what_is_back(learner, chapter)}"]
+    if carried.homeless:
+        cells = {**before.notebook, "cells": carried.homeless}
+        write_notebook(kept / f"removed-{name}", cells)
+        told.append(f"  Your cells of exercises that are gone: kept in removed-{name}.")
+    if carried.edited:
+        told.append(
+            f"  Cells of the course that you had changed: {carried.edited}. As you had "
+            f"them they are in {kept.name}/, the newer ones in their place."
+        )
+    return told
+
+
+def _what_is_back(learner: Learner, chapter: Chapter) -> str:
+    back = [name for name in learner.answers() if name in chapter.exercises]
+    changed = [n for n in back if _texts(learner.chapter, n) != _texts(chapter, n)]
+    text = f"answers back in place: {', '.join(back) or 'none'}."
+    return text + (f" Changed, check again: {', '.join(changed)}." if changed else "")
+
+
+def _texts(chapter: Chapter, name: str) -> list[str]:
+    kinds = ("exercise", "answer", "check")
+    return [chapter.cells[make_label(kind, name)]["source"] for kind in kinds]

@@ -1,0 +1,1 @@
+"""Read, name, graft and write notebooks."""

@@ -1,0 +1,143 @@
+"""Find the answers in a learner's notebook, wherever the learner has put them."""
+
+from classroom.notebook.files import Notebook
+from classroom.notebook.pristine import Chapter, Exercise, make_label, parse_label
+from classroom.notebook.source_code import (
+    bound_names,
+    brought_along,
+    code_lines,
+    names_needed,
+    statements,
+    with_header,
+)
+
+
+class Learner:
+    """A learner's notebook, held against the chapter it belongs to."""
+
+    def __init__(self, notebook: Notebook, chapter: Chapter) -> None:
+        self.notebook, self.chapter = notebook, chapter
+        self.cells = notebook["cells"]
+        self.labels = [chapter.label(cell) for cell in self.cells]
+        self.segments = self._segments()
+        self._disown_copies()
+        for exercise in chapter.exercises.values():
+            self._adopt(exercise)
+
+    def _segments(self) -> list[str | None]:
+        """For each cell, the exercise between whose statement and check it stands."""
+        here, segments = None, []
+        for label in self.labels:
+            kind, name = parse_label(label)
+            here = name if kind == "exercise" else None if kind == "check" else here
+            segments.append(here)
+        return segments
+
+    def _disown_copies(self) -> None:
+        """Take the label off a copy of an answer, pasted into another exercise."""
+        for i, label in enumerate(self.labels):
+            kind, name = parse_label(label)
+            elsewhere = kind == "answer" and self.segments[i] not in (name, None)
+            if elsewhere and (label, name) in zip(self.labels, self.segments):
+                self.labels[i] = None
+
+    def _adopt(self, exercise: Exercise) -> None:
+        """Label as answer what seems to answer an exercise that has none."""
+        label = make_label("answer", exercise.name)
+        labelled = [i for i, name in enumerate(self.labels) if name == label]
+        if any(not exercise.is_blank(self.cells[i]["source"]) for i in labelled):
+            return
+        own = [i for i in range(len(self.cells)) if self._is_own_code(i)]
+        inside = [i for i in own if self.segments[i] == exercise.name]
+        owned = [i for i in own if self._owner(i) == exercise.name]
+        both = [i for i in inside if i in owned]
+        for i in both or owned or ([] if labelled else inside):
+            self.labels[i] = label
+
+    def _owner(self, i: int) -> str | None:
+        return self.chapter.owner(self.cells[i]["source"])
+
+    def _is_own_code(self, i: int) -> bool:
+        code = self.cells[i]["cell_type"] == "code"
+        return code and not self.labels[i] and bool(code_lines(self.cells[i]["source"]))
+
+    def answers(self) -> dict[str, list[str]]:
+        """The cells that answer each exercise which is filled in, in order.
+
+        The learner's own cells between statement and check come along, and so do
+        imports, definitions and the values it reads that stand anywhere above.
+        """
+        found = {name: self._answer(e) for name, e in self.chapter.exercises.items()}
+        return {name: cells for name, cells in found.items() if cells}
+
+    def _answer(self, exercise: Exercise) -> list[str]:
+        parts = self._parts(exercise)
+        if not parts:
+            return []
+        texts = [cell["source"] for cell in self.cells]
+        own = {i for i in range(len(texts)) if self._is_own_code(i)}
+        whole = {i for i in own if self.segments[i] == exercise.name} | {*parts}
+        above = {i: self._known(i) for i in range(parts[0]) if i not in whole}
+        there = [s for i in above if above[i] is not None for s in statements(texts[i])]
+        needed = names_needed([texts[i] for i in whole], there) - self.chapter.names
+        cells: list[str] = []
+        for i, source in enumerate(texts):
+            if i in parts and i - 1 in parts:  # split in two: one cell again
+                cells[-1] += "\n" + source
+            elif i in whole:
+                cells.append(source)
+            elif (known := above.get(i)) is not None:
+                cells += filter(None, [brought_along(source, known, needed)])
+        return [with_header(source, exercise.stub) for source in cells]
+
+    def cells_of(self, name: str) -> list[int]:
+        """Where the answer to an exercise stands, and the own cells beside it."""
+        answer = make_label("answer", name)
+        own = (None, name)
+        both = enumerate(zip(self.labels, self.segments))
+        return [i for i, each in both if each[0] == answer or each == own]
+
+    def astray(self) -> dict[str, str]:
+        """The exercises that are blank since nothing runs the answer where it stands.
+
+        That is "the check's cell", or "a cell of text", which one keystroke makes of
+        the answer's.
+        """
+        found, answers = {}, self.answers()
+        for name, exercise in self.chapter.exercises.items():
+            if name in answers:
+                continue
+            answer, check = (make_label(k, name) for k in ("answer", "check"))
+            asked = bound_names(exercise.stub)
+            asked -= bound_names(self.chapter.cells[check]["source"])
+            for label, cell in zip(self.labels, self.cells):
+                if label == answer and cell["cell_type"] != "code":
+                    found[name] = "a cell of text"
+                elif label == check and bound_names(cell["source"]) & asked:
+                    found.setdefault(name, "the check's cell")
+        return found
+
+    def _known(self, i: int) -> str | None:
+        """What the untouched notebook has of a cell with code that is no answer.
+
+        None for a cell of another kind: nothing of it comes along.
+        """
+        label = self.labels[i]
+        if self._is_own_code(i):
+            return ""
+        code = self.cells[i]["cell_type"] == "code"
+        if not code or label is None or parse_label(label)[0]:
+            return None
+        return self.chapter.cells[label]["source"]
+
+    def _parts(self, exercise: Exercise) -> list[int]:
+        answer, check = (make_label(k, exercise.name) for k in ("answer", "check"))
+        parts = [
+            i
+            for i, cell in enumerate(self.cells)
+            if self.labels[i] == answer
+            and cell["cell_type"] == "code"
+            and not exercise.is_blank(cell["source"])
+        ]
+        end = self.labels.index(check) if check in self.labels else len(self.cells)
+        return [i for i in parts if i < end] or parts

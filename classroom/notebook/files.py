@@ -1,0 +1,105 @@
+"""Read and write notebooks as plain dictionaries, as JSON has them.
+
+Each cell's source is one string. Importing nbformat would take longer than reading
+every notebook of the course.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from classroom.journal import put_in_place
+
+COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
+Cell = dict[str, Any]
+Notebook = dict[str, Any]
+
+
+class Unreadable(Exception):
+    """A notebook cannot be read; the text says why and what to do."""
+
+
+def read_notebook(path: Path) -> Notebook:
+    """The notebook at `path`, however it was saved; raises Unreadable."""
+    try:
+        return parse_notebook(path.read_bytes(), path.name)
+    except OSError as error:
+        raise Unreadable(f"{path.name}: {error.strerror}.") from None
+
+
+def parse_notebook(data: bytes, name: str) -> Notebook:
+    """The notebook in a file called `name`; raises Unreadable."""
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(_why_not_json(data, name, error)) from None
+    try:
+        notebook["cells"] = [_clean(cell) for cell in notebook["cells"]]
+        notebook["metadata"] = dict(notebook.get("metadata") or {})
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise Unreadable(
+            f"{name} is JSON, but not a notebook (or one from before 2015). "
+            "Open it in JupyterLab and save it, or take a fresh copy with reset."
+        ) from None
+    return notebook
+
+
+def _why_not_json(data: bytes, name: str, error: Exception) -> str:
+    text = data.decode("utf-8", "replace")
+    if not text.strip("\ufeff \r\n\t"):
+        return f"{name} is empty. Take a fresh copy of it with reset."
+    lines = text.splitlines()
+    marks = [n for n, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
+    if marks:
+        return (
+            f"{name} has the marks of a git merge in it (line {marks[0]}: "
+            f"{lines[marks[0] - 1][:30]}). `{COURSE} update` ends the merge, "
+            "and keeps your side."
+        )
+    if isinstance(error, UnicodeDecodeError):
+        return f"{name} is not UTF-8 text. Save it again in JupyterLab."
+    where = f" at line {error.lineno}" if hasattr(error, "lineno") else ""
+    return (
+        f"{name} is not a notebook: its JSON breaks off or goes wrong{where}. "
+        "Was it edited as text? Take a fresh copy with reset."
+    )
+
+
+def _clean(cell: Cell) -> Cell:
+    source = cell.get("source", "")
+    source = source if isinstance(source, str) else "".join(source)
+    source = source.replace("\r\n", "\n")
+    source = source.encode("utf-8", "replace").decode()  # half characters: none such
+    metadata = dict(cell.get("metadata") or {})
+    return {
+        **cell,
+        "source": source,
+        "metadata": metadata,
+        "cell_type": cell["cell_type"],
+    }
+
+
+def write_notebook(path: Path, notebook: Notebook) -> None:
+    """Write `notebook` as Jupyter does; the old file stays until it is complete."""
+    cells = [{**c, "source": c["source"].splitlines(True)} for c in notebook["cells"]]
+    text = json.dumps(
+        {**notebook, "cells": cells}, indent=1, ensure_ascii=False, sort_keys=True
+    )
+    write_whole(path, text + "\n")
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file; the old one stays until the new one is complete."""
+    unfinished = path.with_suffix(".unfinished")
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        unfinished.write_bytes(data)
+        put_in_place(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def as_table(value: Any) -> dict:
+    """`value` if it is a table; an empty one for anything else that a file may hold."""
+    return value if isinstance(value, dict) else {}

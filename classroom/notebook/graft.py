@@ -1,0 +1,132 @@
+"""Put answers into untouched notebooks: to run them, to update, to bring one back."""
+
+import uuid
+from collections import defaultdict
+from dataclasses import dataclass
+
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import Cell, Notebook
+from classroom.notebook.pristine import Chapter, make_label, parse_label
+from classroom.notebook.source_code import bound_names
+
+NO_CELLS: dict[str, Cell] = {}
+
+
+def graft(
+    chapter: Chapter, answers: dict[str, list[str]], hidden: dict[str, Cell] = NO_CELLS
+) -> Notebook:
+    """The chapter's code cells with `answers` in their places, ready for nbval.
+
+    What comes after a blank is left out with it; a hidden check comes after the check
+    of its exercise. Each cell's metadata says, under `minigrad`, which exercise it
+    belongs to and what part it plays there.
+    """
+    cells, answered = [], ""
+    for label, cell in chapter.cells.items():
+        kind, home = parse_label(label)[0], chapter.home[label]
+        if kind == "answer":
+            answered = home
+            parts, asked = answers.get(home, []), bound_names(cell["source"])
+            core = {source for source in parts if bound_names(source) & asked}
+            for n, source in enumerate(parts):
+                role = "answer" if source in core or not core else "extra"
+                place = {"exercise": home, "role": role}
+                cells.append(_code_cell(f"{label}-{n}", source, place))
+        elif cell["cell_type"] == "code" and (home != answered or home in answers):
+            place = {
+                "exercise": home,
+                "role": kind or ("after" if home == answered else ""),
+            }
+            tags = cell["metadata"].get("tags", [])
+            cells.append({**cell, "execution_count": 1})
+            cells[-1]["metadata"] = {"tags": tags, "minigrad": place}
+            if kind == "check" and home in hidden:
+                cells.append(hidden[home])
+    return {**chapter.notebook, "cells": cells}
+
+
+def _code_cell(name: str, source: str, place: dict[str, str]) -> Cell:
+    return {
+        "cell_type": "code",
+        "id": name,
+        "source": source,
+        "metadata": {"minigrad": place},
+        "execution_count": None,
+        "outputs": [],
+    }
+
+
+@dataclass
+class Carried:
+    """What became of a learner's cells: `edited` counts changed cells of the course."""
+
+    notebook: Notebook
+    homeless: list[Cell]
+    edited: int
+
+
+def carry_over(
+    learner: Learner, new: Chapter, without: frozenset[str] = frozenset()
+) -> Carried:
+    """`new` with the learner's answers and own cells in it, but for some exercises.
+
+    A cell of the learner's own comes after the same cell of the course as before; what
+    belongs to an exercise that `new` does not have is `homeless`.
+    """
+    old, homeless, edited = learner.chapter, [], 0
+    after: dict[str | None, list[Cell]] = defaultdict(list)
+    answers: dict[str, list[Cell]] = defaultdict(list)
+    anchor, here = None, None
+    for cell, label in zip(learner.cells, learner.labels, strict=True):
+        kind, name = parse_label(label)
+        here = old.home[label] if label else here
+        gone = here is not None and here not in new.exercises
+        blank = kind == "answer" and old.exercises[name].is_blank(cell["source"])
+        anchor = label if label in new.cells else anchor
+        if kind == "answer" and not blank and not gone and name not in without:
+            course = {k: new.cells[label][k] for k in ("id", "metadata")}
+            answers[label] += after.pop(label, []) + [{**cell, **course}]
+        elif (kind == "answer" and not blank and gone) or (not label and gone):
+            homeless.append(cell)
+        elif not label and cell["source"].strip():
+            after[anchor].append(cell)
+        elif (
+            kind != "answer" and label and cell["source"] != old.cells[label]["source"]
+        ):
+            edited += 1
+    cells = list(after[None])
+    for label, cell in new.cells.items():
+        cells += answers[label] or [cell]
+        cells += after[label]
+    return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
+
+
+def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
+    """`learner`'s notebook with the answer to an exercise taken from `other`.
+
+    That is the answer's cells and the learner's own among them.
+    """
+    label, new = make_label("answer", name), learner.chapter
+    course = {key: new.cells[label][key] for key in ("id", "metadata")}
+    taken = [
+        {**other.cells[i], **course} if other.labels[i] == label else other.cells[i]
+        for i in other.cells_of(name)
+    ]
+    replaced, labels = learner.cells_of(name), learner.labels
+    check = make_label("check", name)
+    end = labels.index(check) if check in labels else len(labels)
+    place = min([*replaced, end])
+    left = [c for i, c in enumerate(learner.cells) if i not in replaced]
+    cells = left[:place] + taken + left[place:]
+    return {**learner.notebook, "cells": _own_ids(cells)}
+
+
+def _own_ids(cells: list[Cell]) -> list[Cell]:
+    seen: set[str] = set()
+    result = []
+    for cell in cells:
+        name = cell.get("id")
+        name = name if name and name not in seen else uuid.uuid4().hex[:8]
+        seen.add(name)
+        result.append({**cell, "id": name})
+    return result

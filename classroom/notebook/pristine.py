@@ -1,0 +1,156 @@
+"""The untouched notebooks: their chapters and exercises, each cell named by its id."""
+
+import difflib
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from classroom import ROOT
+from classroom.notebook.files import Cell, Notebook, as_table, read_notebook
+from classroom.notebook.source_code import (
+    DEFINITIONS,
+    bound_names,
+    code_lines,
+    names_set,
+    statements,
+)
+
+CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
+STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
+LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
+ALIKE = 0.6  # below this likeness, two texts are not versions of one answer
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise as the untouched notebook has it."""
+
+    name: str
+    title: str
+    stub: str
+    hints: int
+
+    def is_blank(self, source: str) -> bool:
+        """Whether `source` is the stub, or nothing."""
+        return code_lines(source) in ([], code_lines(self.stub))
+
+
+class Chapter:
+    """An untouched notebook of the course, its cells labelled by their ids."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.slug, self.notebook = path, path.stem, read_notebook(path)
+        self.number = int(self.slug.split("_")[0])
+        self.cells = {cell["id"]: cell for cell in self.notebook["cells"]}
+        self.about = self.notebook["metadata"].get("minigrad", {})
+        self.title = self.about.get("title", "")
+        texts = Counter(cell["source"] for cell in self.cells.values())
+        self._by_text = {
+            c["source"]: n for n, c in self.cells.items() if texts[c["source"]] == 1
+        }
+        self.home = self._homes()
+        self.exercises = {n: self._exercise(n) for n in self.home.values() if n}
+        found = [bound_names(e.stub) for e in self.exercises.values()]
+        shared = Counter(name for names in found for name in names)
+        self._names = {
+            name: {n for n in names if shared[n] == 1}
+            for name, names in zip(self.exercises, found, strict=True)
+        }
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The names that the untouched notebook gives a value."""
+        code = [c["source"] for c in self.cells.values() if c["cell_type"] == "code"]
+        values = (
+            s for t in code for s in statements(t) if not isinstance(s, DEFINITIONS)
+        )
+        return set().union(*map(names_set, values))
+
+    def _homes(self) -> dict[str, str | None]:
+        home, here = {}, None
+        for label in self.cells:
+            kind, name = parse_label(label)
+            here = name if kind == "exercise" else here
+            home[label] = here
+        return home
+
+    def _exercise(self, name: str) -> Exercise:
+        about = self.about.get("exercises", {})
+        statement = self.cells[make_label("exercise", name)]["source"]
+        heading = statement.splitlines()[0].lstrip("# ").removeprefix(name).strip()
+        text = "".join(
+            self.cells[n]["source"] for n, h in self.home.items() if h == name
+        )
+        hints = len(re.findall(r"<summary>Hint \d", text))
+        title = about.get(name, {}).get("title") or heading
+        stub = self.cells[make_label("answer", name)]["source"]
+        return Exercise(name, title, stub, hints)
+
+    def label(self, cell: Cell) -> str | None:
+        """Which cell of this chapter `cell` is, or was: an id, or None."""
+        metadata = cell["metadata"]
+        grade_id = as_table(metadata.get("nbgrader")).get("grade_id")
+        for name in (grade_id, cell.get("id"), metadata.get("id")):
+            if isinstance(name, str) and name in self.cells:
+                return name
+        return self._by_text.get(cell["source"]) or self._by_words(cell)
+
+    def _by_words(self, cell: Cell) -> str | None:
+        code = cell["cell_type"] == "code"
+        found = (CHECKED if code else STATED).search(cell["source"])
+        label = found and make_label("check" if code else "exercise", found[1])
+        return label if label in self.cells else None
+
+    def owner(self, source: str) -> str | None:
+        """The exercise that `source` seems to answer, by its names, else its look."""
+        names = bound_names(source)
+        for name in self.exercises:
+            if self._names[name] & names:
+                return name
+        likeness = {n: alike(source, e.stub) for n, e in self.exercises.items()}
+        best = max(likeness, key=likeness.__getitem__, default=None)
+        return best if best and likeness[best] > ALIKE else None
+
+
+def alike(source: str, stub: str) -> float:
+    """How alike two texts are, from 0 to 1; 0 if their lengths say enough."""
+    match = difflib.SequenceMatcher(None, source, stub)
+    return match.ratio() if match.real_quick_ratio() > ALIKE else 0
+
+
+def make_label(kind: str, exercise: str) -> str:
+    """The id of an exercise's cell: ("answer", "4.1") is "answer-4-1"."""
+    return f"{kind}-{exercise.replace('.', '-')}"
+
+
+def parse_label(label: str | None) -> tuple[str, str | None]:
+    """The opposite of `make_label`; ("", None) for any other cell's id."""
+    match = LABEL.match(label or "")
+    return (match[1], f"{match[2]}.{match[3]}") if match else ("", None)
+
+
+def all_chapters(root: Path = ROOT) -> list[Chapter]:
+    """The chapters of the course, in order."""
+    return [Chapter(p) for p in sorted((root / "classroom/pristine").glob("*.ipynb"))]
+
+
+def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
+    """The chapter a notebook belongs to: by its metadata, else by its cells."""
+    slug = as_table(notebook["metadata"].get("minigrad")).get("chapter")
+    score = {
+        c: (
+            c.slug == slug,
+            sum(bool(parse_label(c.label(cell))[1]) for cell in notebook["cells"]),
+        )
+        for c in chapters
+    }
+    best = max(score, key=score.__getitem__, default=None)
+    return best if best and any(score[best]) else None
+
+
+def is_lesson(notebook: Notebook, chapter: Chapter) -> bool:
+    """Whether a notebook of the chapter has none of its exercises in it."""
+    labels = map(chapter.label, notebook["cells"])
+    return not any(parse_label(label)[1] for label in labels)

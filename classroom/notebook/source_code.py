@@ -1,0 +1,108 @@
+"""What the source of a cell defines, assigns and reads; it need not be valid Python."""
+
+import ast
+import re
+import symtable
+from collections.abc import Iterable
+
+HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
+NAMES = re.compile(
+    r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
+)
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+
+
+def code_lines(source: str) -> list[str]:
+    """The lines of `source` that are neither empty nor comments."""
+    lines = [line.rstrip() for line in source.splitlines()]
+    return [line for line in lines if line and not line.lstrip().startswith("#")]
+
+
+def bound_names(source: str) -> set[str]:
+    """Names that `source` defines or assigns; it need not be valid Python."""
+    return {a or b for a, b in NAMES.findall(source)}
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """The statements of `source`; none if it is no valid Python."""
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def names_set(statement: ast.stmt) -> set[str]:
+    """The names that a definition or a value gets: of two = sqrt(4), two."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return set()
+    targets = getattr(statement, "targets", None) or [statement.target]
+    inside = [node for target in targets for node in ast.walk(target)]
+    if any(isinstance(node, ast.Attribute | ast.Subscript) for node in inside):
+        return set()  # it writes into something that is there already
+    return {node.id for node in inside if isinstance(node, ast.Name)}
+
+
+def scopes(source: str) -> list[symtable.SymbolTable]:
+    """The scopes of `source`, the outermost first; none if it is no valid Python."""
+    try:
+        found = [symtable.symtable(source, "a cell", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    for scope in found:
+        found += scope.get_children()
+    return found
+
+
+def names_read(source: str) -> set[str]:
+    """The names that `source` reads, less those that only its functions have."""
+    return {
+        symbol.get_name()
+        for scope in scopes(source)
+        for symbol in scope.get_symbols()
+        if symbol.is_referenced()
+        and (symbol.is_global() or scope.get_type() == "module")
+    }
+
+
+def names_needed(sources: Iterable[str], above: list[ast.stmt]) -> set[str]:
+    """The names that `sources` read, and what is read to make them in `above`."""
+    needed, found = set().union(*map(names_read, sources)), above
+    while found:
+        found = [s for s in above if names_set(s) & needed]
+        above = [s for s in above if s not in found]
+        needed = needed.union(*(names_read(ast.unparse(s)) for s in found))
+    return needed
+
+
+def brought_along(source: str, known: str, needed: set[str]) -> str:
+    """What an answer needs of a cell above it: imports, definitions and values.
+
+    Values only if all their names are `needed`; and nothing that stands in the text
+    `known`, too. The rest of the cell stays out.
+    """
+    body, have = statements(source), set(map(ast.dump, statements(known)))
+    if has_header(source):
+        return ""
+    kept = [
+        s
+        for s in body
+        if ast.dump(s) not in have
+        and (isinstance(s, DEFINITIONS) or names_set(s) and names_set(s) <= needed)
+    ]
+    whole = len(kept) == len(body)
+    return source if kept and whole else "\n".join(map(ast.unparse, kept))
+
+
+def has_header(source: str) -> bool:
+    """Whether `source` is a page of the package, and so live once it ran."""
+    return bool(HEADER.match(source.split("\n", 1)[0]))
+
+
+def with_header(source: str, stub: str) -> str:
+    """`source`, with the stub's `# minigrad/...` line in front if that is missing."""
+    if not has_header(stub) or has_header(source):
+        return source
+    header = stub.split("\n", 1)[0]
+    return f"{header}\n{source}" if bound_names(source) & bound_names(stub) else source

@@ -1,0 +1,143 @@
+"""Run answers within bounds, and say what came of each exercise.
+
+The answers are put into the untouched notebook, and nbval runs that in a process of
+its own.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TextIO
+
+from classroom.notebook.files import Notebook, write_notebook
+from classroom.notebook.graft import graft
+from classroom.notebook.pristine import Chapter, Exercise
+from classroom.run import verdict
+from classroom.run.verdict import BLANK, Result, result
+
+INTERRUPTED = 2  # pytest's exit code after Ctrl-C
+SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
+
+
+def run_answers(
+    pristine: Path,
+    answers: dict[str, list[str]],
+    timeout: float,
+    folder: Path | None = None,
+) -> dict[str, Result]:
+    """Judge `answers` (the cells that answer each exercise) in one kernel.
+
+    An exercise without answer is "blank", and none of it is run. `timeout` is in
+    seconds for one cell. The kernel works in `folder`, else in that of `pristine`.
+    """
+    return run_variants(pristine, [answers], timeout, folder)[0]
+
+
+def run_variants(
+    pristine: Path,
+    variants: list[dict[str, list[str]]],
+    timeout: float,
+    folder: Path | None = None,
+) -> list[dict[str, Result]]:
+    """Judge several sets of answers to one chapter, each in a kernel of its own."""
+    chapter = Chapter(pristine)
+    notebooks = [graft(chapter, answers) for answers in variants if answers]
+    folder = folder or pristine.parent
+    found, said = run_notebooks(notebooks, timeout, folder) if notebooks else ([], "")
+    events, judged = iter(found), []
+    for answers in variants:
+        own = next(events) if answers else []
+        results = {}
+        for name, cells in answers.items():
+            told = result(name, own, timeout, said)
+            results[name] = about_first_line(chapter.exercises[name], cells, told)
+        judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
+    return judged
+
+
+def about_first_line(exercise: Exercise, cells: list[str], result: Result) -> Result:
+    """Say so if what stopped is a page of the package that has lost its first line."""
+    first = exercise.stub.partition("\n")[0]
+    lost = first.startswith("# minigrad/") and not any(first in cell for cell in cells)
+    if result.status not in ("error", "wrong") or not lost:
+        return result
+    told = f"{result.message}\nThe cell has lost its first line: {first}"
+    return replace(result, message=told.strip())
+
+
+def run_notebooks(
+    notebooks: list[Notebook], timeout: float, folder: Path | None
+) -> tuple[list[list[dict]], str]:
+    """Run notebooks to their end; return each notebook's events, and its last line.
+
+    The kernels work in `folder`; without one, in sandboxes.
+    """
+    # What still holds a file there must not cost the results
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+        place, events = Path(temporary, "notebooks"), Path(temporary, "events")
+        place.mkdir()
+        for n, notebook in enumerate(notebooks):
+            write_notebook(place / f"{n:03}.ipynb", notebook)
+        task = (
+            place,
+            events,
+            folder or Path(temporary),
+            timeout,
+            verdict.ALL_CELLS * timeout,
+        )
+        said = _run_to_its_end((*task, SANITIZER, folder is None))
+        lines = events.read_text("utf-8").splitlines() if events.exists() else []
+    found: list[list[dict]] = [[] for _ in notebooks]
+    for line in lines:
+        event = json.loads(line)
+        found[int(event["notebook"])].append(event)
+    return found, said
+
+
+def _run_to_its_end(task: tuple) -> str:
+    """Run under_nbval.main in a process of its own; return the last line that it wrote.
+
+    On Linux that is forked from one which has imported all that it needs: importing
+    takes longer than running.
+    """
+    context = get_context("forkserver" if sys.platform == "linux" else "spawn")
+    if sys.platform == "linux":
+        context.set_forkserver_preload(
+            ["classroom.run.under_nbval", "classroom.run.sandbox"]
+        )
+    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    env = {key: value for key, value in os.environ.items() if key not in unwanted}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    errors = task[0].with_name("errors")
+    process = context.Process(
+        target=_under_nbval, args=(task, env, errors), daemon=True
+    )
+    process.start()
+    process.join()
+    if process.exitcode == INTERRUPTED:
+        raise RuntimeError("it was interrupted")
+    written = errors.read_text("utf-8", "replace") if errors.exists() else ""
+    lines = written.strip().splitlines()
+    return lines[-1] if lines else f"it ended with code {process.exitcode}"
+
+
+def _under_nbval(task: tuple, env: dict[str, str], errors: Path) -> None:
+    os.environ.clear()
+    os.environ.update(env)
+    for stream, file in ((0, os.devnull), (1, os.devnull), (2, errors)):
+        os.dup2(os.open(file, os.O_RDWR | os.O_CREAT), stream)
+    # Those of a console on Windows cannot write to what stands in its place now
+    sys.stdout, sys.stderr = map(stream_to, (1, 2))
+    from classroom.run import under_nbval
+
+    sys.exit(under_nbval.main(*task))
+
+
+def stream_to(descriptor: int) -> TextIO:
+    """A stream that writes to an open file, line by line."""
+    safe = {"encoding": "utf-8", "errors": "replace", "closefd": False}
+    return open(descriptor, "w", 1, **safe)

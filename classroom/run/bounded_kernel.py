@@ -1,0 +1,220 @@
+"""A kernel in which no cell can hang, flood or kill what comes after it.
+
+nbval alone would wait twice the time-out for a kernel that is dead, and keep 100 MB of
+output many times over.
+"""
+
+import ast
+import subprocess
+from collections import deque
+from pathlib import Path
+from queue import Empty
+from time import monotonic
+
+from nbval.kernel import RunningKernel
+
+from classroom.notebook.source_code import has_header
+from classroom.run.kernels import start_new_kernel
+from classroom.run.messages import OUTPUT_LIMIT, message, opened, plain
+
+MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
+GRACE = 1.5  # seconds an interrupted cell has to stop
+CHECKS = "check", "hidden"
+DEFINE = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
+POWERFUL = {"sys", "os", "builtins", "gc", "ctypes", "signal", "threading", "IPython"}
+POWERFUL |= {"classroom", "subprocess", "multiprocessing", "inspect", "importlib"}
+POWERFUL |= {"setattr", "delattr", "exec", "eval", "globals", "vars", "get_ipython"}
+POWERFUL |= {"__import__", "__builtins__", "getattr"}
+
+# Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
+# `write` back when it is patched.
+BOUNDS = f"""
+def _bound(max=max):
+    from ipykernel.iostream import OutStream
+    flush, sent = OutStream._flush_buffers, [None, 0]
+    def bounded(stream):
+        for parent, text in flush(stream):
+            cell = (parent.get("header") or parent).get("msg_id")
+            sent[:] = [cell, sent[1] if sent[0] == cell else 0]
+            text = text[: max(0, {OUTPUT_LIMIT + 1} - sent[1])]
+            sent[1] += len(text)
+            yield parent, text
+    OutStream._flush_buffers = bounded
+    try:
+        import resource
+        most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, ({MEMORY_LIMIT}, most))
+    except (ImportError, ValueError, OSError):
+        pass
+_bound()
+del _bound
+"""
+
+
+class BoundedKernel(RunningKernel):
+    """nbval's kernel, but no cell can hang, flood or kill what comes after it.
+
+    A cell runs to its end inside `execute_cell_input`; what it sent is kept for nbval
+    to read afterwards. After a `Slow`, `Died` or `Flood`, which nbval sees as errors,
+    the next cell gets a new kernel in which the good cells ran again.
+    """
+
+    folder = "."
+    timeout, total = 20.0, 400.0
+    sandboxed = False
+
+    def __init__(
+        self, kernel_name: str, cwd: str | None = None, startup_timeout: float = 60
+    ) -> None:
+        self.kernel_name, self.startup_timeout = kernel_name, startup_timeout
+        self.done = []  # (exercise, role, source) of what a new kernel has to run
+        self.left = self.total
+        self.spoilt, self.stopped = False, None
+        self.place = {"exercise": None, "role": ""}
+        self.start()
+
+    def start(self) -> None:
+        self.inbox = self.watch = None
+        silent = ["--HistoryManager.enabled=False"]
+        if self.sandboxed:
+            from classroom.run.sandbox import start_kernel
+
+            folder = Path(self.folder)
+            started = start_kernel(folder, self.startup_timeout, silent)
+            self.km, self.kc, self.watch = started
+        else:
+            self.km, self.kc = start_new_kernel(
+                self.startup_timeout,
+                self.kernel_name,
+                cwd=self.folder,
+                stderr=subprocess.DEVNULL,
+                extra_arguments=silent,
+            )
+        self._ensure_iopub_up()
+        self.run(BOUNDS)
+        self.spoilt = False
+
+    def execute_cell_input(
+        self, cell_input: str, allow_stdin: bool | None = None
+    ) -> str:
+        if self.spoilt and self.left > 0:
+            self.stop()
+            self.start()
+            for _, _, source in self.done:
+                self.run(source)
+        msg_id, failed = self.run(cell_input)
+        if self.place["role"] not in CHECKS and not failed:
+            self.done.append((self.place["exercise"], self.place["role"], cell_input))
+        return msg_id
+
+    def is_spoilt_by(self, event: dict) -> bool:
+        """Return whether what failed may have changed more than its own exercise.
+
+        Where it is graded, an answer is trusted to define things only if it looks so.
+        """
+        if event["role"] not in CHECKS or not self.sandboxed:
+            return event["role"] != "check"
+        answers = [d[2] for d in self.done if d[0] == event["exercise"] and d[1]]
+        kept = event["role"] == "hidden" and any(map(has_header, answers))
+        return kept or not all(map(only_defines, answers))
+
+    def forget(self, exercise: str | None, spoilt: bool) -> None:
+        """An exercise failed: run its answer no more, and start afresh if `spoilt`."""
+        self.done = [d for d in self.done if d[0] != exercise or not d[1]]
+        self.spoilt = self.spoilt or spoilt
+
+    def run(self, source: str) -> tuple[str, bool]:
+        """Run `source`, or make it end; returns its id and whether it failed."""
+        msg_id, messages, self.stopped = "", [], "Late"
+        if self.left > 0:
+            start = monotonic()
+            msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
+            messages, self.stopped = self.collect(msg_id)
+            self.left -= monotonic() - start
+        if self.stopped:
+            self.spoilt = True
+            told = [m for m in messages if m["msg_type"] == "error"][:1]
+            messages = told or [message("error", msg_id, plain("error", {}))]
+        if self.place["role"] in CHECKS:  # a warning makes nothing wrong
+            messages = [m for m in messages if m["content"].get("name") != "stderr"]
+        failed = any(m["msg_type"] == "error" for m in messages)
+        idle = message("status", msg_id, {"execution_state": "idle"})
+        self.inbox = deque([*messages, idle])
+        return msg_id, failed
+
+    def collect(self, msg_id: str) -> tuple[list[dict], str | None]:
+        """The messages of a running cell, and Slow, Died or Flood if it was stopped."""
+        messages, size, verdict = [], 0, None
+        deadline = monotonic() + self.timeout
+        while True:
+            message = self.next_message()
+            if message is None and not self.km.is_alive():
+                too_much = self.watch and self.watch.reason
+                return messages, verdict or too_much or "Died"
+            if message and message["parent_header"]["msg_id"] == msg_id:
+                if message["content"].get("execution_state") == "idle":
+                    return messages, verdict or self.asked_to_exit(msg_id)
+                size += message["size"]
+                if size <= OUTPUT_LIMIT:
+                    messages.append(message)
+            stop = "Flood" if size > OUTPUT_LIMIT else "Slow"
+            if verdict and monotonic() > deadline:
+                return messages, verdict
+            if not verdict and (size > OUTPUT_LIMIT or monotonic() > deadline):
+                verdict, deadline = stop, monotonic() + GRACE
+                self.km.interrupt_kernel()
+
+    def next_message(self, channel: str = "iopub", seconds: float = 0.1) -> dict | None:
+        socket = getattr(self.kc, f"{channel}_channel").socket
+        if not socket.poll(1000 * seconds):
+            return None
+        return opened(self.kc.session, socket.recv_multipart())
+
+    def asked_to_exit(self, msg_id: str) -> str | None:
+        """`exit()` lets the cell end well, and stops the kernel a moment later."""
+        deadline = monotonic() + 1
+        while monotonic() < deadline:
+            reply = self.next_message("shell")
+            if reply and reply["parent_header"]["msg_id"] == msg_id:
+                return "Died" if "ask_exit" in reply["content"]["payload"] else None
+        return "Died"
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict:
+        if self.inbox is None:
+            return super().get_message(stream, timeout)
+        if not self.inbox:
+            raise Empty
+        return self.inbox.popleft()
+
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
+        if self.inbox is None:
+            super().await_reply(msg_id, timeout)
+
+    def is_alive(self) -> bool:
+        return True  # a dead one is replaced before the next cell
+
+
+def only_defines(source: str) -> bool:
+    """Return whether `source` only defines and assigns names, as far as can be seen."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    if not all(isinstance(statement, DEFINE) for statement in tree.body):
+        return False
+    for node in ast.walk(tree):
+        modules = []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            modules = [each.name for each in node.names]
+        if POWERFUL & {each.partition(".")[0] for each in modules}:
+            return False
+        if isinstance(node, ast.Name) and node.id in POWERFUL:
+            return False
+        stored = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        if stored and not (
+            isinstance(node.value, ast.Name) and node.value.id == "self"
+        ):
+            return False
+    return True

@@ -1,0 +1,59 @@
+"""What a kernel sends, taken apart and put together again: nothing in it is trusted."""
+
+from jupyter_client.session import Session
+
+from classroom.notebook.files import as_table
+
+OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
+KEPT = 6_000  # characters of any one text that are reported
+HEADERS = 20_000  # bytes that tell what kind a message is, and whose; in fact, 600
+ENVELOPE = 100  # characters that a message counts for, if it has nothing in it
+
+
+def opened(session: Session, frames: list[bytes]) -> dict | None:
+    """Return what a kernel sent, or None if it is no message: nothing in it is trusted.
+
+    What is longer than a cell may show is not read, but for whose it is and how long.
+    """
+    try:
+        _, (_, header, parent, *rest) = session.feed_identities(frames)
+        if len(header) + len(parent) > HEADERS:
+            return None
+        kind = str(session.unpack(header)["msg_type"])
+        msg_id = str(session.unpack(parent).get("msg_id"))
+        size = ENVELOPE + sum(len(str(part, "utf-8", "replace")) for part in rest)
+        content = session.unpack(rest[1]) if size <= OUTPUT_LIMIT else {}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+    return message(kind, msg_id, plain(kind, as_table(content))) | {"size": size}
+
+
+def plain(kind: str, content: dict) -> dict:
+    """Return what nbval reads of a message, each part of the type that it expects."""
+    if kind == "error":
+        lines = content.get("traceback")
+        kept = {key: _text(content.get(key))[:KEPT] for key in ("ename", "evalue")}
+        return {**kept, "traceback": [*map(_text, lines if _is_list(lines) else [])]}
+    if kind == "stream":
+        return {key: _text(content.get(key)) for key in ("name", "text")}
+    if kind in ("display_data", "execute_result"):
+        data = as_table(content.get("data"))
+        shown = {key: _text(value) for key, value in data.items()}
+        return {"data": shown, "metadata": {}, "execution_count": 1}
+    if kind == "execute_reply":
+        payload = content.get("payload")
+        payload = map(as_table, payload if _is_list(payload) else [])
+        return {"payload": [_text(each.get("source")) for each in payload]}
+    return {"execution_state": _text(content.get("execution_state"))}
+
+
+def message(kind: str, msg_id: str, content: dict) -> dict:
+    return {"msg_type": kind, "parent_header": {"msg_id": msg_id}, "content": content}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)

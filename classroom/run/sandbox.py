@@ -1,0 +1,409 @@
+"""Where submissions run: each notebook's kernel in a sandbox by bubblewrap.
+
+In it there is no network and no process to see; of this machine's files only Python,
+the system's libraries, the package and what check cells import can be read, in places
+of its own; what is written goes to a small home in memory that is thrown away.
+Bubblewrap limits neither memory nor processes: a cgroup does where systemd makes one;
+so do the limits of the operating system, and a watch from outside, which adds up what
+many small processes hold. What none of these counts, such as memory without a process,
+a filter of system calls refuses.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import matplotlib
+import psutil
+import zmq
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import KernelManager
+
+from classroom import ROOT
+
+HOME = "/home/student"
+SOCKETS, COURSE, PACKAGES = map(Path, ("/run/kernel", "/course", "/packages"))
+PYTHON = Path(os.path.realpath(sys.executable))
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+FROM_ETC = ("ld.so.cache", "alternatives", "localtime", "fonts", "ssl/openssl.cnf")
+DOORS = (f"classroom/{name}.py" for name in ("__init__", "live", "checks"))
+VISIBLE = ("minigrad", "classroom/cell", *DOORS)
+FROM_PROC = "/proc/cpuinfo"  # PyTorch reads it; the rest tells of this machine
+MADE = ("/", "/tmp", "/usr", "/home", HOME)
+UIDS = range(61_000, 64_000)  # of nobody; each sandbox that root starts takes one
+COUNTED = re.compile(r"^Vm(?:RSS|Swap|PTE):\s*(\d+) kB", re.M)
+ENTRY = 4096  # bytes that a file takes beside its content
+MESSAGE = 8 << 20  # bytes of what a kernel may send at once
+WAITING = 16  # messages that wait to be read
+
+# By machine: its number for filters, mmap and clone, and what makes memory that belongs
+# to no process (shmget, msgget, semget, mount and its successors, unshare, setns,
+# memfd_create, memfd_secret, io_uring_setup, add_key, bpf), or clones unseen (clone3).
+CALLS = {
+    "x86_64": (0xC000003E, 9, 56, (29, 68, 64, 165, 428, 429, 430, 272, 308))
+    + ((319, 447, 425, 248, 321, 435),),
+    "aarch64": (0xC00000B7, 222, 220, (194, 186, 190, 40, 428, 429, 430, 97, 268))
+    + ((279, 447, 425, 217, 280, 435),),
+}
+NAMESPACES = 0x7E020000  # flags of clone
+SHARED_ANONYMOUS = 0x21  # flags of mmap: such pages stay when they are not seen
+
+# Runs inside, before anything else: root's child gives up its rights, limits bind.
+ENTER = """
+import ctypes, os, resource, struct, sys
+uid, memory, processes, cpu, size, calls, *command = sys.argv[1:]
+limits = [("DATA", memory), ("CPU", cpu), ("FSIZE", size), ("CORE", 0)]
+limits += [("NPROC", processes), ("NOFILE", 256), ("MSGQUEUE", 0)]
+if int(uid):
+    os.setgroups([])
+    os.setresgid(*[int(uid)] * 3)
+    os.setresuid(*[int(uid)] * 3)
+for name, most in limits:
+    resource.setrlimit(getattr(resource, "RLIMIT_" + name), (int(most), int(most)))
+calls = ctypes.create_string_buffer(bytes.fromhex(calls))
+program = struct.pack("HP", len(calls) // 8, ctypes.addressof(calls))
+prctl = ctypes.CDLL(None).prctl
+if prctl(38, 1, 0, 0, 0) or prctl(22, 2, program):  # no new privileges; the filter
+    sys.exit("this system has no filter of system calls")
+os.execv(command[0], command)
+"""
+
+
+class NoSandbox(Exception):
+    """Submissions cannot be kept apart on this machine; the text says why."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one kernel may use."""
+
+    memory: int = 2 << 30  # bytes, of a process and of all together
+    processes: int = 64  # and threads
+    cpu: int = 120  # seconds of a process
+    file: int = 64 << 20  # bytes of a file, and of the home
+
+
+LIMITS = Limits()
+
+
+def command(inner: list[str], folder: Path, limits: Limits = LIMITS) -> list[str]:
+    """Return the command that runs `inner` in a sandbox which may write in `folder`.
+
+    `folder`, for the kernel's sockets, is called SOCKETS there; `inner` is what Python
+    is to do.
+    """
+    root = os.geteuid() == 0
+    words = ["bwrap", "--die-with-parent", "--new-session", "--clearenv"]
+    words += [f"--unshare-{what}" for what in ("ipc", "pid", "net", "uts")]
+    words += ["--unshare-cgroup-try"]
+    if root:
+        words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        words += ["--unshare-user"]
+    words += ["--dir", "/proc", "--ro-bind-try", FROM_PROC, FROM_PROC, "--dev", "/dev"]
+    words += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapped, it is memory unseen
+    for place in ("/dev/shm", "/tmp", HOME):
+        words += ["--perms", "1777", "--size", str(limits.file), "--tmpfs", place]
+    words += _readable()
+    words += [*_folders(SOCKETS, "0755"), "--bind", str(folder), str(SOCKETS)]
+    words += ["--chdir", HOME]
+    words += ["--remount-ro", "/dev", "--remount-ro", "/"]
+    for name, value in _environment().items():
+        words += ["--setenv", name, value]
+    uid = UIDS[int.from_bytes(os.urandom(4)) % len(UIDS)] if root else 0
+    numbers = [uid, limits.memory, limits.processes, limits.cpu, limits.file]
+    enter = ["-I", "-S", "-c", ENTER, *map(str, numbers), refused_calls().hex()]
+    python = str(_inside(PYTHON))
+    return [*_cgroup(limits), *words, "--", python, *enter, python, *inner]
+
+
+def refused_calls() -> bytes:
+    """Return the filter, in the system's own code, that refuses what CALLS names.
+
+    Raises NoSandbox on a machine whose numbers are not known here.
+    """
+    if platform.machine() not in CALLS:
+        known = " or ".join(CALLS)
+        raise NoSandbox(f"this machine is a {platform.machine()}, not {known}")
+    machine, mmap, clone, *refused = CALLS[platform.machine()]
+    refused = [number for group in refused for number in group]
+    load, equal, any_bit, at_least, both, end = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
+    lines = [(load, 0, 0, 4), (equal, 0, "no", machine), (load, 0, 0, 0)]
+    lines += [(at_least, "no", 0, 1 << 30)]  # another way to call, with other numbers
+    lines += [(equal, "no", 0, number) for number in refused]
+    lines += [
+        (equal, 0, 2, clone),
+        (load, 0, 0, 16),
+        (any_bit, "no", "yes", NAMESPACES),
+    ]
+    lines += [(equal, 0, "yes", mmap), (load, 0, 0, 40)]
+    lines += [(both, 0, 0, SHARED_ANONYMOUS), (equal, "no", "yes", SHARED_ANONYMOUS)]
+    places = {"yes": len(lines), "no": len(lines) + 1}
+    lines += [(end, 0, 0, 0x7FFF0000), (end, 0, 0, 0x00050000 | 38)]  # 38: ENOSYS
+    found = b""
+    for n, (code, *jumps, value) in enumerate(lines):
+        jumps = [places[to] - n - 1 if to in places else to for to in jumps]
+        found += struct.pack("HBBI", code, *jumps, value)
+    return found
+
+
+@cache
+def _cgroup(limits: Limits) -> tuple[str, ...]:
+    """Return the words that put a command into a cgroup of its own, if systemd can."""
+    most = {
+        "MemoryMax": limits.memory,
+        "MemorySwapMax": 0,
+        "TasksMax": 2 * limits.processes,
+    }
+    words = ["systemd-run", "--scope", "--quiet", "--collect"]
+    words += ["--user"] if os.geteuid() else []
+    words += [f"--property={name}={value}" for name, value in most.items()]
+    with suppress(OSError, subprocess.SubprocessError):
+        quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": 10}
+        if subprocess.run([*words, "true"], **quiet).returncode == 0:
+            return tuple(words)
+    return ()
+
+
+def _readable() -> list[str]:
+    """Return the words that bind what may be read, and no more of the course."""
+    words = []
+    for place in map(Path, SYSTEM):
+        if place.is_symlink():
+            words += ["--symlink", os.readlink(place), str(place)]
+        elif place.exists():
+            words += ["--ro-bind", str(place), str(place)]
+    for place in sorted(_places()):
+        inside = _inside(place)
+        words += [*_folders(inside, "0755"), "--ro-bind", str(place), str(inside)]
+    if fonts := _font_list():
+        place = f"{HOME}/.cache/matplotlib/{fonts.name}"
+        words += [*_folders(Path(place), "1777"), "--ro-bind", str(fonts), place]
+    return words
+
+
+@cache
+def _places() -> dict[Path, Path]:
+    """Return where what can be read beside the system is: here, and inside."""
+    places = {ROOT / name: COURSE / name for name in VISIBLE}
+    places |= {Path("/etc") / name: Path("/etc") / name for name in FROM_ETC}
+    places[PYTHON.parents[1]] = Path("/python")
+    for n, kind in enumerate(("purelib", "platlib")):
+        places.setdefault(Path(sysconfig.get_path(kind)), PACKAGES / str(n))
+    usr = Path("/usr")
+    return {p: q for p, q in places.items() if p.exists() and not p.is_relative_to(usr)}
+
+
+def _inside(path: Path) -> Path:
+    """Return where a file of this machine is in the sandbox."""
+    for place, inside in _places().items():
+        if path.is_relative_to(place):
+            return inside / path.relative_to(place)
+    return path
+
+
+def _folders(place: Path, mode: str) -> list[str]:
+    """Return the words that make what leads to a place; bubblewrap makes it private."""
+    above = [p for p in reversed(place.parents) if str(p) not in MADE]
+    return [word for p in above for word in ("--perms", mode, "--dir", str(p))]
+
+
+def _font_list() -> Path | None:
+    """Return Matplotlib's list of fonts, which takes seconds to make anew."""
+    found = sorted(Path(matplotlib.get_cachedir()).glob("fontlist-v*.json"))
+    return found[-1] if found else None
+
+
+def _environment() -> dict[str, str]:
+    path = os.pathsep.join([str(_inside(PYTHON).parent), "/usr/bin", "/bin"])
+    packages = [_inside(Path(sysconfig.get_path(p))) for p in ("purelib", "platlib")]
+    found = os.pathsep.join(map(str, [COURSE, *dict.fromkeys(packages)]))
+    one = {f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL")}
+    about = {"HOME": HOME, "PATH": path, "LANG": "C.UTF-8", "USER": "student"}
+    return {**about, **one, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+# --- kernels -----------------------------------------------------------------------
+
+
+def start_kernel(
+    folder: Path, timeout: float, arguments: list[str], limits: Limits = LIMITS
+) -> tuple[KernelManager, BlockingKernelClient, "Watch"]:
+    """Start a kernel in a sandbox, its sockets in a new folder within `folder`."""
+    place = Path(tempfile.mkdtemp(dir=folder))
+    place.chmod(0o777)  # so that the kernel, another user, can make its sockets
+    launch = ["-m", "ipykernel_launcher", "-f", str(SOCKETS / "k.json")]
+    spec = KernelSpec(
+        argv=command([*launch, *arguments], place, limits),
+        language="python",
+        display_name="sandbox",
+        interrupt_mode="message",  # a signal would end bubblewrap itself
+    )
+    ours = place / "ours.json"
+    manager = KernelManager(
+        transport="ipc", connection_file=str(ours), context=_bounded_context()
+    )
+    manager._kernel_spec = spec
+    manager.write_connection_file()
+    told = ours.read_text("utf-8").replace(str(place), str(SOCKETS))
+    (place / "k.json").write_text(told, encoding="utf-8")
+    manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ours.unlink()
+    client = manager.client(context=_bounded_context())
+    client.start_channels(stdin=False, hb=False, control=False)
+    watch = Watch(manager, place, limits)
+    try:
+        client.wait_for_ready(timeout=timeout)
+    except RuntimeError:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+        raise
+    place.chmod(0o755)
+    return manager, client, watch
+
+
+@cache
+def _bounded_context() -> zmq.Context:
+    """Return what makes sockets in which no more than a little waits to be read."""
+    context = zmq.Context()
+    context.setsockopt(zmq.MAXMSGSIZE, MESSAGE)
+    context.setsockopt(zmq.RCVHWM, WAITING)
+    return context
+
+
+class Watch(threading.Thread):
+    """Ends a kernel whose processes hold too much together; `reason` then says what."""
+
+    def __init__(self, manager: KernelManager, folder: Path, limits: Limits):
+        super().__init__(daemon=True)
+        self.process = psutil.Process(manager.provisioner.pid)
+        self.folder, self.limits, self.reason = folder, limits, None
+        self.start()
+
+    def run(self) -> None:
+        while self.process.is_running() and self.reason is None:
+            with suppress(psutil.Error):
+                if self.too_much():
+                    self.reason = "Memory"
+                    self.process.kill()
+            time.sleep(0.2)
+
+    def too_much(self) -> bool:
+        """Return whether memory, or the files that can be written, are used up."""
+        inside = self.process.children(recursive=True)
+        held = sum(memory_of(process.pid) for process in inside)
+        files = sum(map(size_of, self.folder.rglob("*")))
+        return held > self.limits.memory or files > self.limits.file
+
+
+def memory_of(process: int) -> int:
+    """Return the bytes that a process holds, pages swapped out and tables included."""
+    with suppress(OSError):  # it has ended
+        told = Path(f"/proc/{process}/status").read_text("utf-8", "replace")
+        return 1024 * sum(map(int, COUNTED.findall(told)))
+    return 0
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file, and of its entry."""
+    with suppress(OSError):  # it is gone
+        return ENTRY + path.lstat().st_size
+    return 0
+
+
+# --- seen to work ------------------------------------------------------------------
+
+PROBE = """
+import ctypes, json, mmap, os, socket, sys
+secret, port = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+address = "127.0.0.1", int(port)
+def possible(action):
+    try:
+        action()
+    except (OSError, MemoryError, AttributeError):
+        return False
+    return True
+def called(name, *words):
+    return possible(lambda: getattr(libc, name)(*words) == -1 and os.truncate("", 0))
+def fork():
+    children = []
+    try:
+        for _ in range(200):
+            child = os.fork()
+            if not child:
+                import time
+                time.sleep(5)
+                os._exit(0)
+            children.append(child)
+    finally:
+        for child in children:
+            os.kill(child, 9)
+print(json.dumps({
+    "read the course's solutions": possible(lambda: open(secret).read()),
+    "open a connection": possible(lambda: socket.create_connection(address, 2)),
+    "see other processes": sum(map(str.isdigit, os.listdir("/proc"))) > 4,
+    "see where things lie on this machine": os.path.exists("/proc/self/mountinfo"),
+    "write into the course": possible(lambda: open(sys.prefix + "/sandbox_probe", "w")),
+    "use memory without a limit": possible(lambda: bytearray(8 << 30)),
+    "make files in memory": possible(lambda: os.memfd_create("x")),
+    "share memory that nobody counts": possible(lambda: mmap.mmap(-1, 4096)),
+    "keep memory without a process": called("shmget", 0, 4096, 0o1600),
+    "make a system of files in memory": called("unshare", 0x10020000),
+    "start any number of processes": possible(fork),
+    "become another user": possible(lambda: os.setuid(0)) and os.getuid() == 0,
+    "run at all": True,
+}))
+"""
+
+
+def require() -> None:
+    """Raise NoSandbox unless a sandbox has been seen to hold what is tried in it."""
+    if sys.platform != "linux":
+        raise NoSandbox("bubblewrap, which makes the sandbox, is for Linux only")
+    if not shutil.which("bwrap"):
+        raise NoSandbox(
+            "bubblewrap, which makes the sandbox, is not installed (on Debian and "
+            "Ubuntu: `sudo apt install bubblewrap`)"
+        )
+    found = probe()
+    escaped = [what for what, possible in found.items() if possible]
+    if escaped != ["run at all"]:
+        what = ", ".join(escaped[:-1]) or "nothing, not even run"
+        raise NoSandbox(f"in bubblewrap's sandbox a program could {what}")
+
+
+def probe() -> dict[str, bool]:
+    """Return what a program in a sandbox was able to do."""
+    secret = next((ROOT / "solutions").glob("*.ipynb"))
+    server = socket.create_server(("127.0.0.1", 0))
+    with tempfile.TemporaryDirectory() as folder, server:
+        port = server.getsockname()[1]
+        words = ["-I", "-c", PROBE, str(secret), str(port)]
+        run = subprocess.run(
+            command(words, Path(folder)),
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=60,
+        )
+    try:
+        return json.loads(run.stdout)
+    except ValueError:
+        last = run.stderr.strip().splitlines()[-1:] or [f"code {run.returncode}"]
+        raise NoSandbox(f"bubblewrap did not work here: {last[0]}") from None

@@ -1,0 +1,151 @@
+"""What came of a notebook's cells: the result of each exercise, and what to tell of it.
+
+under_nbval.py writes an event for each cell: whose it is, why it failed, if it did, and
+what it said. Why it failed is a word of ours; what it said is the answer's, and decides
+no more than what is told.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+CELL_LINE = re.compile(  # the line that IPython's traceback points at in a cell
+    r"^(?:Cell In|File <ipython).*\n(?:(?!Cell |File ).*\n)*?-+> *(\d+) *(.*)", re.M
+)
+WORDS = {
+    "passed": ("passed", "green"),
+    "wrong": ("wrong", "red"),
+    "blank": ("not yet filled in", "yellow"),
+    "slow": ("took too long", "red"),
+    "died": ("stopped Python", "red"),
+    "error": ("stopped with an error", "red"),
+    "ungraded": ("not graded", "red"),  # by no fault of its own
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one exercise went: a key of WORDS, what to tell, the traceback."""
+
+    status: str
+    message: str = ""
+    detail: str = ""
+
+
+BLANK = Result("blank")
+
+
+def result(
+    name: str, events: list[dict], timeout: float, problem: str, last: str = "check"
+) -> Result:
+    """What the cells of one exercise, and those of the whole chapter, add up to.
+
+    It has passed if a cell with the role `last` was reached and none has failed.
+    """
+    failed = [e for e in events if e["failed"] and e["exercise"] in (name, None)]
+    failed.sort(key=is_forgiven)
+    reached = any(e["exercise"] == name and e["role"] == last for e in events)
+    if reached and all(map(is_forgiven, failed)):
+        return Result("passed")
+    if failed:
+        return _explain(name, failed[0], timeout)
+    return Result("error", f"The check itself could not run: {problem}")
+
+
+def is_forgiven(event: dict[str, Any]) -> bool:
+    """A cell of the learner's own may fail, as long as the answer passes."""
+    return event["role"] == "extra" and event["failed"] not in STOPPED
+
+
+STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
+    "Slow": lambda timeout: (
+        "slow",
+        f"A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
+    ),
+    "Late": lambda timeout: (
+        "slow",
+        f"It was not run: all cells before it took {ALL_CELLS * timeout:g} s together, "
+        "more than a whole notebook may take.",
+    ),
+    "Died": lambda timeout: (
+        "died",
+        "Python itself came to an end in this answer: by exit(), or by something that "
+        "ends the process. Take it out; a cell needs no exit().",
+    ),
+    "Memory": lambda timeout: (
+        "error",
+        "It used more memory than there is for one notebook, and was stopped.",
+    ),
+    "Flood": lambda timeout: (
+        "error",
+        "It printed more than 1,000,000 characters and was stopped. "
+        "Is there a print in a loop?",
+    ),
+}
+
+
+STILL_BLANK = (
+    'It came to a line of the blank, `raise NotImplementedError("fill this in")`: take '
+    "that out where you have filled in."
+)
+OTHER_INPUTS = (
+    "It passes the check in the notebook, and is wrong for other inputs. Try it with "
+    "inputs of your own, odd ones too, beside what finite differences give."
+)
+
+
+def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
+    kind, role = event.get("ename", ""), event["role"]
+    if kind == "_IncompleteInputError":  # Python 3.13's, where a bracket stays open
+        kind = "SyntaxError"
+    text = ANSI.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
+    detail = ANSI.sub("", event.get("traceback", ""))
+    if event["failed"] in STOPPED:
+        status, message = STOPPED[event["failed"]](timeout)
+        return Result(status, message + _where(detail), detail)
+    if kind == "NotFilledIn" or (
+        kind == "NotImplementedError" and "fill this in" in text
+    ):
+        return Result("blank", STILL_BLANK, detail)
+    if role == "hidden":
+        return Result("wrong", OTHER_INPUTS)
+    if event["failed"] == "differs":
+        return Result("wrong", _difference(event["got"], event["expected"]))
+    if not role:
+        what = f"exercise {name}'s own" if event["exercise"] else "the chapter's own"
+        return Result("error", f"A cell of {what} stopped with {kind}: {text}", detail)
+    if kind in ("WrongAnswer", "AssertionError") and role == "check":
+        return Result("wrong", text or "The check is not satisfied.", detail)
+    text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
+    told = f"{kind}: {text}" if text else kind or "It raised what has no name."
+    return Result("error", told + _where(detail), detail)
+
+
+def _where(traceback: str) -> str:
+    """The learner's line that a traceback of IPython points at, if it shows one."""
+    found = CELL_LINE.findall(traceback + "\n")
+    return f"\nIt happened in line {found[-1][0]}: {found[-1][1]}" if found else ""
+
+
+def _difference(got: str, expected: str) -> str:
+    if got == expected:
+        return "The check passed, but what it draws or shows is not what was expected."
+    advice = ""
+    if expected.strip() and expected.strip() in got:
+        advice = "\nA print left in the answer counts as a difference: take it out."
+    return (
+        "What the check shows differs.\n"
+        f"    your answer: {_short(got)}\n    expected:    {_short(expected)}{advice}"
+    )
+
+
+def _short(text: str, lines: int = 12) -> str:
+    kept = text.strip().splitlines()
+    more = [f"... and {len(kept) - lines} more lines"] if len(kept) > lines else []
+    return (
+        "\n                 ".join([*(k[:200] for k in kept[:lines]), *more])
+        or "nothing"
+    )

@@ -1,0 +1,1 @@
+"""What teachers do: release, collect, grade, report."""

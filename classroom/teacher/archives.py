@@ -1,0 +1,325 @@
+"""Open what a student handed in: folders, zips and zips within zips, within limits.
+
+Nothing is unpacked to disk: a zip's members are read into memory, each and all
+together up to a limit, so that no name in it can point outside and no zip bomb blows.
+"""
+
+import io
+import re
+import stat
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+FILE_LIMIT = 20 << 20  # bytes of one notebook, or of a zip within a zip
+ZIP_LIMIT = 2 << 30  # bytes of a zip that lies in the folder, or that was named
+TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
+ENTRIES = 20_000  # names in one zip
+DEPTH = 4  # zips within zips
+NAME, TEXT = 200, 500  # characters of a name, and of one thing that is told
+UTF_8 = 0x800  # the flag of an entry whose name is in Unicode
+IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
+
+LINK = "it is a symbolic link, which is not followed"
+NO_NOTEBOOK = "it is no notebook"
+EMPTY = "there is no notebook in it"
+NOTHING = {NO_NOTEBOOK, EMPTY}
+OWN = "own"  # the time of a place's files is their own
+CLONE = "it lies in a clone of git, whose files have the time of the clone"
+UNDATED = "the zip gives it no date"
+
+
+Parts = tuple[str, ...]
+
+
+@dataclass
+class Place:
+    """Something of one student: a path, or what is `inside` a zip of many students.
+
+    `when` is the time at which it was handed in, OWN if that is each file's own, or "";
+    `clock` says whose time that is, or why there is none. `platform` is the learning
+    platform that named it, or "".
+    """
+
+    path: str
+    inside: list[str] = field(default_factory=list)
+    when: str = ""
+    clock: str = ""
+    late: bool = False
+    platform: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the folder, the zip or the file of the student is called."""
+        return self.inside[-1] if self.inside else Path(self.path).name
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a zip, with the parts of its name that lead into the zip."""
+
+    member: zipfile.ZipInfo
+    parts: Parts
+    is_folder: bool
+    outside: bool
+
+
+@dataclass
+class Found:
+    """One notebook file: where it lies among the submissions, and what is in it."""
+
+    parts: Parts
+    data: bytes = b""
+    when: datetime | None = None
+    problem: str = ""  # why it could not be read, if it could not
+
+    @property
+    def name(self) -> str:
+        """Its path among the submissions, with what cannot be printed escaped."""
+        return short(printable("/".join(self.parts)), NAME)
+
+
+def printable(text: str) -> str:
+    """Return a name as it can be shown and written: one line, no odd characters."""
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return shown.encode("utf-8", "backslashreplace").decode()
+
+
+def short(text: str, most: int) -> str:
+    """Return a text with its middle left out if it is longer than `most`."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
+
+
+# --- files and zips ----------------------------------------------------------------
+
+
+class Reader:
+    """Yields what is in a student's folders, zips and files, and counts its bytes.
+
+    `when` is the time of what lies outermost: what lies in a student's own zip has the
+    dates that the student likes.
+    """
+
+    def __init__(self) -> None:
+        self.left = TOTAL_LIMIT
+
+    def place(self, place: Place) -> Iterator[Found]:
+        """Yield what is in one place, or why that is not possible."""
+        clone = None if place.platform else False
+        at = self.at(Path(place.path), (place.name,), clone)
+        yield from or_why_not(self.part(place) if place.inside else at, (place.name,))
+
+    def part(self, place: Place) -> Iterator[Found]:
+        """Yield what a zip of many students has of one of them."""
+        depth = len(place.inside)
+        with Path(place.path).open("rb") as file:
+            archive = zipfile.ZipFile(file)
+            for entry in entries(archive):
+                if list(entry.parts[:depth]) == place.inside:
+                    parts, when = entry.parts[depth - 1 :], _when(entry.member)
+                    yield from self.entry(archive, entry, parts, 1, when)
+
+    def at(self, path: Path, parts: Parts, clone: bool | None) -> Iterator[Found]:
+        """Yield the notebooks at `path`; links are not followed.
+
+        `clone` is whether a clone of git has been seen around it; None: look for none.
+        """
+        about = path.lstat()
+        if stat.S_ISLNK(about.st_mode):
+            yield Found(parts, problem=LINK)
+        elif stat.S_ISDIR(about.st_mode):
+            inside = sorted(path.iterdir(), key=lambda each: each.name)
+            if clone is False:
+                clone = any(each.name == ".git" for each in inside)
+            for each in inside:
+                if not ignored(each.name):
+                    inner = (*parts, each.name)
+                    yield from or_why_not(self.at(each, inner, clone), inner)
+        elif not (stat.S_ISREG(about.st_mode) and is_handed_in(path.name)):
+            yield Found(parts, problem=NO_NOTEBOOK)
+        else:
+            when = None if clone else datetime.fromtimestamp(about.st_mtime)
+            yield from self.file(path, parts, when)
+
+    def file(self, path: Path, parts: Parts, when: datetime | None) -> Iterator[Found]:
+        """Yield a notebook that lies in a folder, or those of a zip."""
+        zipped = path.name.lower().endswith(".zip")
+        size, limit = path.stat().st_size, ZIP_LIMIT if zipped else FILE_LIMIT
+        if size > limit:
+            problem = f"it has {size >> 20:,} MB, over {limit >> 20:,} MB"
+            yield Found(parts, problem=problem)
+            return
+        with path.open("rb") as file:
+            if zipped:
+                yield from self.zip(file, parts, 1, when)
+            else:
+                yield self.read(file, parts, when)
+
+    def zip(
+        self, file: BinaryIO, parts: Parts, depth: int, when: datetime | None
+    ) -> Iterator[Found]:
+        """Yield the notebooks in a zip, and in the zips in it."""
+        try:
+            archive = zipfile.ZipFile(file)
+            inside = entries(archive)
+        except Exception as error:
+            problem = f"it is not a zip that can be read: {error}"
+            yield Found(parts, problem=problem)
+            return
+        for entry in inside:
+            yield from self.entry(archive, entry, (*parts, *entry.parts), depth, when)
+
+    def entry(
+        self,
+        archive: zipfile.ZipFile,
+        entry: Entry,
+        parts: Parts,
+        depth: int,
+        when: datetime | None,
+    ) -> Iterator[Found]:
+        """Yield what one entry of a zip has."""
+        if any(map(ignored, entry.parts)):
+            return
+        if not entry.parts:
+            yield Found(parts, problem="an entry of it has no name")
+        elif entry.is_folder:
+            yield Found((*parts, ""), problem=EMPTY)
+        elif not is_handed_in(parts[-1]):
+            yield Found(parts, problem=NO_NOTEBOOK)
+        elif entry.outside:
+            yield Found(parts, problem="its name leads outside of the zip")
+        elif stat.S_ISLNK(entry.member.external_attr >> 16):
+            yield Found(parts, problem=LINK)
+        else:
+            yield from self.unpacked(archive, entry.member, parts, depth, when)
+
+    def unpacked(
+        self,
+        archive: zipfile.ZipFile,
+        member: zipfile.ZipInfo,
+        parts: Parts,
+        depth: int,
+        when: datetime | None,
+    ) -> Iterator[Found]:
+        """Yield a notebook, or those of an inner zip."""
+        try:
+            with archive.open(member) as file:
+                found = self.read(file, parts, when)
+        except Exception as error:  # zlib, lzma, bz2 and zipfile have one each, or more
+            yield Found(parts, problem=why_not("unpacked", error))
+            return
+        zipped = parts[-1].lower().endswith(".zip") and not found.problem
+        if zipped and depth >= DEPTH:
+            yield Found(parts, problem=f"zips lie within zips, more than {DEPTH} deep")
+        elif zipped:
+            yield from self.zip(io.BytesIO(found.data), parts, depth + 1, when)
+        else:
+            yield found
+
+    def read(self, file: BinaryIO, parts: Parts, when: datetime | None) -> Found:
+        """Return a file's bytes, reading no more of them than may be."""
+        most = max(0, min(FILE_LIMIT, self.left))
+        data = file.read(most + 1)
+        self.left -= len(data)
+        if len(data) <= most:
+            return Found(parts, data, when)
+        over = f"it has over {FILE_LIMIT >> 20} MB"
+        if most < FILE_LIMIT:
+            over = f"not read: all together is more than {TOTAL_LIMIT >> 20} MB"
+        return Found(parts, problem=over)
+
+
+def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
+    """Yield what is found, and at an error, whatever it is, why there is no more."""
+    try:
+        yield from found
+    except Exception as error:
+        yield Found(parts, problem=why_not("read", error))
+
+
+def entries(archive: zipfile.ZipFile) -> list[Entry]:
+    """Return what a zip lists; raise ValueError if it is not whole, or too much."""
+    members = archive.infolist()
+    if members and min(member.header_offset for member in members):
+        raise ValueError("it does not begin with its first entry: is it complete?")
+    if len(members) > ENTRIES:
+        raise ValueError(f"it has {len(members):,} entries, over {ENTRIES:,}")
+    older = [name for name in map(_older, members) if name is not None]
+    unicode = all(_decoded(name, "utf-8") is not None for name in older)
+    return [_entry(member, unicode) for member in members]
+
+
+def _entry(member: zipfile.ZipInfo, unicode: bool) -> Entry:
+    older = _older(member)
+    if older is None:
+        names = member.filename.replace("\\", "/").split("/")
+    else:  # none of these letters has a / or \ in it
+        names = older.replace(b"\\", b"/").split(b"/")
+        names = [_read_older(name, unicode) for name in names]
+    outside = ".." in names or (not names[0] and len(names) > 1)
+    parts = tuple(name for name in names if name not in ("", ".", ".."))
+    return Entry(member, parts, not names[-1], outside)
+
+
+def _older(member: zipfile.ZipInfo) -> bytes | None:
+    """The bytes of a name that is not known to be in Unicode; None of any other."""
+    with suppress(UnicodeError):
+        return None if member.flag_bits & UTF_8 else member.filename.encode("cp437")
+    return None
+
+
+def _read_older(name: bytes, unicode: bool) -> str:
+    """What a folder's or file's name means, which may be in letters of any country.
+
+    Windows writes Korean as cp949, which has more syllables than euc-kr. A syllable of
+    two bytes may look like an accented letter in UTF-8, unless `unicode`, as all names
+    in the zip may be.
+    """
+    utf_8, cp949 = _decoded(name, "utf-8"), _decoded(name, "cp949")
+    if utf_8 is not None and (unicode or max(utf_8) > "\u0240" or utf_8.isascii()):
+        return utf_8
+    korean = _decoded(name, "euc-kr")
+    if korean is None and cp949 is not None and _in_own_words(cp949):
+        korean = cp949
+    return korean if korean is not None else name.decode("cp437")
+
+
+def _decoded(name: bytes, letters: str) -> str | None:
+    with suppress(UnicodeError):
+        return name.decode(letters)
+    return None
+
+
+def _in_own_words(text: str) -> bool:
+    """Whether Hangul stands in words of its own, unlike in a misread European name."""
+    words = re.findall(r"[^\W\d_]+", text)
+    hangul = [sum("가" <= letter <= "힣" for letter in word) for word in words]
+    own = sum(n for n, word in zip(hangul, words) if n == len(word))
+    return own > sum(hangul) - own
+
+
+def is_handed_in(name: str) -> bool:
+    """Whether a file's name is that of a notebook or of a zip."""
+    return name.lower().endswith((".ipynb", ".zip"))
+
+
+def ignored(name: str) -> bool:
+    """Whether nothing that is called so is anybody's work."""
+    return name in IGNORED or name.startswith("._")
+
+
+def _when(member: zipfile.ZipInfo) -> datetime | None:
+    try:
+        return datetime(*member.date_time)
+    except ValueError:
+        return None
+
+
+def why_not(what: str, error: Exception) -> str:
+    why = getattr(error, "strerror", None) or error  # without this machine's paths
+    return f"it cannot be {what}: {why or type(error).__name__}"

@@ -1,0 +1,205 @@
+"""Read what one student handed in, in a process of its own with bounds.
+
+`python -m classroom.teacher.reading` takes a job as JSON and prints one line of JSON
+for each thing that it found. What is too slow or too large ends this process, and costs
+nobody else.
+"""
+
+import ast
+import hashlib
+import json
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from classroom import ROOT
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import Unreadable, as_table, parse_notebook
+from classroom.notebook.pristine import Chapter, chapter_of, is_lesson, make_label
+from classroom.notebook.source_code import code_lines
+from classroom.teacher.archives import (
+    CLONE,
+    EMPTY,
+    NAME,
+    NOTHING,
+    OWN,
+    TEXT,
+    UNDATED,
+    Found,
+    Place,
+    Reader,
+    entries,
+    printable,
+    short,
+    why_not,
+)
+
+SECONDS = 10  # of a processor, for all that one student has handed in
+MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
+ANSWERS = 2 << 20  # characters of all answers of one student
+TOLD = 20  # things that are told of what one student handed in
+
+
+@dataclass
+class HandIn:
+    """A student's notebook of one chapter, and what is to be said of it."""
+
+    chapter: str
+    file: str
+    answers: dict[str, list[str]]
+    when: datetime | None = None
+    clock: str = ""  # who says when, or why nobody knows
+    late: bool = False
+    notes: list[str] = field(default_factory=list)
+    essences: dict[str, str] = field(default_factory=dict)  # by exercise
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as `json.dumps` takes it."""
+        return {**asdict(self), "when": self.when and self.when.isoformat()}
+
+    @classmethod
+    def from_json(cls, made: dict[str, Any]) -> "HandIn":
+        """Return what `as_json` was made from."""
+        when = made["when"] and datetime.fromisoformat(made["when"])
+        return cls(**{**made, "when": when})
+
+
+# --- notebooks ---------------------------------------------------------------------
+
+
+class IsAnother(Unreadable):
+    """A notebook is not graded, such as whoever hands in the whole course hands in."""
+
+
+class IsNothing(Unreadable):
+    """A file is no notebook, or a folder has none."""
+
+
+def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
+    """Yield a student's notebooks, and then what is to be said of all the rest."""
+    reader, graded, room = Reader(), False, ANSWERS
+    told = {Unreadable: [], IsAnother: [], IsNothing: []}
+    for place in places:
+        for found in reader.place(place):
+            try:
+                hand_in = read_found(found, place, chapters)
+                room -= sum(len(cell) for a in hand_in.answers.values() for cell in a)
+                if room < 0:
+                    raise Unreadable(f"with it, answers have over {ANSWERS:,} letters")
+            except Unreadable as error:
+                said = f"{found.name}: {short(printable(str(error)), TEXT)}"
+                told[type(error)].append(said)
+                continue
+            graded = True
+            yield hand_in
+    problems, others, nothing = told.values()
+    problems += [] if graded else others
+    if not (graded or problems):
+        problems = nothing[:3] or [f"{short(printable(places[0].name), NAME)}: {EMPTY}"]
+    yield from problems[:TOLD]
+    if len(problems) > TOLD:
+        yield f"and {len(problems) - TOLD:,} more things that cannot be read"
+
+
+def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
+    """Return the answers in one file that was found; raise Unreadable."""
+    if found.problem:
+        raise (IsNothing if found.problem in NOTHING else Unreadable)(found.problem)
+    try:
+        hand_in = read_hand_in(found.name, found.data, chapters)
+    except Unreadable:
+        raise
+    except Exception as error:  # one odd file must not hide the others
+        why = f"it cannot be read ({type(error).__name__}: {error})"
+        raise Unreadable(why) from None
+    hand_in.late, hand_in.clock = place.late, place.clock
+    if place.when == OWN:
+        hand_in.when = found.when
+        without = UNDATED if place.inside else CLONE
+        hand_in.clock = place.clock if found.when else without
+    elif place.when:
+        hand_in.when = datetime.fromisoformat(place.when)
+    return hand_in
+
+
+def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
+    """Return the answers in one notebook file; raise Unreadable."""
+    notebook = parse_notebook(data, name.split("/")[-1])
+    chapter = chapter_of(notebook, chapters)
+    if chapter is None:
+        raise IsAnother("it has no exercise that is graded here in it")
+    if is_lesson(notebook, chapter):
+        raise IsAnother("it is a lesson; what is graded stands in exercises/")
+    learner = Learner(notebook, chapter)
+    hand_in = HandIn(chapter.slug, name, learner.answers())
+    hand_in.essences = {n: essence("\n".join(c)) for n, c in hand_in.answers.items()}
+    kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
+    if kernel != "python":
+        written = short(printable(str(kernel)), NAME)
+        hand_in.notes.append(f"it was written for {written}; it is run by Python 3")
+    for exercise, place in learner.astray().items():
+        hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
+    missing = [
+        exercise
+        for exercise in chapter.exercises
+        if make_label("check", exercise) not in learner.labels
+    ]
+    if missing:
+        what = ", ".join(missing)
+        hand_in.notes.append(f"the check of {what} is not in it; ours was used")
+    return hand_in
+
+
+def essence(source: str) -> str:
+    """Return a hash of what is left of an answer without its comments and layout."""
+    try:
+        left = ast.dump(ast.parse(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        left = "\n".join(line.strip() for line in code_lines(source))
+    return hashlib.sha256(left.encode()).hexdigest()
+
+
+# --- the process -------------------------------------------------------------------
+
+
+def bound() -> None:
+    """Let this process have so much time and memory, and no more."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is to be said of a job: a zip to list, or places to read."""
+    if "zip" in job:
+        try:
+            with zipfile.ZipFile(job["zip"]) as archive:
+                for entry in entries(archive):
+                    yield {"parts": entry.parts, "folder": entry.is_folder}
+        except Exception as error:
+            yield {"problem": why_not("read", error)}
+        return
+    pristine = ROOT / "classroom" / "pristine"
+    chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
+    for found in read_places([Place(**each) for each in job["places"]], chapters):
+        note = isinstance(found, str)
+        yield {"note": found} if note else {"hand_in": found.as_json()}
+
+
+def main() -> None:
+    """Do a job that comes as JSON; the last line says that it is the last."""
+    bound()
+    for line in said_of(json.load(sys.stdin)):
+        print(json.dumps(line), flush=True)
+    print(json.dumps({"end": True}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,271 @@
+"""What comes out of grading: grades.csv, grades.json, a page for each student, and one
+for the teacher.
+
+A student's page says what was wrong, on which input, and which hint to read; nothing
+in it comes from a hidden check but that there was one.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from matplotlib.figure import Figure
+
+from classroom import ROOT
+from classroom.notebook.pristine import Chapter, Exercise
+from classroom.run.verdict import WORDS, Result
+from classroom.teacher.reading import HandIn
+
+TEMPLATES = ROOT / "classroom" / "templates"
+PASSED, TRIED, UNTOUCHED = "#4c8f5b", "#d98c5f", "#d0d4da"
+FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
+CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
+NOT_COMPARED = "passed", "blank", "ungraded"
+
+
+@dataclass
+class Student:
+    """One row of the grades: all that a student has handed in, and how it went."""
+
+    name: str
+    id: str
+    hand_ins: dict[str, HandIn] = field(default_factory=dict)  # by chapter
+    results: dict[str, Result] = field(default_factory=dict)  # by exercise
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def late(self) -> bool:
+        """Whether a notebook that counts was handed in late."""
+        return any(hand_in.late for hand_in in self.hand_ins.values())
+
+    @property
+    def page(self) -> str:
+        """The file name of the student's page, the same on every machine."""
+        name = unicodedata.normalize("NFC", self.name).lower()
+        words = re.sub(r"[\W_]+", "-", name)[:40].strip("-")
+        whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
+        return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what was handed in as `json.dumps` takes it, without the results."""
+        hand_ins = {slug: h.as_json() for slug, h in self.hand_ins.items()}
+        about = {"name": self.name, "id": self.id, "notes": self.notes}
+        return {**about, "hand_ins": hand_ins}
+
+    @classmethod
+    def from_json(cls, made: dict[str, Any]) -> "Student":
+        """Return what `as_json` was made from."""
+        hand_ins = {n: HandIn.from_json(each) for n, each in made["hand_ins"].items()}
+        return cls(**{**made, "hand_ins": hand_ins})
+
+    def remarks(self) -> list[str]:
+        """All that is to be said of what was handed in."""
+        return [
+            *self.notes,
+            *(f"{h.file}: {note}" for h in self.hand_ins.values() for note in h.notes),
+        ]
+
+
+@dataclass(frozen=True)
+class Course:
+    """What was graded: the exercises, and the points that they carry."""
+
+    chapters: list[Chapter]
+
+    @property
+    def exercises(self) -> dict[str, Exercise]:
+        return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
+
+    def points(self, name: str) -> int:
+        """The points of an exercise; building exercises carry none."""
+        for chapter in self.chapters:
+            if name in chapter.exercises:
+                return chapter.about["exercises"].get(name, {}).get("points", 0)
+        raise KeyError(name)
+
+    def earned(self, student: Student, name: str) -> int | None:
+        """The points that a student has for an exercise; None if it is not graded."""
+        found = student.results.get(name)
+        if found and found.status == "ungraded":
+            return None
+        return self.points(name) if found and found.status == "passed" else 0
+
+    def total(self, student: Student) -> int | None:
+        """The points that a student has for all of them; None if one is not graded."""
+        points = [self.earned(student, name) for name in self.exercises]
+        return None if None in points else sum(points)
+
+    @property
+    def most(self) -> int:
+        return sum(map(self.points, self.exercises))
+
+
+def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
+    """Write all files of the report into the folder `out`."""
+    course = Course(chapters)
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    (out / "students").mkdir(parents=True, exist_ok=True)
+    for old in (out / "students").glob("*.html"):
+        old.unlink()
+    page = templates.get_template("student.html")
+    for student in students:
+        text = page.render(student=student, course=course, words=WORDS, hint=hint)
+        (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
+    about = {"students": students, "course": course, "words": WORDS}
+    about |= {"tallies": tallies(students, course), "plot": plot(students, course)}
+    about |= {"wrong": frequent(students), "shared": shared(students)}
+    text = templates.get_template("class.html").render(**about)
+    (out / "index.html").write_text(text, "utf-8", "backslashreplace")
+    write_csv(out / "grades.csv", students, course)
+    write_json(out / "grades.json", students, course)
+
+
+def write_csv(path: Path, students: list[Student], course: Course) -> None:
+    """Write a row per student: points, or how an exercise without points went."""
+    safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
+    with path.open("w", **safe) as file:
+        sheet = csv.writer(file)
+        names = list(course.exercises)
+        sheet.writerow(["student", "id", *names, "points", "of", "late", "remarks"])
+        for student in students:
+            row = [student.name, student.id]
+            row += [cell(student, name, course) for name in names]
+            row += [course.total(student), course.most, "late" if student.late else ""]
+            sheet.writerow(
+                [*map(harmless, row), harmless("; ".join(student.remarks()))]
+            )
+
+
+def cell(student: Student, name: str, course: Course) -> int | str | None:
+    """Return what stands in the sheet for one exercise; nothing if it is not graded."""
+    found = student.results.get(name)
+    if course.points(name):
+        return course.earned(student, name)
+    return WORDS[found.status][0] if found else ""
+
+
+def harmless(value: Any) -> Any:
+    """Return what a spreadsheet shows as it is, and does not take for a formula.
+
+    Nor does one that splits a row at semicolons or tabs, or takes full-width signs.
+    """
+    if not isinstance(value, str):
+        return value
+    value = FORMULA.sub(r"\1'", value)
+    return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
+
+
+def write_json(path: Path, students: list[Student], course: Course) -> None:
+    """Write all that was found, for other programs."""
+    found = [
+        {
+            "student": student.name,
+            "id": student.id,
+            "late": student.late,
+            "points": course.total(student),
+            "of": course.most,
+            "remarks": student.remarks(),
+            "exercises": {
+                name: {
+                    "status": result.status,
+                    "points": course.earned(student, name),
+                    "of": course.points(name),
+                    "message": result.message,
+                }
+                for name, result in student.results.items()
+            },
+        }
+        for student in students
+    ]
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+# --- what the teacher's page shows ---------------------------------------------------
+
+
+def tallies(students: list[Student], course: Course) -> dict[str, Counter]:
+    """Return how often each status was found, by exercise."""
+    found = {name: Counter() for name in course.exercises}
+    for student in students:
+        for name, result in student.results.items():
+            found[name][result.status] += 1
+    return found
+
+
+def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
+    """Return the most frequent messages of wrong answers and their counts."""
+    found: dict[str, Counter] = defaultdict(Counter)
+    for student in students:
+        for name, result in student.results.items():
+            if result.message:
+                found[name][result.message] += 1
+    return {name: found[name].most_common(most) for name in sorted(found, key=number)}
+
+
+def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
+    """Return which students have the same wrong answer, as Python reads it, to what."""
+    found: dict[tuple, list[Student]] = defaultdict(list)
+    texts = {}
+    for student in students:
+        for hand_in in student.hand_ins.values():
+            for name, cells in hand_in.answers.items():
+                if student.results[name].status not in NOT_COMPARED:
+                    key = name, hand_in.essences[name]
+                    found[key].append(student)
+                    texts[key] = "\n".join(cells)
+    groups = [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
+    return sorted(groups, key=lambda group: (number(group[0]), group[1][0].name))
+
+
+def number(name: str) -> tuple[int, ...]:
+    """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
+    return tuple(map(int, name.split(".")))
+
+
+def hint(exercise: Exercise, result: Result) -> str:
+    """Return where a student may look next."""
+    if result.status in NOT_COMPARED or not exercise.hints:
+        return ""
+    return f"Hint 1 of exercise {exercise.name} stands folded below its text."
+
+
+def plot(students: list[Student], course: Course) -> str:
+    """Draw how each exercise went, and how the points are spread, as a data URI."""
+    found, names = tallies(students, course), list(course.exercises)
+    figure = Figure(figsize=(10, 1.9 + 0.24 * len(names)), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    passed = [found[name]["passed"] for name in names]
+    blank = [found[name]["blank"] for name in names]
+    none = [found[name]["ungraded"] for name in names]
+    tried = [found[n].total() - sum(b) for n, *b in zip(names, passed, blank, none)]
+    start = [0] * len(names)
+    kinds = ("passed", passed, PASSED), ("wrong or stopped", tried, TRIED)
+    for label, counts, color in (*kinds, ("not filled in", blank, UNTOUCHED)):
+        left.barh(names, counts, left=start, color=color, label=label)
+        start = [a + b for a, b in zip(start, counts)]
+    left.invert_yaxis()
+    left.set(xlabel="students", ylabel="exercise", title="How each exercise went")
+    figure.legend(loc="outside lower left", ncols=3, fontsize="small", frameon=False)
+    totals = [course.total(student) for student in students]
+    totals = [points for points in totals if points is not None]
+    bins = [k - 0.5 for k in range(course.most + 2)]
+    right.hist(totals, bins=bins, color=PASSED, edgecolor="white")
+    right.set(xlabel=f"points, of {course.most}", ylabel="students", title="Points")
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=110)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()

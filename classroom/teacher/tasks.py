@@ -1,0 +1,167 @@
+"""Grade each set of answers as a task of its own.
+
+So what one submission does costs nobody else anything.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from classroom import ROOT
+from classroom.notebook.files import write_whole
+from classroom.notebook.graft import graft
+from classroom.run.answers import run_notebooks
+from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
+from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
+from classroom.teacher.reading import HandIn
+
+MESSAGE = 2_000  # characters of what is told of one exercise
+KINDS = {".py", ".md", ".ipynb", ".safetensors"}
+WORDY = {"wrong", "error"}  # what a second run finds the words for
+Tasks = dict[str, tuple]  # by key, what grade_answers is called with
+Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
+
+
+# --- one task -----------------------------------------------------------------------
+
+
+def grade_answers(
+    slug: str,
+    answers: dict[str, list[str]],
+    seed: str,
+    timeout: float,
+    safe: bool = True,
+) -> dict[str, tuple[str, str]]:
+    """Return status and message by exercise, as check has them, for one notebook.
+
+    A wrong answer's message comes from a second run without hidden checks, so that
+    nothing of these can get into it.
+    """
+    chapter = pristine(slug)
+    hidden = hidden_checks(slug, own_seed(seed, slug, answers))
+    folder = None if safe else ROOT / "exercises"
+    (events,), said = run_notebooks([graft(chapter, answers, hidden)], timeout, folder)
+    first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
+    second: dict[str, Result] = {}
+    if any(
+        verdict.status in WORDY and not verdict.message for verdict in first.values()
+    ):
+        (events,), said = run_notebooks([graft(chapter, answers)], timeout, folder)
+        second = {n: judged(n, events, timeout, said, "check") for n in answers}
+    grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
+    for name, verdict in first.items():
+        message = verdict.message or second.get(name, verdict).message
+        grades[name] = verdict.status, message[:MESSAGE]
+    return grades
+
+
+def judged(
+    name: str, events: list[dict], timeout: float, said: str, last: str
+) -> Result:
+    """Return the result of an exercise, of messages only what may be shown.
+
+    In a run with hidden checks that is what does not come from the kernel.
+    """
+    found = result(name, events, timeout, said, last)
+    here = [e["failed"] for e in events if e["exercise"] in (name, None)]
+    stopped = [failed for failed in here if failed in STOPPED]
+    if found.status != "passed" and stopped:
+        return Result(*STOPPED[stopped[0]](timeout))
+    if last == "check" or found.message == OTHER_INPUTS:
+        return found
+    return Result(found.status)
+
+
+# --- all tasks ----------------------------------------------------------------------
+
+
+def key_of(hand_in: HandIn, settings: tuple[str, float, bool]) -> str:
+    """Return a name for a task: the same one for what gives the same grades."""
+    what = [hand_in.chapter, hand_in.answers, *settings, course_digest()]
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:20]
+
+
+class Ledger:
+    """What has been graded so far, a line each in a file; it survives an interrupt."""
+
+    def __init__(self, path: Path):
+        self.path, self.known = path, {}
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        for line in lines:
+            with suppress(ValueError, KeyError):  # a line that was broken off
+                entry = json.loads(line)
+                self.known[entry["key"]] = entry["grades"]
+        write_whole(path, "".join(map(self.line, self.known)))
+
+    def line(self, key: str) -> str:
+        """Return what the file says of one task."""
+        return json.dumps({"key": key, "grades": self.known[key]}) + "\n"
+
+    def add(self, key: str, grades: dict[str, tuple[str, str]]) -> None:
+        """Write down one notebook's grades."""
+        self.known[key] = grades
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(self.line(key))
+
+
+def run_tasks(
+    run: Callable[[Tasks], Iterator[Outcome]],
+    tasks: dict[str, HandIn],
+    ledger: Ledger,
+    settings: tuple[str, float, bool],
+    console: Console,
+) -> dict[str, str]:
+    """Grade what is not in the ledger yet, and write each down as it is done.
+
+    Returns what hindered the tasks that could not be graded, by key.
+    """
+    new = {key: each for key, each in tasks.items() if key not in ledger.known}
+    left = {key: (each.chapter, each.answers, *settings) for key, each in new.items()}
+    hindered = {}
+    with Progress(console=console, transient=True) as progress:
+        done = len(tasks) - len(left)
+        bar = progress.add_task("grading", total=len(tasks), completed=done)
+        for key, grades, problem in run(left):
+            if problem:
+                hindered[key] = problem[:MESSAGE]
+            else:
+                ledger.add(key, grades)
+            progress.advance(bar)
+    return hindered
+
+
+def run_here(tasks: Tasks) -> Iterator[Outcome]:
+    """Yield what came of each task as it is done, on all cores of this machine.
+
+    The threads end with the command: nobody who presses Ctrl-C waits for them.
+    """
+    with ThreadPool(os.cpu_count()) as pool:
+        yield from pool.imap_unordered(_outcome, tasks.items())
+
+
+def _outcome(task: tuple[str, tuple]) -> Outcome:
+    key, words = task
+    try:
+        return key, grade_answers(*words), ""
+    except Exception as error:
+        return key, {}, f"{type(error).__name__}: {error}"
+
+
+@cache
+def course_digest() -> str:
+    """Return a hash of what grades depend on: the package, sources and this folder."""
+    parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
+    paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
+    paths += sorted((ROOT / "classroom").rglob("*.py"))
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()

@@ -1,0 +1,226 @@
+"""A page that has run is what the package uses; a failed check takes it back."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import minigrad
+from classroom.cell import pages
+from minigrad import Tensor, fast
+from minigrad.rules import pointwise, reductions
+from minigrad.scalar import value
+from minigrad.scalar.value import Value
+
+
+@pytest.fixture(autouse=True)
+def package_as_before():
+    """After each test the package is its own again: what was kept goes, too."""
+    yield
+    pages._on_trial[:0], pages._kept[:] = pages._kept, []
+    pages.restore()
+
+
+def run_page(source, namespace=None):
+    namespace = {} if namespace is None else namespace
+    pages.lend(source, namespace)
+    exec(source, namespace)
+    pages.install(source, namespace)
+    return namespace
+
+
+METHOD = """\
+# minigrad/value.py
+class Value:
+    ...
+    def __add__(self, other):
+        return Value(42.0)
+"""
+
+
+def test_a_method_is_used_by_the_package_at_once():
+    namespace = run_page(METHOD)
+    assert (Value(1.0) + 1.0).data == 42.0
+    assert (1.0 - Value(1.0)).data == 0.0  # the rest of the class stays
+    assert namespace["Value"] is Value
+    assert pages.is_live(Value.__add__)
+    assert not pages.is_live(Value.__mul__)
+
+
+def test_the_walk_heeds_a_page_that_notes_writes():
+    page = "# minigrad/graph/saved_values.py\n"
+    run_page(page + inspect.getsource(fast.plain_wrote))
+    x = minigrad.ones(3, requires_grad=True)
+    y = (x * x).sum()
+    x.detach()[0] = 9
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_restore_brings_the_package_back():
+    before = Value.__add__
+    run_page(METHOD)
+    assert Value.__add__ is not before
+    pages.restore()
+    assert Value.__add__ is before
+    assert (Value(1.0) + 1.0).data == 2.0
+
+
+def test_restore_removes_a_method_that_the_package_does_not_have():
+    run_page("# minigrad/value.py\nclass Value:\n    def cube(self): return self**3\n")
+    assert Value(2.0).cube().data == 8.0
+    pages.restore()
+    assert not hasattr(Value, "cube")
+
+
+def test_what_was_kept_is_what_a_later_failure_restores():
+    run_page(METHOD)
+    pages.keep()
+    kept = Value.__add__
+    run_page(METHOD.replace("42.0", "43.0"))
+    assert (Value(1.0) + 1.0).data == 43.0
+    pages.restore()
+    assert Value.__add__ is kept
+    run_page(f"{METHOD.replace('return Value(42.0)', 'return other')}")
+    pages.restore()
+    assert (Value(1.0) + 1.0).data == 42.0
+
+
+def test_a_function_replaces_every_holder():
+    page = """\
+# minigrad/value.py
+def topological_order(root):
+    return []
+"""
+    before = value.topological_order
+    namespace = run_page(page, {"order": before, "_5": before})
+    assert value.topological_order is namespace["topological_order"] is not before
+    assert namespace["order"] is namespace["topological_order"]
+    assert namespace["_5"] is before
+    pages.restore()
+    assert value.topological_order is namespace["topological_order"] is before
+
+
+def test_a_page_sees_the_names_of_its_file_and_shares_its_variables():
+    namespace = run_page("# minigrad/value.py\nunary = f = math.sin\n")
+    assert namespace["unary"] is value.unary  # the package's variable stays the one
+    assert namespace["f"] is value.math.sin
+    assert namespace["Value"] is Value
+
+
+@pytest.mark.parametrize(
+    "source", ["x = 1", "", "# a comment\n# minigrad/value.py", "# minigrad/value.py x"]
+)
+def test_other_cells_are_no_pages(source):
+    assert pages.page_of(source) is None
+
+
+def test_a_page_of_a_file_that_does_not_exist_is_named():
+    with pytest.raises(LookupError, match="no minigrad/vale.py in the package"):
+        pages.page_of("# minigrad/vale.py\n")
+
+
+RULE = """\
+# minigrad/ops.py
+mul = Op("Mul", np.multiply, a=lambda g, b: g * b * 10, b=lambda g, a: g * a)
+"""
+
+
+def slopes(f):
+    x, y = (minigrad.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+    f(x, y).backward()
+    return x.grad.item(), y.grad.item()
+
+
+def test_a_rule_is_used_by_operators_methods_and_functions_at_once():
+    before, method = pointwise.mul, Tensor.__mul__
+    namespace = run_page(RULE)
+    assert pointwise.mul is before and namespace["mul"] is before
+    assert Tensor.__mul__ is method and pages.is_live(pointwise.mul)
+    for f in (lambda x, y: x * y, Tensor.mul, minigrad.mul, pointwise.mul):
+        assert slopes(f) == (30.0, 2.0)
+    pages.restore()
+    assert slopes(lambda x, y: x * y) == (3.0, 2.0) and not pages.is_live(pointwise.mul)
+
+
+def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
+    run_page(
+        "# minigrad/ops.py\n"
+        "tanh = Op('Tanh', lambda a, twist=2.0: np.tanh(a) * twist,\n"
+        "          a=lambda g, y, twist: g * twist)\n"
+    )
+    x = minigrad.tensor(0.5, requires_grad=True)
+    x.tanh().backward()
+    assert x.grad.item() == 2.0 and x.tanh(3.0).item() > 1
+    pages.restore()
+    x.grad = None
+    x.tanh().backward()
+    assert x.grad.item() == pytest.approx(1 - np.tanh(0.5) ** 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["mul", "tanh", "sum", "relu"])
+def test_all_kinds_of_rules_can_take_each_others_place(name):
+    assert getattr(pointwise, name, reductions.sum).method.__code__.co_freevars == (
+        "op",
+    )
+
+
+def test_a_rule_with_a_parameter_more_takes_the_place_of_an_operators():
+    run_page(
+        "# minigrad/ops.py\n"
+        "mul = Op('Mul', lambda a, b, twice=2: a * b * twice,\n"
+        "         a=lambda g, b: g * b, b=lambda g, a: g * a)\n"
+    )
+    assert slopes(lambda x, y: x * y) == (3.0, 2.0)
+    pages.restore()
+    assert (minigrad.ones(1) * 3.0).item() == 3.0
+
+
+def test_a_kept_rule_survives_the_failure_of_a_later_one():
+    run_page(RULE)
+    pages.keep()
+    run_page(RULE.replace("* 10", "* 100"))
+    assert slopes(lambda x, y: x * y)[0] == 300.0
+    pages.restore()
+    assert slopes(lambda x, y: x * y)[0] == 30.0
+    run_page(RULE.replace(" * 10", ""))
+    pages.keep()
+    assert slopes(lambda x, y: x * y)[0] == 3.0
+
+
+def test_pythons_own_functions_stay_pythons_own():
+    page = "# minigrad/reductions.py\nsum = Op('Sum', reduction(np.add), a=spread)"
+    namespace = run_page(page, {})
+    assert "sum" not in namespace and "max" not in namespace
+    assert pages.is_live(reductions.sum)
+    assert namespace["spread"] is reductions.spread
+
+
+def test_a_static_method_is_live():
+    page = "# minigrad/autograd.py\nclass Checkpoint:\n    ...\n\n"
+    page += "    @staticmethod\n    def backward(ctx, *grads):\n        return 1"
+    run_page(page)
+    assert pages.is_live(minigrad.autograd.Checkpoint.backward)
+    assert not pages.is_live(minigrad.autograd.Checkpoint.forward)
+
+
+LAYER = """\
+# minigrad/nn/linear.py
+class Linear(Module):
+    ...
+    def __init__(self, in_features, out_features, bias=True):
+        super().__init__()
+        self.weight = Parameter(creation.ones(out_features, in_features))
+        self.register_parameter("bias", None)
+    @property
+    def kind(self):
+        return super().extra_repr()
+"""
+
+
+def test_super_in_a_method_is_the_packages():
+    run_page(LAYER)
+    layer = minigrad.nn.Linear(2, 1)
+    assert layer(minigrad.ones(1, 2)).tolist() == [[2.0]]
+    assert [name for name, _ in layer.named_parameters()] == ["weight"]
+    assert layer.kind == ""
