@@ -373,8 +373,9 @@ def test_a_parameter_is_a_leaf_on_the_memory_it_is_given():
 
 PRINTED = {
     "nn.Linear(2, 3, bias=False)": "Linear(in_features=2, out_features=3)",
-    "nn.Conv2d(1, 2, 3)": "Conv2d(in_channels=1, out_channels=2, kernel_size=(3, 3), "
-    "stride=(1, 1), padding=(0, 0))",
+    "nn.Conv2d(1, 2, 3)": "Conv2d(1, 2, kernel_size=(3, 3), stride=(1, 1))",
+    "nn.Conv2d(4, 2, (1, 3), 2, 1, bias=False)": "Conv2d(4, 2, kernel_size=(1, 3), "
+    "stride=(2, 2), padding=(1, 1), bias=False)",
     "nn.Identity()": "Identity()",
     "nn.GELU('tanh')": "GELU(approximate='tanh')",
     "nn.ModuleList([nn.Tanh()])": "ModuleList(\n  (0): Tanh()\n)",

@@ -137,10 +137,11 @@ class Tensor(ArrayLike, Methods):
         """The tensor whose memory a view shows; None for one that is no view."""
         return None if self.source is None else self.source[0]
 
-    def shows_memory_of(self, other: "Tensor") -> None:
-        """Remember whose memory this is a view of, and since when."""
-        if saved_values.storage(self.array) is saved_values.storage(other.array):
-            base = other if other._base is None else other._base
+    def note_base(self, source: "Tensor") -> None:
+        """Remember whose memory this is a view of, and since when, if it is one."""
+        storage = saved_values.storage
+        if self.array.base is not None and storage(self.array) is storage(source.array):
+            base = source if source._base is None else source._base
             self.source = base, next(saved_values.numbers)
 
     def check_view(self) -> None:

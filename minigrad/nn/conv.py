@@ -171,3 +171,9 @@ class Conv2d(Module):
 
     def forward(self, input):
         return conv2d(input, self.weight, self.bias, self.stride, self.padding)
+
+    def extra_repr(self):
+        words = f"{self.in_channels}, {self.out_channels}, "
+        words += f"kernel_size={self.kernel_size}, stride={self.stride}"
+        words += f", padding={self.padding}" if any(self.padding) else ""
+        return words + ", bias=False" * (self.bias is None)

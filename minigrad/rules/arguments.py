@@ -77,7 +77,8 @@ def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
     return y.astype(default) if y.dtype == float64 and not floats else y
 
 
-def check_arrays(name: str, first: Any, *rest: Any) -> None:
-    """Raise TypeError unless there is an array, or a number of NumPy's."""
-    if not any(isinstance(x, Array | np.generic) for x in flat([first, *rest])):
-        raise errors.not_a_tensor(name.lower(), first)
+def on_arrays(op: Any, *values: Any) -> Any:
+    """Return the bare result for bare arrays; TypeError if there is none among them."""
+    if not any(isinstance(x, Array | np.generic) for x in flat(values)):
+        raise errors.not_a_tensor(op.name.lower(), values[0])
+    return parted(op.forward(*values))[0]

@@ -14,9 +14,9 @@ from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import walk
 from minigrad.rules.arguments import (
     bare,
-    check_arrays,
     flat,
     in_order,
+    on_arrays,
     parameters_of,
     parted,
     settled,
@@ -56,23 +56,19 @@ class Op:
     def __call__(self, *args, **kwargs):
         """Compute the result; record a node, if an argument requires grad."""
         values = dict(zip(self.parameters, in_order(self, args, kwargs)))
-        if [*values] == ["a", "b"]:
-            values["a"], values["b"] = alike(**values)
-        first, *_ = values.values()
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula calls, and wants an array
-            check_arrays(self.name, *values.values())
-            return parted(self.forward(*values.values()))[0]
+            return on_arrays(self, *values.values())
+        if [*values] == ["a", "b"]:
+            values["a"], values["b"] = alike(**values)
         arrays = {name: bare(value) for name, value in values.items()}
         with np.errstate(all="ignore"):  # log(0) is -inf, without a word
             y, extras = parted(self.forward(*arrays.values()))
         result = Tensor(settled(y, tensors))
         targets = [edge(x) for name in self.formulas for x in flat([values[name]])]
         if any(targets) and recording.on and result.is_floating_point():
-            known = arrays | extras | {"y": result.array}
-            result.edge = self.record(targets, known)
-        if result.array.base is not None and isinstance(first, Tensor):
-            result.shows_memory_of(first)
+            result.edge = self.record(targets, arrays | extras | {"y": result.array})
+        result.note_base(tensors[0])
         return result
 
     def record(self, targets: list, known: dict[str, Any]) -> Node:

@@ -68,10 +68,11 @@ mean = Op(
 
 
 def to_extremes(g, a, y, dim, keepdim):
-    """Share g evenly between the places where a has the extreme value y, or nan."""
-    hit = (a == spread(y, a.shape, dim, keepdim)) | (a != a)
-    hits = cast(hit, g.dtype, hit.dtype).sum(axis=axes(dim), keepdims=keepdim)
-    return np.where(hit, spread(g / hits, a.shape, dim, keepdim), 0)
+    """Share g evenly between the places where a has the extreme value y."""
+    hit = a == spread(y, a.shape, dim, keepdim)
+    hit = cast(hit, g.dtype, hit.dtype)
+    hits = hit.sum(axis=axes(dim), keepdims=keepdim)
+    return hit * spread(g / hits, a.shape, dim, keepdim)
 
 
 amax = Op("Amax", reduction(np.maximum), a=to_extremes)
