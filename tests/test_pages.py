@@ -133,10 +133,10 @@ def slopes(f):
 
 
 def test_a_rule_is_used_by_operators_methods_and_functions_at_once():
-    before, method = pointwise.mul, Tensor.__mul__
+    before = pointwise.mul
     namespace = run_page(RULE)
-    assert pointwise.mul is before and namespace["mul"] is before
-    assert Tensor.__mul__ is method and pages.is_live(pointwise.mul)
+    assert pointwise.mul is namespace["mul"] is Tensor.__dict__["mul"] is not before
+    assert pages.is_live(pointwise.mul)
     for f in (lambda x, y: x * y, Tensor.mul, minigrad.mul, pointwise.mul):
         assert slopes(f) == (30.0, 2.0)
     pages.restore()
@@ -156,13 +156,6 @@ def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
     x.grad = None
     x.tanh().backward()
     assert x.grad.item() == pytest.approx(1 - np.tanh(0.5) ** 2, rel=1e-6)
-
-
-@pytest.mark.parametrize("name", ["mul", "tanh", "sum", "relu"])
-def test_all_kinds_of_rules_can_take_each_others_place(name):
-    assert getattr(pointwise, name, reductions.sum).method.__code__.co_freevars == (
-        "op",
-    )
 
 
 def test_a_rule_with_a_parameter_more_takes_the_place_of_an_operators():
