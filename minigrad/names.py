@@ -18,8 +18,8 @@ from minigrad.rules.joining import cat, stack
 from minigrad.rules.matrix_products import matmul
 from minigrad.rules.pointwise import (
     abs, add, clamp, clone, cos, div, exp, isnan, log, log1p, masked_fill, maximum,
-    minimum, mul, neg, pow, reciprocal, relu, sigmoid, sign, sin, sqrt, square, sub,
-    tanh, where,
+    minimum, mul, neg, pow, reciprocal, relu, rsqrt, sigmoid, sign, sin, sqrt, square,
+    sub, tanh, where,
 )
 from minigrad.rules.reductions import (
     all, allclose, amax, amin, any, argmax, argmin, equal, max, mean, min, norm, std,

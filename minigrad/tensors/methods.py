@@ -3,6 +3,7 @@
 The rules are made of Tensors, so that the class cannot name them where it is written:
 here they become its methods.
 """
+# ruff: noqa: I001
 
 import numpy as np
 
@@ -47,77 +48,22 @@ class Methods:
     from minigrad.rules.indexing import split, unbind
     from minigrad.rules.matrix_products import matmul
     from minigrad.rules.pointwise import (
-        abs,
-        add,
-        clamp,
-        clone,
-        cos,
-        div,
-        exp,
-        isnan,
-        log,
-        log1p,
-        masked_fill,
-        maximum,
-        minimum,
-        mul,
-        neg,
-        pow,
-        reciprocal,
-        relu,
-        sigmoid,
-        sign,
-        sin,
-        sqrt,
-        square,
-        sub,
-        tanh,
+        abs, add, clamp, clone, cos, div, exp, isnan, log, log1p, masked_fill, maximum,
+        minimum, mul, neg, pow, reciprocal, relu, rsqrt, sigmoid, sign, sin, sqrt,
+        square, sub, tanh,
     )
     from minigrad.rules.reductions import (
-        all,
-        allclose,
-        amax,
-        amin,
-        any,
-        argmax,
-        argmin,
-        equal,
-        max,
-        mean,
-        min,
-        norm,
-        std,
-        sum,
-        var,
+        all, allclose, amax, amin, any, argmax, argmin, equal, max, mean, min, norm,
+        std, sum, var,
     )
     from minigrad.rules.shape import (
-        broadcast_to,
-        contiguous,
-        expand,
-        flatten,
-        permute,
-        reshape,
-        squeeze,
-        t,
-        transpose,
-        tril,
-        unsqueeze,
-        view,
+        broadcast_to, contiguous, expand, flatten, permute, reshape, squeeze, t,
+        transpose, tril, unsqueeze, view,
     )
     from minigrad.rules.softmax import log_softmax, logsumexp, softmax
     from minigrad.tensors.in_place import (
-        add_,
-        clamp_,
-        copy_,
-        div_,
-        fill_,
-        masked_fill_,
-        mul_,
-        normal_,
-        pow_,
-        sub_,
-        uniform_,
-        zero_,
+        add_, clamp_, copy_, div_, fill_, masked_fill_, mul_, normal_, pow_, sub_,
+        uniform_, zero_,
     )
     # fmt: on
 
