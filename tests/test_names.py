@@ -5,35 +5,31 @@ import pytest
 import minigrad
 
 OPERATIONS = """
-    add sub mul true_divide pow maximum minimum where clamp neg abs exp log log1p
-    sqrt rsqrt square reciprocal sin cos tan tanh sinh cosh sigmoid erf sign floor
-    ceil round eq ne lt le gt ge logical_not relu matmul mm bmm mv dot outer einsum
-    sum mean var std prod amax amin max min logsumexp cumsum norm argmax argmin all
-    any reshape view flatten transpose swapaxes permute t T mT squeeze unsqueeze
-    expand broadcast_to repeat cat stack split chunk unbind flip roll tril triu
-    index_select gather masked_fill softmax log_softmax clone detach requires_grad_
-    retain_grad backward register_hook item numpy tolist shape ndim size numel dtype
-    stride is_contiguous data_ptr
-    is_leaf grad_fn grad requires_grad add_ mul_ zero_ copy_ sub_ div_ fill_ tensor
-    zeros ones full arange linspace eye rand randn randint zeros_like ones_like
-    full_like rand_like randn_like manual_seed from_numpy no_grad enable_grad
-    set_grad_enabled is_grad_enabled float32 float64 int64 bool save load
+    add sub mul pow maximum minimum where clamp neg abs exp log log1p sqrt rsqrt
+    square reciprocal sin cos tanh sigmoid sign relu matmul sum mean var std amax
+    amin max min logsumexp norm argmax argmin all any reshape view flatten transpose
+    permute t T mT squeeze unsqueeze expand broadcast_to cat stack split unbind tril
+    masked_fill softmax log_softmax clone detach requires_grad_ retain_grad backward
+    register_hook item numpy tolist shape ndim size numel dtype is_leaf grad_fn grad
+    requires_grad add_ mul_ zero_ copy_ sub_ div_ fill_ tensor zeros ones full
+    arange linspace eye rand randn randint zeros_like ones_like rand_like randn_like
+    manual_seed from_numpy no_grad enable_grad set_grad_enabled is_grad_enabled
+    float32 float64 int64 bool save load
 """
 PLACES = {
     "nn.functional": """relu gelu sigmoid tanh softmax log_softmax linear conv2d pad
-        max_pool2d batch_norm layer_norm embedding dropout cross_entropy mse_loss
-        binary_cross_entropy_with_logits
+        max_pool2d batch_norm layer_norm embedding dropout cross_entropy
+        mse_loss binary_cross_entropy_with_logits
         scaled_dot_product_attention""",
     "nn": """Module Parameter Sequential ModuleList Linear Conv2d BatchNorm1d
-        BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d AdaptiveAvgPool2d
-        ReLU GELU Sigmoid Tanh Softmax MSELoss CrossEntropyLoss BCEWithLogitsLoss
-        Identity""",
+        BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d
+        AdaptiveAvgPool2d ReLU GELU Sigmoid Tanh Softmax MSELoss
+        CrossEntropyLoss BCEWithLogitsLoss Identity""",
     "nn.init": "uniform_ normal_ constant_ zeros_ ones_ kaiming_normal_",
     "nn.utils": "clip_grad_norm_",
     "optim": "SGD Adam AdamW Optimizer",
     "optim.lr_scheduler": "LRScheduler StepLR CosineAnnealingLR LambdaLR",
-    "autograd": """grad backward Function gradcheck gradgradcheck detect_anomaly
-        set_detect_anomaly""",
+    "autograd": "grad backward Function gradcheck gradgradcheck detect_anomaly",
     "utils.data": "Dataset TensorDataset DataLoader",
 }
 

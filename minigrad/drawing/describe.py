@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from minigrad.graph.node import AccumulateGrad
@@ -160,8 +161,12 @@ def arguments(node: GraphNode) -> list[tuple[Any, None]]:
     names = getattr(node.op, "formulas", ())
     if len(names) != len(node.targets):  # a list of tensors is one argument
         return [(target, None) for target in node.targets if target is not None]
-    arrays = [(node.saved or {}).get(name) for name in names]
-    constants = [Tensor(x) if isinstance(x, ndarray) else None for x in arrays]
+    values = [(node.saved or {}).get(name) for name in names]
+    numbers = ndarray | float | int
+    constants = [
+        Tensor(np.asarray(x, np.result_type(x))) if isinstance(x, numbers) else None
+        for x in values
+    ]
     return known(zip(node.targets, constants))
 
 
