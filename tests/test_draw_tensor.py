@@ -480,7 +480,7 @@ def test_a_network_that_fails_is_as_it_was():
     with pytest.raises(ValueError):
         draw(model, minigrad.ones(8, 3))
     assert not any(p.requires_grad for p in model.parameters())
-    assert not any(m._after for m in model.modules())
+    assert not any(m._forward_hooks for m in model.modules())
 
 
 # Nodes

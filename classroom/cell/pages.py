@@ -124,7 +124,7 @@ def _replace(module: ModuleType, name: str, namespace: dict) -> None:
                 holder[key] = newer
                 _on_trial.append(Replaced(holder, key, older, newer))
     for key, value in list(vars(Tensor).items()):
-        if value is older or value is getattr(older, "method", Tensor):
+        if value is older:
             setattr(Tensor, key, newer)
             _on_trial.append(Replaced(Tensor, key, value, newer))
 

@@ -46,7 +46,7 @@ class Module:
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
-        self.__dict__.update(_before={}, _after={})
+        self.__dict__["_forward_hooks"] = {}
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module writes its own."""
@@ -55,12 +55,8 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._before.values()):
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
         out = self.forward(*args, **kwargs)
-        for hook in list(self._after.values()):
+        for hook in list(self._forward_hooks.values()):
             changed = hook(self, args, out)
             out = out if changed is None else changed
         return out
@@ -68,8 +64,8 @@ class Module:
     def register_forward_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(module, args, output) after forward; it may replace the output."""
         key = object()
-        self._after[key] = hook
-        return RemovableHandle(lambda: self._after.pop(key, None))
+        self._forward_hooks[key] = hook
+        return RemovableHandle(lambda: self._forward_hooks.pop(key, None))
 
     # Attributes
 
