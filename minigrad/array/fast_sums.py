@@ -75,6 +75,7 @@ def tops(a, dim):
         rows = a.reshape(-1, a.shape[-1])
         largest = rows[np.arange(len(rows)), rows.argmax(axis=1)]
         return largest.reshape(*a.shape[:-1], 1)
+    a = a if a.dtype.kind == "f" else a.astype(float32)
     return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
 
 

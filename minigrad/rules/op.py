@@ -150,7 +150,11 @@ def alike(a: Any, b: Any) -> tuple[Any, Any]:
 
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
     """Return `a` with numbers of another dtype; `a` itself if they are that already."""
-    return a if a.array.dtype == dtype else cast(a, dtype, a.array.dtype)
+    if a.array.dtype == dtype:
+        return a
+    if not a.requires_grad:
+        return Tensor(a.array.astype(dtype))
+    return cast(a, dtype, a.array.dtype)
 
 
 def called(name: str, tensor: Tensor) -> Tensor:

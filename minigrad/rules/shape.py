@@ -38,9 +38,16 @@ unsqueezed = Op(
 expanded = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
 tril = Op(
     "Tril",
-    lambda a, diagonal=0: np.tril(a, diagonal),
+    lambda a, diagonal=0: np.tril(matrices(a), diagonal),
     a=lambda g, diagonal: np.tril(g, diagonal),
 )
+
+
+def matrices(a):
+    """Return an array that has two axes at least; RuntimeError for another."""
+    if a.ndim < 2:
+        raise RuntimeError(f"expected at least 2 dimensions, got the shape {a.shape}")
+    return a
 
 
 def ones_among(a, dim):
