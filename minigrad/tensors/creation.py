@@ -118,6 +118,8 @@ def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor
     floats = any(isinstance(x, float) for x in (start, end, step))
     if floats and dtype and as_dtype(dtype).kind != "f":
         raise TypeError("arange: give integers where the result is to hold integers")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"arange: no way from {start} to {end} in steps of {step}")
     array = np.arange(start, end, step)
     return made(array, dtype or (default if floats else int64), **options)
 
