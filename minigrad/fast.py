@@ -21,7 +21,6 @@ from minigrad.rules.op import Op, edge
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
 plain_call, plain_walk, plain_wrote = Op.__call__, walk.walk, saved_values.wrote
-plain_shares = Op.shares, Node.shares
 newest_write = [0]
 
 
@@ -111,7 +110,7 @@ def suit(x: Any, z: Any) -> bool:
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
-    others = (Op.shares, Node.shares, saved_values.wrote) != (*plain_shares, wrote)
+    others = (Op.shares, Node.shares, saved_values.wrote) != AS_KNOWN
     recorded = any(isinstance(g, Tensor) for g in roots.values())
     if inputs or anomaly.on or others or recorded:
         return plain_walk(roots, inputs, retain_graph)
@@ -163,6 +162,9 @@ def wrote(array: ndarray) -> None:
     """Note a write, and that it is the newest: nodes made later need no check."""
     plain_wrote(array)
     newest_write[0] = next(saved_values.numbers)
+
+
+AS_KNOWN = Op.shares, Node.shares, wrote  # a page that replaces one of them is heeded
 
 
 def install() -> None:

@@ -47,9 +47,9 @@ def make_courses(place):
                 write_notebook(root / part / f"{number}_more.ipynb", notebook)
     for root in (folder, newer):
         for path in (ROOT / "classroom").rglob("*.py"):
-            place = root / path.relative_to(ROOT)
-            place.parent.mkdir(exist_ok=True)
-            shutil.copy(path, place)
+            target = root / path.relative_to(ROOT)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(path, target)
         (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\n__pycache__/\n")
         (root / "classroom" / "journal.py").open("a").write(f"# {root.name}\n")
     upstream = place / "upstream"

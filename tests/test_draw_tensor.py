@@ -471,7 +471,7 @@ def test_drawing_a_network_changes_nothing():
     assert [p.edge for p in block.parameters()] == edges and not x.requires_grad
     for name, tensor in block.state_dict().items():
         assert (tensor.numpy() == state[name]).all()
-    assert not any(m._before or m._after for m in block.modules())
+    assert not any(m._forward_hooks for m in block.modules())
 
 
 def test_a_network_that_fails_is_as_it_was():

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from IPython import get_ipython
 
+import minigrad.names  # noqa: F401, all that a page may replace has to be loaded
 from minigrad.array.protocols import functions, ufuncs
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
@@ -115,9 +116,11 @@ def _replace(module: ModuleType, name: str, namespace: dict) -> None:
     older, newer = vars(module).get(name), namespace[name]
     if older is None or older is newer:
         return
-    namespace[name] = older
     holders = [vars(m) for key, m in sys.modules.items() if _in_package(key)]
-    for holder in [*holders, namespace, ufuncs, functions]:
+    if not hasattr(builtins, name):  # `sum` stays Python's in a notebook
+        namespace[name] = older
+        holders.append(namespace)
+    for holder in [*holders, ufuncs, functions]:
         for key, value in list(holder.items()):
             hidden = isinstance(key, str) and re.fullmatch(r"_+\d*", key)  # IPython's
             if value is older and not hidden:

@@ -47,7 +47,8 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> list:
             f"{op.name.lower()} takes {', '.join(op.parameters)}; got {len(args)} "
             "arguments"
         )
-    if values.get("dim") in (0, -1) and getattr(args[0], "shape", None) == ():
+    first, *_ = values.values()
+    if values.get("dim") in (0, -1) and getattr(first, "shape", None) == ():
         values["dim"] = None  # a number has an axis 0, too, as in PyTorch
     return list(values.values())
 

@@ -115,8 +115,13 @@ def inside(a, min, max):
     return above & (True if max is None else a <= max)
 
 
-def where(condition, input, other):
-    """Take from `input` where `condition` holds, else from `other`; they broadcast."""
+def where(condition, input=None, other=None):
+    """Take from `input` where `condition` holds, else from `other`; they broadcast.
+
+    With the condition alone: the indices where it holds, a tensor for each axis.
+    """
+    if input is None:
+        return tuple(map(Tensor, np.nonzero(condition.array)))
     return choose(*alike(input, other), condition)
 
 
