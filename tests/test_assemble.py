@@ -150,5 +150,5 @@ def test_the_copy_differs_where_the_piece_is(tmp_path):
     mine = (tmp_path / "a/minigrad/scalar/value.py").read_text(encoding="utf-8")
     ours = (ROOT / "minigrad/scalar/value.py").read_text(encoding="utf-8")
     assert "return [root]" in mine and "return [root]" not in ours
-    same = (tmp_path / "a/minigrad/neuron.py").read_bytes()
-    assert same == (ROOT / "minigrad/neuron.py").read_bytes()
+    same = (tmp_path / "a/minigrad/scalar/neuron.py").read_bytes()
+    assert same == (ROOT / "minigrad/scalar/neuron.py").read_bytes()
