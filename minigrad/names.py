@@ -33,7 +33,6 @@ from minigrad.tensors.creation import (
     arange, empty, eye, from_numpy, full, linspace, manual_seed, ones, ones_like, rand,
     rand_like, randint, randn, randn_like, randperm, tensor, zeros, zeros_like,
 )
-from minigrad.tensors.methods import Methods
 from minigrad.training.saving import load, save
 
 float, double, long = float32, float64, int64

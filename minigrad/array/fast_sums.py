@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from minigrad.array.axes import axis_of
-from minigrad.array.dtypes import ARRAYS, float32, float64, int64, ones
+from minigrad.array.dtypes import ARRAYS, float32, float64, ones
 
 LONG = 1000  # more numbers than these are not added up at one go: errors would grow
 VERY_LONG = 8192  # nor more than these in a product of matrices
@@ -31,8 +31,6 @@ def added_up(a, axes, keepdims=False):
     Along an axis NumPy adds one number after the other, and the error grows with their
     number: of 0.1 in float32 60,000 make 6003.5.
     """
-    if a.dtype.kind == "u":
-        a = a.astype(int64)
     if axes is None or a.size < LONG or a.dtype != float32:
         return np.add.reduce(a, axes, keepdims=keepdims)
     if math.prod(a.shape[axis_of(i, a.ndim)] for i in np.atleast_1d(axes)) < LONG:

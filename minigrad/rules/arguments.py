@@ -74,6 +74,18 @@ def parted(y: Any) -> tuple[ndarray, dict]:
     return np.asarray(y) if isinstance(y, np.generic) else y, extras
 
 
+def named(op: Any, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
+    """Return what formulas name, of what is known; TypeError for what is not."""
+    names = [name for name in names if name not in ("shape", "i")]
+    for name in names:
+        if name not in known:
+            raise TypeError(
+                f"a formula of {op.name} names {name!r}, which is neither an argument "
+                f"({', '.join(op.parameters)}) nor g, y, shape or an extra"
+            )
+    return {name: known[name] for name in names}
+
+
 def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
     """Return a result in PyTorch's dtype: exp(2), of an integer, is a float32."""
     floats = any(x.array.dtype.kind == "f" for x in tensors)

@@ -16,6 +16,7 @@ from minigrad.rules.arguments import (
     bare,
     flat,
     in_order,
+    named,
     on_arrays,
     parameters_of,
     parted,
@@ -76,7 +77,7 @@ class Op:
         listed = len(targets) > len(self.formulas)
         pairs = zip(targets, self.wants.values())
         wants = [n for to, names in pairs if to or listed for n in names]
-        saved = {n: known[n] for n in wants if n not in ("shape", "i")}
+        saved = named(self, wants, known)
         if self.plain:
             saved |= {name: known[name] for name in self.parameters}
         op = self

@@ -117,7 +117,9 @@ def extreme(name, input, dim, keepdim, of_all, place_of):
     if dim is None:
         return of_all(input)
     if not isinstance(dim, int):
-        raise TypeError(f"{name.lower()}: dim is one axis, not {dim}; see {of_all}")
+        raise TypeError(
+            f"{name.lower()}: dim is one axis, not {dim}; see a{name.lower()}"
+        )
     indices = place_of(input, dim, True)
     values = taken[name](input, grid(indices.array, dim))
     if keepdim:
