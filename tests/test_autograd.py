@@ -545,7 +545,7 @@ def test_an_operation_on_a_list_need_not_ask_for_the_place():
 
 def test_an_extra_that_forward_does_not_return_is_missed_at_once():
     twice = Op("Twice", lambda a: (a * 2, {"tow": 2}), a=lambda g, two: g * two)
-    with pytest.raises(KeyError, match="two"):
+    with pytest.raises(TypeError, match="names 'two'"):
         twice(minigrad.ones(3, requires_grad=True))
 
 

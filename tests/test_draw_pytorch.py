@@ -64,7 +64,7 @@ def tutorial(lib):
 
 def kept(lib):
     x = leaf(3.0, lib)
-    h = x + 2
+    h = x * 2
     h.retain_grad()
     h.exp().backward()
     return draw(h)

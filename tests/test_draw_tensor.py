@@ -102,7 +102,7 @@ def test_an_intermediate_shows_what_is_still_held():
     kept = x * 3
     kept.retain_grad()
     (kept * kept).sum().backward()
-    assert "kept = Mul(x, 3) = [3, 6], grad [6, 12]" in lines(draw(kept))
+    assert "kept = Mul(x, constant) = [3, 6], grad [6, 12]" in lines(draw(kept))
 
 
 def test_a_leaf_that_nobody_holds_shows_its_shape():

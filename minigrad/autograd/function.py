@@ -55,6 +55,8 @@ class Function:
 class Call:
     """One call of a Function: what its node has for an op."""
 
+    settings = frozenset(["saved"])  # freed only if there is an array in it
+
     def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
         self.name, self.function = f"{function.__name__}Backward", function
         self.ctx = ctx

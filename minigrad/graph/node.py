@@ -58,8 +58,9 @@ class Node:
             raise errors.stale(self.name())
 
     def free(self) -> None:
-        """Let go of the arrays that were saved, if there are any."""
-        if has_array(list(self.saved.values())):
+        """Let go of what was saved, unless it is settings alone, such as an axis."""
+        names = self.saved.keys() - self.op.settings
+        if names or has_array(list(self.saved.values())):
             self.saved = None
 
 

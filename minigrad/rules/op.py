@@ -47,6 +47,7 @@ class Op:
         arguments = [name for name in self.parameters if name in formulas]
         self.formulas = {name: formulas[name] for name in arguments}
         self.wants = {n: list(parameters_of(formulas[n]))[1:] for n in arguments}
+        self.settings = self.parameters.keys() - formulas
 
     def __repr__(self):
         return f"<Op {self.name}>"
