@@ -37,7 +37,7 @@ def bound(op: Op) -> Callable:
     """Return the fastest way that there is to call an operation."""
     names = [*op.parameters]
     wanted = {name for wants in op.wants.values() for name in wants}
-    simple = not op.plain and not op.overload and wanted <= {*names, "y", "shape"}
+    simple = type(op) is Op and wanted <= {*names, "y", "shape"}
     if simple and names == [*op.formulas] and names in (["a"], ["a", "b"]):
         return unary(op) if names == ["a"] else binary(op)
     return partial(plain_call, op)
@@ -143,7 +143,8 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
 def shares_of(node: Node, g: Any) -> Any:
     """Return the targets that want a share, each with what its formula gives."""
     op, saved = node.op, node.saved
-    if type(op) is not Op or saved is None or len(op.formulas) != len(node.targets):
+    plain = not isinstance(op, Op) or saved is None
+    if plain or len(op.formulas) != len(node.targets):
         return node.shares(g, None)
     if node.number < newest_write[0]:
         node.check()

@@ -7,7 +7,7 @@ import numpy as np
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.dropout import dropout
 from minigrad.rules import pointwise
-from minigrad.rules.op import called
+from minigrad.rules.node_names import called
 from minigrad.rules.softmax import softmax
 
 

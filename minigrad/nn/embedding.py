@@ -2,7 +2,7 @@
 
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
-from minigrad.rules.op import called
+from minigrad.rules.node_names import called
 from minigrad.tensors import creation
 
 

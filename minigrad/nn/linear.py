@@ -6,7 +6,8 @@ from minigrad.array.fast_sums import VERY_LONG, column_sums, product_in_pieces
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
-from minigrad.rules.op import Op, called
+from minigrad.rules.node_names import called
+from minigrad.rules.op import Op
 from minigrad.tensors import creation
 
 

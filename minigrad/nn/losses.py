@@ -9,7 +9,9 @@ from minigrad.array.fast_sums import row_sums
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module
 from minigrad.rules import pointwise
-from minigrad.rules.op import Op, alike, called
+from minigrad.rules.fused import Fused
+from minigrad.rules.node_names import called
+from minigrad.rules.op import Op, alike
 from minigrad.rules.softmax import log_softmax
 
 
@@ -131,7 +133,7 @@ def less_target(g, power, total, right, reduction):
     return slopes
 
 
-FUSED = Op("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
+FUSED = Fused("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
 
 
 def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):

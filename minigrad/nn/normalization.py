@@ -5,7 +5,8 @@ import numpy as np
 from minigrad.array.fast_sums import means
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
-from minigrad.rules.op import Op, called
+from minigrad.rules.fused import Fused
+from minigrad.rules.node_names import called
 from minigrad.tensors import creation
 
 
@@ -43,7 +44,7 @@ def through(g, weight, unit, factor, axes):
 
 
 NORMS = {
-    name: Op(
+    name: Fused(
         name,
         scaled,
         plain=from_scratch,

@@ -1,17 +1,15 @@
 """Op: an operation with its derivatives, one formula for each argument."""
 
-import copy
 from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
 import numpy as np
 
-from minigrad.array.dtypes import ARRAYS, promoted, zeros
+from minigrad.array.dtypes import ARRAYS, promoted
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import walk
 from minigrad.rules.arguments import (
     bare,
     flat,
@@ -33,13 +31,12 @@ class Op:
     anything else an argument of `forward`, or an extra (a forward may return a pair:
     the result, and a dict of extras), or `i`, where one formula serves a list of
     arguments: which of them. Only what is named is kept until backward. A formula uses
-    nothing but what arrays and Tensors share, so that it can be recorded itself; where
-    a fast one cannot, `plain` composes the same operation from others.
+    nothing but what arrays and Tensors share, so that it can be recorded itself.
     """
 
-    def __init__(self, name, forward, plain=None, overload=None, **formulas):
-        self.name, self.forward, self.plain = name, forward, plain
-        self.parameters, self.overload = parameters_of(forward), overload
+    def __init__(self, name, forward, **formulas):
+        self.name, self.forward = name, forward
+        self.parameters = parameters_of(forward)
         for argument in formulas:
             if argument not in self.parameters:
                 takes = ", ".join(self.parameters)
@@ -78,22 +75,13 @@ class Op:
         listed = len(targets) > len(self.formulas)
         pairs = zip(targets, self.wants.values())
         wants = [n for to, names in pairs if to or listed for n in names]
-        saved = named(self, wants, known)
-        if self.plain:
-            saved |= {name: known[name] for name in self.parameters}
-        op = self
-        if self.overload and known[self.overload] is not None:
-            op = renamed(self, f"{self.name}Backward1")  # as PyTorch numbers x.sum(0)
-        return Node(op, targets, saved, known["y"].shape)
+        return Node(self, targets, named(self, wants, known), known["y"].shape)
 
     def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
         """Yield each target of `node`, and its share of the gradient of the result.
 
         If g is a Tensor, the formulas get Tensors, too, and are recorded.
         """
-        if self.plain and isinstance(g, Tensor):
-            yield from shares_of_plain(node, g, wanted)
-            return
         rules = list(zip(self.formulas.values(), self.wants.values()))
         for i, target in enumerate(node.targets):
             if target and (wanted is None or target in wanted):
@@ -116,22 +104,6 @@ def value_of(node: Node, name: str, i: int, g: Any) -> Any:
     if name in arguments:
         return Tensor(value, node.targets[arguments.index(name)])
     return Tensor(value, node) if name == "y" else value
-
-
-def shares_of_plain(node: Node, g: Tensor, wanted: set | None) -> Iterator[tuple]:
-    """Yield shares by way of the plain composition, which is recorded anew."""
-    inputs = {name: node.saved[name] for name in node.op.parameters}
-    doors = {}
-    for name, target in zip(node.op.formulas, node.targets):
-        if isinstance(inputs[name], ARRAYS):
-            inputs[name] = alias(Tensor(inputs[name], target))
-            if target and (wanted is None or target in wanted):
-                doors[inputs[name].edge] = target
-    y = node.op.plain(**inputs)
-    ends = walk({y.edge: g}, set(doors), True) if y.edge else {}
-    for door, target in doors.items():
-        nothing = Tensor(zeros(door.shape, g.array))
-        yield target, ends.get(door, nothing)
 
 
 def edge(value: Any) -> Any:
@@ -157,20 +129,6 @@ def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
     if not a.requires_grad:
         return Tensor(a.array.astype(dtype))
     return cast(a, dtype, a.array.dtype)
-
-
-def called(name: str, tensor: Tensor) -> Tensor:
-    """Give a result of several operations the name of the one that PyTorch has."""
-    if tensor.grad_fn is not None:
-        tensor.edge.op = renamed(tensor.edge.op, name)
-    return tensor
-
-
-def renamed(op: Op, name: str) -> Op:
-    """Return the same operation under another name."""
-    op = copy.copy(op)
-    op.name = name
-    return op
 
 
 cast = Op(

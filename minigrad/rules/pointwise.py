@@ -8,7 +8,8 @@ care about broadcasting: the engine sums where it stretched.
 import numpy as np
 
 from minigrad.graph.tensor import Tensor
-from minigrad.rules.op import Op, alike, called
+from minigrad.rules.node_names import called
+from minigrad.rules.op import Op, alike
 
 NUMBERS = int | float | np.generic
 

@@ -10,7 +10,8 @@ from minigrad.array.dtypes import float64, int64
 from minigrad.array.fast_sums import added_up
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.indexing import grid, taken
-from minigrad.rules.op import Op, called, cast
+from minigrad.rules.node_names import AlongAxes, called
+from minigrad.rules.op import Op, cast
 
 
 def axes(dim):
@@ -58,11 +59,10 @@ def mean_of(a, dim=None, keepdim=False):
     return total(floats(a, "mean"), dim, keepdim) / count(a.shape, dim)
 
 
-sum = Op("Sum", total, overload="dim", a=spread)
-mean = Op(
+sum = AlongAxes("Sum", total, a=spread)
+mean = AlongAxes(
     "Mean",
     mean_of,
-    overload="dim",
     a=lambda g, shape, dim, keepdim: spread(g, shape, dim, keepdim) / count(shape, dim),
 )
 

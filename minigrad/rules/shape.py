@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from minigrad.array.axes import axis_of, sizes
-from minigrad.rules.op import Op, called
+from minigrad.rules.node_names import AlongAxes, called
+from minigrad.rules.op import Op
 from minigrad.rules.pointwise import clone
 
 viewed = Op(
@@ -24,13 +25,12 @@ permuted = Op(
     lambda a, dims: np.transpose(a, dims),
     a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
 )
-squeezed = Op(
+squeezed = AlongAxes(
     "Squeeze",
     lambda a, dim=None: a.squeeze(ones_among(a, dim))[...],
-    overload="dim",
     a=lambda g, shape: g.reshape(shape),
 )
-unsqueezed = Op(
+unsqueezed = AlongAxes(
     "Unsqueeze",
     lambda a, place: np.expand_dims(a, place),
     a=lambda g, place: g.squeeze(place),
