@@ -40,6 +40,7 @@ STAMP = VENV / "course.json"  # what .venv holds; written only when all of it is
 COMMANDS = {
     "lab": "open JupyterLab at the first lesson; further words go on to JupyterLab",
     "check": "check your answers: all of them, `check 4`, or `check FILE.ipynb`",
+    "report": "print what somebody who helps you needs to know: `report 4.2`",
     "progress": "see the whole course at a glance",
     "assemble": "put your answers into a copy of the package, test it, train on it",
     "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",

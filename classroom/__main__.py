@@ -54,6 +54,19 @@ def check(
 
 
 @app.command()
+def report(
+    what: Annotated[str, typer.Argument(help="An exercise (4.2).")],
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds that one cell may take.")
+    ] = 20,
+) -> None:
+    """Print what somebody who helps you with an exercise needs to know."""
+    from classroom.learner.report import report_command
+
+    raise typer.Exit(report_command(what, timeout))
+
+
+@app.command()
 def progress() -> None:
     """See the whole course at a glance."""
     from classroom.learner.progress import progress_command

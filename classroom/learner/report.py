@@ -1,0 +1,66 @@
+"""Print what somebody who helps needs to know: `python3 course.py report 4.2`.
+
+No path of the home folder and no name of a person is in it, so that it can be pasted
+where everybody reads it.
+"""
+
+import getpass
+import platform
+import re
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from classroom import ROOT
+from classroom.learner import newer_course
+from classroom.learner.check import Task
+from classroom.learner.find import find, open_learner
+from classroom.notebook.files import COURSE, Unreadable
+from classroom.notebook.pristine import all_chapters
+from classroom.run.answers import run_answers
+from classroom.run.verdict import WORDS
+
+PACKAGES = ["numpy", "jupyterlab", "ipykernel", "nbval", "matplotlib", "graphviz"]
+FENCE = "`" * 4  # an answer may have three of them in a row
+
+
+def report_command(what: str, timeout: float, root: Path = ROOT) -> int:
+    """Print the report on one exercise; 0, or 2 if there is no such exercise."""
+    try:
+        path, chapter, name = find(what, all_chapters(root), root)
+        if name is None:
+            raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
+        learner = open_learner(path, [chapter])
+    except (Unreadable, OSError) as error:
+        print(error)
+        return 2
+    answers = Task(path, learner, name).answers()
+    result = run_answers(chapter.path, answers, timeout, path.resolve().parent)[name]
+    cells = "\n\n".join(answers.get(name, ["(not filled in)"]))
+    told = "\n\n".join(filter(None, [result.message, result.detail]))
+    blocks = [f"{FENCE}python\n{cells}\n{FENCE}"]
+    blocks += [f"{FENCE}\n{told}\n{FENCE}"] if told else []
+    head = f"Exercise {name} {chapter.exercises[name].title}: {WORDS[result.status][0]}"
+    print(without_names("\n\n".join([head, environment(root), *blocks]), root))
+    return 0
+
+
+def environment(root: Path) -> str:
+    """Return the versions of all that may matter, in a few lines."""
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    day = newer_course.version(root) or "an unknown day"
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    python = f"python: {platform.python_version()} on {system}"
+    return f"course of {day}\n{python}\n{packages}"
+
+
+def without_names(text: str, root: Path) -> str:
+    """Return a text without the paths of this machine and its user's name."""
+    places = {root.resolve(): "COURSE", sys.prefix: "PYTHON", Path.home(): "~"}
+    for place, word in places.items():
+        text = text.replace(str(place), word)
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        return text
+    return re.sub(rf"\b{re.escape(user)}\b", "USER", text)
