@@ -10,7 +10,7 @@ from minigrad.graph import saved_values
 from minigrad.graph.tensor import Tensor
 from minigrad.static.execution import Program, checked
 from minigrad.static.steps import Step
-from minigrad.static.symbolic_arrays import Symbol, step_of
+from minigrad.static.symbolic_arrays import named_symbol, step_of
 
 
 class Traced:
@@ -25,8 +25,6 @@ class Traced:
         self.variables, self.asked = variables, asked
         self.single = not isinstance(outputs, tuple | list)
         outputs = [outputs] if self.single else outputs
-        if not all(isinstance(output, Tensor) for output in outputs):
-            raise TypeError(f"a traced function returns tensors, not {outputs}")
         self.changed = [step for step in variables if new[step] is not step]
         fetches = [step_of(x.array) for x in outputs] + [new[x] for x in self.changed]
         self.program = Program(fetches, inputs).folded()
@@ -61,12 +59,12 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
     `variables` are tensors, such as model.parameters(), whose numbers are looked up at
     each run, and which `function` may change in place. All else stays as it is now.
     """
-    inputs = [
-        Step("placeholder", [], {}, x.shape, x.dtype, None, f"input {i}")
+    asked: list[str] = []
+    symbols = [
+        named_symbol("placeholder", x.array, f"input {i}", asked)
         for i, x in enumerate(examples)
     ]
-    asked: list[str] = []
-    symbols = [Symbol(step, x.array, asked) for step, x in zip(inputs, examples)]
+    inputs = [symbol.step for symbol in symbols]
     with held_by_symbols(variables, asked) as holders:
         outputs = function(*map(Tensor, symbols))
         new = {step: tensor.array.step for step, tensor in holders.items()}
@@ -80,9 +78,9 @@ def held_by_symbols(
     """Let each tensor hold a symbol for a while; yield the tensors by their steps."""
     before = {tensor: (tensor.array, tensor._grad) for tensor in tensors}
     holders = {}
-    for i, (tensor, (a, _)) in enumerate(before.items()):
-        step = Step("variable", [], {}, a.shape, a.dtype, a, f"variable {i}")
-        tensor.array, holders[step] = Symbol(step, a, asked), tensor
+    for i, (tensor, (array, _)) in enumerate(before.items()):
+        tensor.array = named_symbol("variable", array, f"variable {i}", asked)
+        holders[tensor.array.step] = tensor
     try:
         yield holders
     finally:
