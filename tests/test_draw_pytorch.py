@@ -229,4 +229,4 @@ def test_other_variables_do_no_harm(strange):
 def test_without_the_adapter_the_error_names_it():
     code = "import torch; from minigrad.draw import draw; draw(torch.ones(2))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "got torch.Tensor; `import minigrad.drawing.pytorch` first" in run.stderr
+    assert "after `import minigrad.drawing.pytorch`; got Tensor" in run.stderr

@@ -9,7 +9,6 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
@@ -17,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from minigrad.errors import kind
 from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.node import Node as GraphNode
 from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
-from minigrad.nn import Module
 from minigrad.scalar.value import Value
 from minigrad.static.steps import Step
 
@@ -60,8 +59,7 @@ class Node:
         """The rows of its box."""
         equals = " " if self.value.startswith("(") else " = "
         first = f"{self.label}{equals}{self.value}" if self.label else self.value
-        grad = self.grad if isinstance(self.grad, str | None) else number(self.grad)
-        return [first] if grad is None else [first, f"grad {grad}"]
+        return [first] if self.grad is None else [first, f"grad {number(self.grad)}"]
 
     def line(self) -> str:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
@@ -71,9 +69,8 @@ class Node:
             rest = [self.op] * bool(self.label or parents)
             rest += [f"cut off from {parent}" for parent in parents]
         elif self.kind == "result":
-            name = first.removesuffix(f" = {self.value}")
-            shown = first.removeprefix(name)
-            first = f"{name} = {self.op}({', '.join(parents)}){shown}"
+            name, equals, value = first.partition(" = ")
+            first = f"{name} = {self.op}({', '.join(parents)}){equals}{value}"
             rest = [self.note] * bool(self.note) + ["no grad"] * self.idle + rest
         return ", ".join([first, *rest])
 
@@ -86,10 +83,9 @@ def constant(value: str) -> Node:
 @singledispatch
 def describe(value: Any) -> Node:
     """Return the Node of `value`; each kind that can be drawn registers a version."""
-    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-    way = "; `import minigrad.drawing.pytorch` first" if kind == "torch.Tensor" else ""
     raise TypeError(
-        f"draw shows a Value or a Tensor and all that it was made from; got {kind}{way}"
+        "draw shows a Value or a Tensor, and PyTorch's after `import "
+        f"minigrad.drawing.pytorch`; got {kind(value)}"
     )
 
 
@@ -198,32 +194,26 @@ def can_be_drawn(value: Any) -> bool:
     return describe.dispatch(type(value)) is not describe.dispatch(object)
 
 
-@singledispatch
 def members(variable: Any) -> Iterable[tuple[str, Any]]:
-    """Return what a variable names: its value, and under longer names the parts."""
-    return [("", variable)] if can_be_drawn(variable) else []
+    """Return what a variable names: its value, and under longer names the parts.
 
-
-@members.register(list | tuple)
-def _(items: list | tuple) -> Iterable[tuple[str, Any]]:
-    near = enumerate(items[:LOOKED_AT])
-    return [(f"[{i}]", item) for i, item in near if can_be_drawn(item)]
-
-
-@members.register
-def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
-    with suppress(AttributeError):  # an __init__ did not call super().__init__()
-        tensors = [*module.named_parameters(), *module.named_buffers()]
+    Only the types of variables are looked at, since any of them may be hostile.
+    """
+    if type(variable) in (list, tuple):
+        return [(f"[{i}]", item) for i, item in enumerate(variable[:LOOKED_AT])]
+    if hasattr(type(variable), "named_parameters"):  # a module, ours or PyTorch's
+        tensors = [*variable.named_parameters(), *variable.named_buffers()]
         return [(f".{name}", tensor) for name, tensor in tensors]
-    return []
+    return [("", variable)]
 
 
 def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
     """Return label and value of all that can be drawn, by the id that a graph means."""
     found: dict[int, tuple[str, Any]] = {}
     for name, variable in variables.items():
-        for more, item in members.dispatch(type(variable))(variable):
-            found.setdefault(id(identity(item)), (name + more, item))
+        for more, item in members(variable):
+            if can_be_drawn(item):
+                found.setdefault(id(identity(item)), (name + more, item))
     return found
 
 
@@ -238,15 +228,11 @@ def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
 
 
 def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
-    """Return the Node of `value`; of a variable it has the name and all that is known.
-
-    A constant among Values is a bare number, even if a variable holds it.
-    """
+    """Return the Node of `value`: of a variable, with its name and all it knows."""
     node = value if isinstance(value, Node) else tell(value)
-    label, item = names.get(id(identity(value)), ("", None))
-    if item is not None and (node.kind != "constant" or identity(item) is not item):
-        told = describe(item)
-        node.label, node.value, node.grad = label, told.value, told.grad
+    if id(identity(value)) in names:
+        node.label, item = names[id(identity(value))]
+        node.value, node.grad = describe(item).value, describe(item).grad
     if node.op == "constant":
         node.grad, node.edges = None, cut_off_from(value, names)
     return node

@@ -22,23 +22,19 @@ from minigrad.tensors import creation
 def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
     """Return the nodes of model(*inputs), labelled; nothing of the model changes.
 
-    A module that another one calls is within the other's box. Raises TypeError unless
-    the model returns one Tensor that was computed from inputs or parameters.
+    A module that another one calls is within the other's box.
     """
     entries = {id(x): entry(x) for x in inputs if isinstance(x, Tensor)}
     fold, source = Fold(model), creation.generator().bit_generator
     state = source.state
-    try:
-        with enable_grad():
-            out = fold.model(*(entries.get(id(x), x) for x in inputs))
-    finally:
-        source.state = state  # so that the random numbers to come are the same
-    if not isinstance(out, Tensor) or out.edge is None:
-        raise TypeError(f"draw(model, x) wants one Tensor as result; got {kind(out)}")
-    given, names = list(entries.values()), dict(model.named_parameters()) | variables
+    with enable_grad():
+        out = fold.model(*(entries.get(id(x), x) for x in inputs))
+    source.state = state  # so that the random numbers to come are the same
+    names = dict(model.named_parameters()) | variables
     names = {name: entries.get(id(x), x) for name, x in names.items()}
+    given = list(entries.values())
     names["input"] = given[0] if len(given) == 1 else given
-    root = names["output"] = fold.calls.get(out.edge, out.edge)
+    names["output"] = root = fold.made_by(out)
     nodes = graph_of(root, names, fold.tell)
     for node in nodes:
         node.idle = node.idle and all(parent.idle for parent, _ in node.edges)
@@ -69,16 +65,21 @@ class Fold:
         self.depth += 1
         out = forward(*args, **kwargs)
         self.depth -= 1
-        if self.depth:
+        if self.depth or not isinstance(out, Tensor):
             return out
-        outs = out if isinstance(out, tuple) else (out,)
         with enable_grad():  # a clone may be written to, which a leaf may not
-            outs = [entry(x).clone() if isinstance(x, Tensor) else x for x in outs]
-        given = dict.fromkeys(edges_of([*args, *kwargs.values()]))
-        node = describe_call(f"{name}: {kind(part)}", part, outs)
-        node.edges = [(self.calls.get(edge, edge), None) for edge in given]
-        self.calls |= dict.fromkeys(edges_of(outs), node)
-        return tuple(outs) if isinstance(out, tuple) else outs[0]
+            new = entry(out).clone()
+        given = [x for x in [*args, *kwargs.values()] if isinstance(x, Tensor)]
+        origins = dict.fromkeys(self.made_by(x) for x in given if x.edge is not None)
+        node = describe_call(f"{name}: {kind(part)}", part, str(out.shape))
+        node.edges = [(origin, None) for origin in origins]
+        self.calls[new.edge] = node
+        return new
+
+    def made_by(self, x: Any) -> Any:
+        """Return the call that made a tensor, or else its node, or what it is."""
+        edge = getattr(x, "edge", None)
+        return x if edge is None else self.calls.get(edge, edge)
 
     def tell(self, value: Any) -> Node:
         """Return the Node of a call, or of what was computed outside of all."""
@@ -91,20 +92,10 @@ class Fold:
         return node
 
 
-def edges_of(values: list) -> list:
-    """Return the edges of those tensors among `values` that have one."""
-    tensors = [x for x in values if isinstance(x, Tensor)]
-    return [x.edge for x in tensors if x.edge is not None]
-
-
-def describe_call(op: str, part: Module, outs: list) -> Node:
-    """Return the Node of a call: its shapes, and how much in the part can learn."""
-    sizes = [(p.array.size, p.requires_grad) for p in part.parameters()]
-    total = sum(size for size, _ in sizes)
-    learning = sum(size for size, learns in sizes if learns)
-    note = f"{total:,} parameters" if total else ""
-    if learning < total:
-        note += f", {total - learning:,} frozen" if learning else ", frozen"
-    shapes = ", ".join(str(x.shape) for x in outs if isinstance(x, Tensor))
-    frozen = bool(total) and not learning
-    return Node(shapes, op=op, note=note, frozen=frozen, idle=not learning)
+def describe_call(op: str, part: Module, shape: str) -> Node:
+    """Return the Node of a call: its shape, and whether any of the part can learn."""
+    size = sum(p.array.size for p in part.parameters())
+    learns = any(p.requires_grad for p in part.parameters())
+    note = f"{size:,} parameters" + ", frozen" * (not learns) if size else ""
+    frozen = size > 0 and not learns
+    return Node(shape, op=op, note=note, frozen=frozen, idle=not learns)

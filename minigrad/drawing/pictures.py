@@ -49,8 +49,6 @@ class Drawing:
 
     def save(self, path: str | Path) -> None:
         """Write the picture to an .svg file; needs Graphviz."""
-        if Path(path).suffix != ".svg":
-            raise ValueError(f"a drawing is saved as .svg; {path} ends otherwise")
         Path(path).write_text(to_svg(self.source), encoding="utf-8")
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
@@ -72,13 +70,10 @@ def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
     Boxes are labelled with `names`, or without any with the caller's variables. Raises
     TypeError for what cannot be drawn; of too large a graph it says so.
     """
-    variables = names or variables_of(sys._getframe(1))
-    if isinstance(root, Module) and inputs:
-        nodes = module_graph(root, inputs, variables)
-    elif isinstance(root, Module) or inputs:
+    names = names or variables_of(sys._getframe(1))
+    if isinstance(root, Module) != bool(inputs):
         raise TypeError("draw shows what a module does with an input: draw(model, x)")
-    else:
-        nodes = graph_of(root, variables)
+    nodes = module_graph(root, inputs, names) if inputs else graph_of(root, names)
     mark_passed(nodes)
     return Drawing(text_of(nodes), partial(dot, [nodes], folded=bool(inputs)))
 
@@ -102,9 +97,7 @@ def draw_nodes(root: Any, /, **names: Any) -> Drawing:
     """
     root = getattr(root, "grad_fn", root)
     if not hasattr(root, "next_functions"):
-        raise TypeError(
-            "draw_nodes shows what has a grad_fn: a leaf or a number has none"
-        )
+        raise TypeError("draw_nodes shows what has a grad_fn, as a leaf has not")
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), describe_node)
     for node in nodes:
         leaf = node.kind == "leaf" and node.label != node.note
@@ -143,8 +136,7 @@ def mark_passed(nodes: list[Node]) -> None:
         if node in reached and node.kind == "result":
             reached |= {parent for parent, _ in node.edges}
     for node in nodes:
-        parents = [parent for parent, _ in node.edges]
-        got = any(parent.grad is not None or parent.passed for parent in parents)
+        got = any(x.grad is not None or x.passed for x, _ in node.edges)
         if got and node in reached and node.kind == "result":
             node.passed = True
 
@@ -174,8 +166,8 @@ def pass_on(node: Node) -> Iterator[str]:
 
 def text_of(nodes: list[Node]) -> str:
     """Return a line for each node; a bare constant stands in that of its result."""
-    bare = {node for node in nodes[:-1] if not node.label and not node.edges}
-    return "\n".join(node.line() for node in nodes if node not in bare)
+    told = [node for node in nodes if node.label or node.edges] or nodes
+    return "\n".join(node.line() for node in told)
 
 
 def text_of_nodes(nodes: list[Node]) -> str:
