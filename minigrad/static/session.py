@@ -63,21 +63,10 @@ class Session:
         if steps not in self.programs:
             self.programs[steps] = Program(steps).folded()
         program = self.programs[steps]
-        results = program.run(self.given(program, feed_dict))
+        feed = {as_step(tensor): value for tensor, value in (feed_dict or {}).items()}
+        now = {step: self.values.get(step, step.value) for step in program.variables}
+        results = program.run(checked(program.inputs, feed) | now)
         for step, result in zip(steps, results):
             if step.call == "assign":
                 self.values[step.arguments[1]] = result.copy()
         return results if several else results[0]
-
-    def given(self, program: Program, feed_dict: Mapping | None) -> dict[Step, ndarray]:
-        """Return the numbers that a program starts from: what is fed, and variables."""
-        feed = {as_step(tensor): value for tensor, value in (feed_dict or {}).items()}
-        now = {step: self.values.get(step, step.value) for step in program.variables}
-        return checked(program.inputs, feed) | now
-
-    def first_nan(
-        self, fetch: Tensor, feed_dict: Mapping[Tensor, Any] | None = None
-    ) -> Step | None:
-        """Return the first step on the way to `fetch` that makes a nan, if any does."""
-        program = Program([as_step(fetch)])
-        return program.first_nan(self.given(program, feed_dict))

@@ -40,6 +40,8 @@ class Symbol(NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "strides", "flags"):
             return getattr(self.example, name)
+        if name in ("item", "tolist"):
+            return getattr(self.numbers(), name)
         if f"ndarray.{name}" in CALLS:
             return partial(note, f"ndarray.{name}", self)
         raise AttributeError(f"a Symbol has no {name!r}: its numbers are not known yet")
@@ -67,9 +69,8 @@ class Symbol(NDArrayOperatorsMixin):
         if function not in ABOUT_SHAPES + BLANK:
             return note(function.__name__, *args, **kwargs)
         found = function(*map(example_of, args), **kwargs)
-        if function in ABOUT_SHAPES:
-            return found
-        return Symbol(step_of(found), found, self.asked)
+        blank = function in BLANK
+        return Symbol(step_of(found), found, self.asked) if blank else found
 
     # Writing
 
@@ -102,12 +103,6 @@ class Symbol(NDArrayOperatorsMixin):
 
     def __bool__(self) -> bool:
         return bool(self.numbers())
-
-    def item(self) -> float | int | bool:
-        return self.numbers().item()
-
-    def tolist(self) -> Any:
-        return self.numbers().tolist()
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(f"what is done with {self.step} as an array is not noted")

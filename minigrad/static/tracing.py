@@ -1,10 +1,8 @@
 """trace() notes what a function does with examples, and runs that again."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from numpy import ndarray
 
 from minigrad.graph import saved_values
 from minigrad.graph.tensor import Tensor
@@ -31,22 +29,13 @@ class Traced:
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Return what the same steps make of other tensors, without a history."""
-        given = self.given(tensors)
-        results = self.program.run(given)
-        for step in reversed(self.changed):
-            saved_values.wrote(given[step])
-            given[step][...] = results.pop()
-        return Tensor(results[0]) if self.single else tuple(map(Tensor, results))
-
-    def given(self, tensors: Sequence[Tensor]) -> dict[Step, ndarray]:
-        """Return the numbers that a run starts from."""
         feed = dict(zip(self.program.inputs, tensors, strict=True))
         now = {step: tensor.array for step, tensor in self.variables.items()}
-        return checked(self.program.inputs, feed) | now
-
-    def first_nan(self, *tensors: Tensor) -> Step | None:
-        """Return the first step that makes a nan of these tensors, if any does."""
-        return self.program.first_nan(self.given(tensors))
+        results = self.program.run(checked(self.program.inputs, feed) | now)
+        for step in reversed(self.changed):
+            saved_values.wrote(now[step])
+            now[step][...] = results.pop()
+        return Tensor(results[0]) if self.single else tuple(map(Tensor, results))
 
     def frozen(self) -> Program:
         """Return the program, with the variables' numbers of now as constants."""
@@ -72,9 +61,7 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
 
 
 @contextmanager
-def held_by_symbols(
-    tensors: Iterable[Tensor], asked: list[str]
-) -> Iterator[dict[Step, Tensor]]:
+def held_by_symbols(tensors: Iterable, asked: list) -> Iterator[dict[Step, Tensor]]:
     """Let each tensor hold a symbol for a while; yield the tensors by their steps."""
     before = {tensor: (tensor.array, tensor._grad) for tensor in tensors}
     holders = {}
