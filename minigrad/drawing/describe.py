@@ -1,8 +1,8 @@
 """What a picture tells of a graph: a list of Nodes, whichever engine it comes from.
 
 To draw a further kind of value, register how to `describe` it. If the graph links to
-something else where it means the value, register that as its `identity`; and what a
-value has in common with its views as its `memory`. Nothing else looks into a value.
+something else where it means the value, register that as its `identity`. Nothing else
+looks into a value.
 """
 
 import itertools
@@ -92,7 +92,6 @@ def describe(value: Any) -> Node:
 describe.register(Node, lambda node: node)
 describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
 identity = singledispatch(lambda value: value)
-memory = singledispatch(lambda value: value)
 
 
 def number(x: Any) -> str:
@@ -186,14 +185,6 @@ def _(tensor: Tensor) -> Any:
     return tensor.array if tensor.edge is None else tensor.edge
 
 
-memory.register(Tensor, lambda tensor: storage(tensor.array))
-
-
-def can_be_drawn(value: Any) -> bool:
-    """Return whether the type of `value` has a description; it is not looked into."""
-    return describe.dispatch(type(value)) is not describe.dispatch(object)
-
-
 def members(variable: Any) -> Iterable[tuple[str, Any]]:
     """Return what a variable names: its value, and under longer names the parts.
 
@@ -212,7 +203,7 @@ def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
     found: dict[int, tuple[str, Any]] = {}
     for name, variable in variables.items():
         for more, item in members(variable):
-            if can_be_drawn(item):
+            if describe.dispatch(type(item)) is not describe.dispatch(object):
                 found.setdefault(id(identity(item)), (name + more, item))
     return found
 
@@ -220,19 +211,25 @@ def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
 def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
     """Return an edge to the variable that a constant was cut off from, if there is one.
 
-    That is a recorded value in the same memory, as `x` is for `x.detach()`.
+    That is a recorded tensor in the same memory, as `x` is for `x.detach()`.
     """
-    shared = memory(constant)
-    same = (item for _, item in names.values() if memory(item) is shared)
-    return [(x, None) for x in same if describe(x).kind != "constant"][:1]
+    if not isinstance(constant, Tensor):
+        return []
+    tensors = [x for _, x in names.values() if isinstance(x, Tensor) and x.edge]
+    shared = storage(constant.array)
+    return [(x, None) for x in tensors if storage(x.array) is shared][:1]
 
 
 def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
-    """Return the Node of `value`: of a variable, with its name and all it knows."""
+    """Return the Node of `value`: of a variable, with its name and all it knows.
+
+    A constant among Values is a bare number, even if a variable holds it.
+    """
     node = value if isinstance(value, Node) else tell(value)
-    if id(identity(value)) in names:
-        node.label, item = names[id(identity(value))]
-        node.value, node.grad = describe(item).value, describe(item).grad
+    label, item = names.get(id(identity(value)), ("", value))
+    if label and (node.kind != "constant" or identity(item) is not item):
+        told = describe(item)
+        node.label, node.value, node.grad = label, told.value, told.grad
     if node.op == "constant":
         node.grad, node.edges = None, cut_off_from(value, names)
     return node

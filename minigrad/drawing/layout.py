@@ -27,7 +27,8 @@ BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-CUT = {"dir": "none", "style": "dotted", "color": INK, "penwidth": "1.5", "minlen": "2"}
+CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
+CUT |= {"color": INK, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 WIDE = 9.0  # inches that a row of boxes may take
@@ -54,10 +55,12 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
         if bare:
             for parent, _ in node.edges:
                 layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
-        elif node.kind == "result":
+            continue
+        if node.kind == "result":
             layout.operation(node, look, versions[-1].grad)
-        elif node.edges:
-            layout.cut(node)
+        for origin, _ in node.edges * (node.kind == "constant"):
+            tail, head = layout.names[origin], f"{layout.names[node]}:v"
+            layout.arrow(tail, head, SCISSORS, **CUT)
     return layout.graph.source
 
 
@@ -78,8 +81,9 @@ class Layout:
         import graphviz
 
         self.down, self.inline = down, inline
-        self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
         self.made = {node: f"op{i}" for i, node in enumerate(nodes)}
+        self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
+        self.names |= {node: self.made[node] for node in inline}
         shape = GRAPH | {"rankdir": "TB" if down else "LR"}
         self.graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
 
@@ -125,21 +129,11 @@ class Layout:
             if node.passed is not None:
                 self.graph.edge(op, grad, **back)
 
-    def cut(self, node: Node) -> None:
-        """Add the line to what a constant was cut off from, with the scissors on it."""
-        (origin, _), *_ = node.edges
-        scissors = f"cut {self.names[node]}"
-        self.graph.node(scissors, SCISSORS, **WORDS | {"fontsize": "16"})
-        self.graph.edge(self.sides(origin)[0], scissors, **CUT)
-        self.graph.edge(scissors, f"{self.names[node]}:v", **CUT)
-
     def sides(self, node: Node, apart: bool = True) -> tuple[str, str]:
         """Return where arrows leave a box, and where they come back to.
 
         Across the page those are two rows, unless two arrows would lie on each other.
         """
-        if node in self.inline:
-            return self.made[node], self.made[node]
         name = self.names[node]
         rows = apart and node.grad is not None and not self.down
         return (f"{name}:v", f"{name}:g") if rows else (name, name)

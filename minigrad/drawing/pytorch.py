@@ -76,10 +76,5 @@ def _(tensor: torch.Tensor) -> Any:
     return vars(tensor) if tensor.is_leaf else ours.identity(get_gradient_edge(tensor))
 
 
-@ours.memory.register
-def _(tensor: torch.Tensor) -> Any:
-    return tensor.untyped_storage() if tensor.layout is torch.strided else tensor
-
-
 ours.describe.register(GraphNode, lambda node: ours.describe(GradientEdge(node, 0)))
 ours.identity.register(GraphNode, lambda node: ours.identity(GradientEdge(node, 0)))
