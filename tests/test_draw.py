@@ -198,12 +198,6 @@ def test_numbers_have_four_digits():
     assert "= inf" in repr(draw(huge))
 
 
-def test_save(tmp_path):
-    a, b, c = two_products()
-    draw(c).save(tmp_path / "graph.svg")
-    ElementTree.parse(tmp_path / "graph.svg")
-
-
 @pytest.mark.parametrize("other", [3, "loss", None, [Value(1)]])
 def test_what_cannot_be_drawn(other):
     with pytest.raises(TypeError, match=f"draw shows a Value.*{type(other).__name__}"):
@@ -262,13 +256,13 @@ def test_without_graphviz_the_text_still_shows(monkeypatch):
     bundle = draw(c)._repr_mimebundle_()
     assert set(bundle) == {"text/plain"}
     assert "c = Add(#1, #2) = 15" in bundle["text/plain"]
-    assert "python3 course.py lab" in bundle["text/plain"]
+    assert "No picture: " in bundle["text/plain"]
 
 
 def test_without_a_home_nothing_is_kept_but_all_works(tmp_path):
     code = (
         "from minigrad.draw import draw; from minigrad.value import Value;"
-        "draw(Value(1)).save('x.svg')"
+        "open('x.svg', 'w').write(draw(Value(1))._repr_mimebundle_()['text/html'])"
     )
     environment = {"PYTHONPATH": str(ROOT), "HOME": "/proc/none", "PATH": ""}
     subprocess.run(

@@ -283,10 +283,10 @@ def test_what_cannot_be_drawn(other):
 
 def test_wrong_uses_are_told():
     model, x = network()
-    with pytest.raises(TypeError, match=r"draw\(model, x\)"):
+    with pytest.raises(
+        TypeError, match="draw shows a Value or a Tensor, not.*Sequential"
+    ):
         draw(model)
-    with pytest.raises(TypeError, match=r"draw\(model, x\)"):
-        draw(x, model)
     with pytest.raises(TypeError, match="draw_backward shows Values"):
         draw_backward(model(x))
     with pytest.raises(TypeError, match="draw_nodes shows what has a grad_fn"):

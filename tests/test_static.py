@@ -188,11 +188,11 @@ def test_what_does_not_fit_is_refused():
 
 def test_assign_takes_variables_of_the_same_shape_and_dtype():
     x, w = placeholder((2,)), variable(np.zeros(3, np.float32))
-    with pytest.raises(TypeError, match="cannot be assigned to <x"):
+    with pytest.raises(TypeError, match="cannot assign .* to <x"):
         assign(x, x)
-    with pytest.raises(TypeError, match=r"float32 of shape \(2,\) cannot be assigned"):
+    with pytest.raises(TypeError, match=r"cannot assign float32 of shape \(2,\)"):
         assign(w, x)
-    with pytest.raises(TypeError, match="float64 .*cannot be assigned"):
+    with pytest.raises(TypeError, match="cannot assign float64"):
         assign(w, w.double())
 
 

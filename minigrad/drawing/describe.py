@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from minigrad.errors import kind
 from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.node import Node as GraphNode
 from minigrad.graph.saved_values import storage
@@ -26,12 +25,10 @@ from minigrad.static.steps import Step
 
 READABLE = 80  # values in one picture
 FEW = 4  # numbers of a tensor that are shown; of more, the shape
-LOOKED_AT = 1000  # items of a list among the variables, as names of nodes
-TOO_LARGE = f"""\
-This graph has more than {READABLE} values, too many to read.
-Draw a part: one neuron, one data point's loss, a value on
-the way. Or draw(model, x), which makes one box of each module."""
-KINDS = {"": "leaf", "constant": "constant", "placeholder": "constant"}
+TOO_LARGE = f"""This graph has more than {READABLE} values. Draw a part, such as
+one neuron; or draw(model, x), which makes one box of each module."""
+KINDS = {"": "leaf", "variable": "leaf"}
+KINDS |= {"constant": "constant", "placeholder": "constant"}
 
 
 @dataclass(eq=False)
@@ -65,9 +62,8 @@ class Node:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
         first, *rest = self.rows
         parents = [parent.label or parent.value for parent, _ in self.edges]
-        if self.kind == "constant":
-            rest = [self.op] * bool(self.label or parents)
-            rest += [f"cut off from {parent}" for parent in parents]
+        if self.kind == "constant" and (self.label or parents):
+            rest = [self.op, *(f"cut off from {parent}" for parent in parents)]
         elif self.kind == "result":
             name, equals, value = first.partition(" = ")
             first = f"{name} = {self.op}({', '.join(parents)}){equals}{value}"
@@ -83,10 +79,7 @@ def constant(value: str) -> Node:
 @singledispatch
 def describe(value: Any) -> Node:
     """Return the Node of `value`; each kind that can be drawn registers a version."""
-    raise TypeError(
-        "draw shows a Value or a Tensor, and PyTorch's after `import "
-        f"minigrad.drawing.pytorch`; got {kind(value)}"
-    )
+    raise TypeError(f"draw shows a Value or a Tensor, not {type(value)}")
 
 
 describe.register(Node, lambda node: node)
@@ -145,9 +138,8 @@ def _(step: Step) -> Node:
     if step.call == "constant":
         array = isinstance(step.value, ndarray)
         return constant(shown(step.value) if array else str(step.value))
-    op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
     shape = "" if step.shape is None else str(step.shape)
-    edges = [(argument, None) for argument in step.arguments]
+    op, edges = step.call.removeprefix("ndarray."), [(x, None) for x in step.arguments]
     return Node(shape, op=op, edges=edges, label=step.name)
 
 
@@ -190,8 +182,8 @@ def members(variable: Any) -> Iterable[tuple[str, Any]]:
 
     Only the types of variables are looked at, since any of them may be hostile.
     """
-    if type(variable) in (list, tuple):
-        return [(f"[{i}]", item) for i, item in enumerate(variable[:LOOKED_AT])]
+    if type(variable) in (list, tuple):  # of a long list, the first
+        return [(f"[{i}]", item) for i, item in enumerate(variable[:1000])]
     if hasattr(type(variable), "named_parameters"):  # a module, ours or PyTorch's
         tensors = [*variable.named_parameters(), *variable.named_buffers()]
         return [(f".{name}", tensor) for name, tensor in tensors]

@@ -31,7 +31,7 @@ CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": INK, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
-WIDE = 9.0  # inches that a row of boxes may take
+WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
 
 
 def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) -> str:
@@ -43,7 +43,8 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
     nodes, step = frames[step], step % len(frames)
     results = [node for node in nodes if node.kind == "result"]
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
-    down = folded or tensors and length(nodes, bare) > WIDE
+    boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
+    down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
     now = results[-step] if step else None  # whose step it is
     for versions in zip(*frames, strict=True):
@@ -64,16 +65,6 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
     return layout.graph.source
 
 
-def length(nodes: list[Node], bare: bool) -> float:
-    """Return the inches that the longest path would take in a row."""
-    ends: dict[Node, float] = {}
-    for node in nodes:
-        before = max((ends[parent] for parent, _ in node.edges), default=0)
-        made = 0.2 + widest(fields_of(node)) if node.kind == "result" else 0
-        ends[node] = before + 0.2 + widest(node.rows) + made * (not bare)
-    return max(ends.values())
-
-
 class Layout:
     """A graph in DOT that runs down the page, or across it."""
 
@@ -84,8 +75,8 @@ class Layout:
         self.made = {node: f"op{i}" for i, node in enumerate(nodes)}
         self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
         self.names |= {node: self.made[node] for node in inline}
-        shape = GRAPH | {"rankdir": "TB" if down else "LR"}
-        self.graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
+        self.graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=BOX, edge_attr=ARROW)
+        self.graph.graph_attr["rankdir"] = "TB" if down else "LR"
 
     def box(self, name: str, fields: list, look: dict, room=0.0, flat=False) -> None:
         """Add a box with one field below, or if `flat` beside, the other."""

@@ -16,7 +16,6 @@ from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.recording import enable_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
-from minigrad.tensors import creation
 
 
 def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
@@ -25,11 +24,9 @@ def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
     A module that another one calls is within the other's box.
     """
     entries = {id(x): entry(x) for x in inputs if isinstance(x, Tensor)}
-    fold, source = Fold(model), creation.generator().bit_generator
-    state = source.state
+    fold = Fold(model)
     with enable_grad():
         out = fold.model(*(entries.get(id(x), x) for x in inputs))
-    source.state = state  # so that the random numbers to come are the same
     names = dict(model.named_parameters()) | variables
     names = {name: entries.get(id(x), x) for name, x in names.items()}
     given = list(entries.values())
@@ -50,12 +47,13 @@ class Fold:
     """A model's twin, and the calls of its parts by the node of their result.
 
     Copied are the modules and their buffers; all else, the parameters too, is shared.
+    It is told to evaluate, so that it takes no random numbers.
     """
 
     def __init__(self, model: Module):
         own = [item for part in model.modules() for item in vars(part).items()]
         kept = {id(x): x for name, x in own if name not in ("_modules", "_buffers")}
-        self.model, self.calls = copy.deepcopy(model, kept), {}
+        self.model, self.calls = copy.deepcopy(model, kept).eval(), {}
         for name, part in list(self.model.named_modules())[1:]:
             vars(part)["forward"] = partial(self.call, name, part, part.forward)
 
@@ -71,7 +69,11 @@ class Fold:
             new = entry(out).clone()
         given = [x for x in [*args, *kwargs.values()] if isinstance(x, Tensor)]
         origins = dict.fromkeys(self.made_by(x) for x in given if x.edge is not None)
-        node = describe_call(f"{name}: {kind(part)}", part, str(out.shape))
+        size = sum(p.array.size for p in part.parameters())
+        learns = any(p.requires_grad for p in part.parameters())
+        node = Node(str(out.shape), op=f"{name}: {kind(part)}", idle=not learns)
+        node.note = f"{size:,} parameters" + ", frozen" * (not learns) if size else ""
+        node.frozen = size > 0 and not learns
         node.edges = [(origin, None) for origin in origins]
         self.calls[new.edge] = node
         return new
@@ -90,12 +92,3 @@ class Fold:
             node.op = "constant"
         node.idle = node.kind != "leaf"
         return node
-
-
-def describe_call(op: str, part: Module, shape: str) -> Node:
-    """Return the Node of a call: its shape, and whether any of the part can learn."""
-    size = sum(p.array.size for p in part.parameters())
-    learns = any(p.requires_grad for p in part.parameters())
-    note = f"{size:,} parameters" + ", frozen" * (not learns) if size else ""
-    frozen = size > 0 and not learns
-    return Node(shape, op=op, note=note, frozen=frozen, idle=not learns)

@@ -18,15 +18,13 @@ import copy
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from minigrad.drawing.describe import Node, constant, graph_of, number
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
-from minigrad.drawing.rendering import image, slider, to_svg
-from minigrad.nn import Module
+from minigrad.drawing.rendering import image, slider
 
 
 class Drawing:
@@ -43,10 +41,6 @@ class Drawing:
     def __repr__(self) -> str:
         return self._text
 
-    def save(self, path: str | Path) -> None:
-        """Write the picture to an .svg file."""
-        Path(path).write_text(to_svg(self.source), encoding="utf-8")
-
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
@@ -54,8 +48,7 @@ class Drawing:
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it
-            advice = "`python3 course.py lab` installs what draws without one."
-            return {"text/plain": f"{self._text}\n\nNo picture: {reason}. {advice}"}
+            return {"text/plain": f"{self._text}\n\nNo picture: {reason}"}
         return {"text/html": html, "text/plain": self._text}
 
 
@@ -66,8 +59,6 @@ def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
     TypeError for what cannot be drawn; of too large a graph it says so.
     """
     names = names or variables_of(sys._getframe(1))
-    if isinstance(root, Module) != bool(inputs):
-        raise TypeError("draw shows what a module does with an input: draw(model, x)")
     nodes = module_graph(root, inputs, names) if inputs else graph_of(root, names)
     mark_passed(nodes)
     return Drawing(text_of(nodes), [dot([nodes], folded=bool(inputs))])
@@ -111,8 +102,7 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 def describe_node(node: Any) -> Node:
     """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
-    targets = [target or constant("None") for target, _ in node.next_functions]
-    edges = [(target, None) for target in targets]
+    edges = [(target or constant("None"), None) for target, _ in node.next_functions]
     return Node(name, op=name if edges else "", edges=edges, label=name, note=name)
 
 

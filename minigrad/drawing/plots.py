@@ -72,8 +72,8 @@ def plot_gradients(names: Sequence, grads: Sequence, numeric: Sequence) -> Any:
     _, ax = axes("", "gradient")
     places, width = np.arange(len(names)), 0.38
     ax.bar(places - width / 2, grads, width, label="backward", color=BLUE)
-    label = "finite differences"
-    ax.bar(places + width / 2, numeric, width, label=label, color=ORANGE)
+    beside = places + width / 2
+    ax.bar(beside, numeric, width, label="finite differences", color=ORANGE)
     ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.axhline(0, color="#666666", linewidth=0.8)
     ax.set_xticks(places, names)

@@ -22,10 +22,8 @@ ARGUMENTS = {
 
 @ours.describe.register
 def _(tensor: torch.Tensor) -> ours.Node:
-    node = ours.constant("")
-    if tensor.requires_grad:
-        node = ours.describe(get_gradient_edge(tensor))
-    return ours.with_numbers(node, tensor)
+    edge = get_gradient_edge(tensor) if tensor.requires_grad else ours.constant("")
+    return ours.with_numbers(ours.describe(edge), tensor)
 
 
 @ours.describe.register

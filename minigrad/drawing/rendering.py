@@ -42,7 +42,8 @@ def to_svg(source: str) -> str:
         import graphviz
 
         svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
-    return slim(svg[svg.index("<svg") :])
+    svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)  # tooltips, too
+    return svg[svg.index("<svg") :]
 
 
 @functools.cache
@@ -64,16 +65,6 @@ def graphviz_in_process() -> Any:
 
     atexit.register(graphviz_in_process.cache_clear)  # before its library is taken down
     return Graphviz()
-
-
-def slim(svg: str) -> str:
-    """Drop what a picture does not need: half of what Graphviz writes."""
-    svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)
-    svg = re.sub(r'<g id="[ne]\w+" class="\w+">\n(.*?)</g>\n', r"\1", svg, flags=re.S)
-    font = re.search(r' font-family="[^"]*"', svg)[0]
-    for words in ' xml:space="preserve"', ' text-anchor="middle"', font:
-        svg = svg.replace(words, "")
-    return svg.replace("<svg", f'<svg text-anchor="middle"{font}', 1)
 
 
 def data_uri(svg: str) -> str:

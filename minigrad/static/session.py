@@ -33,9 +33,7 @@ def assign(target: Tensor, value: Tensor) -> Tensor:
     """
     step, new = as_step(target), step_of(value.array)
     if (step.call, step.shape, step.dtype) != ("variable", new.shape, new.dtype):
-        raise TypeError(
-            f"{new.dtype} of shape {new.shape} cannot be assigned to {step}"
-        )
+        raise TypeError(f"cannot assign {new.dtype} of shape {new.shape} to {step}")
     return Tensor(note("assign", value.array, target.array))
 
 
