@@ -2,11 +2,7 @@
 
 from minigrad.drawing.plots import (
     BLUE,
-    GREEN,
     ORANGE,
-    PINK,
-    SKY,
-    LossCurve,
     axes,
     heatmap,
     plot_decision_boundary,

@@ -283,10 +283,10 @@ def test_what_cannot_be_drawn(other):
 
 def test_wrong_uses_are_told():
     model, x = network()
-    with pytest.raises(TypeError, match=r"draw\(model, x\)"):
+    with pytest.raises(
+        TypeError, match="draw shows a Value or a Tensor, not.*Sequential"
+    ):
         draw(model)
-    with pytest.raises(TypeError, match=r"draw\(model, x\)"):
-        draw(x, model)
     with pytest.raises(TypeError, match="draw_backward shows Values"):
         draw_backward(model(x))
     with pytest.raises(TypeError, match="draw_nodes shows what has a grad_fn"):
@@ -334,7 +334,7 @@ def test_frozen_modules_and_what_no_gradient_comes_to_are_gray():
     text = lines(draw(model, x))
     assert text[1].endswith("48 parameters, frozen, no grad")
     assert text[2].endswith("ReLU(#1), no grad")
-    assert text[3].endswith("17 parameters, 16 frozen")
+    assert text[3].endswith("17 parameters")
     assert arrows(draw(model, x), GRAY) == 3 and arrows(draw(model, x), INK) == 1
     model[2].requires_grad_(False)
     assert lines(draw(model, x))[-1].endswith("frozen, no grad")
@@ -437,6 +437,8 @@ def test_arguments_by_keyword_and_what_is_written_in_place():
 
 
 def test_modules_with_several_inputs_and_outputs():
+    """A part with several outputs has no box: its operations are drawn."""
+
     class Swap(nn.Module):
         def forward(self, a, b):
             return b * 1, a * 1
@@ -450,11 +452,14 @@ def test_modules_with_several_inputs_and_outputs():
             a, b = self.swap(a, b)
             return a - b
 
-    text = lines(draw(Both(), minigrad.ones(2), minigrad.zeros(2)))
-    assert text[2:] == ["#1 (2,), (2,) = swap: Swap(input[0], input[1]), no grad"] + [
-        "output (2,) = Sub(#1, #1), no grad"
+    assert lines(draw(Both(), minigrad.ones(2), minigrad.zeros(2))) == [
+        "input[1] = [0, 0], constant",
+        "#1 (2,) = Mul(input[1], 1), no grad",
+        "input[0] = [1, 1], constant",
+        "#2 (2,) = Mul(input[0], 1), no grad",
+        "output (2,) = Sub(#1, #2), no grad",
     ]
-    with pytest.raises(TypeError, match="one Tensor as result; got tuple"):
+    with pytest.raises(TypeError, match="draw shows a Value or a Tensor.*tuple"):
         draw(Swap(), minigrad.ones(2), minigrad.zeros(2))
 
 

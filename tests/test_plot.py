@@ -1,27 +1,17 @@
-"""The plots of the course, and the loss curve that grows in a notebook."""
+"""The plots of the course."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import matplotlib
-import nbformat.v4
 import numpy as np
 import pytest
 from matplotlib import colors, pyplot
 
-from classroom.run.kernels import Runner
 from minigrad import plot
 
 ROOT = Path(__file__).resolve().parent.parent
-GROWING = """
-import time
-from minigrad.plot import LossCurve, plot_loss
-curve = LossCurve()
-for step in range(30):
-    time.sleep(0.02)
-    curve.append(0.9 ** step)
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -83,26 +73,6 @@ def test_a_heat_map_shows_the_sign_and_frames_a_row():
     (row,) = ax.patches
     assert (row.get_xy(), row.get_width()) == ((-0.5, 0.5), 2)
     assert not plot.heatmap(np.zeros((30, 30))).texts
-
-
-def test_loss_curve_is_quiet_outside_a_notebook(capsys):
-    curve = plot.LossCurve()
-    curve.append(1.0)
-    assert curve.losses == [1.0] and not pyplot.get_fignums()
-    assert capsys.readouterr().out == ""
-
-
-def test_loss_curve_grows_in_one_output():
-    sources = [GROWING, "curve.append(0.01)", "_ = plot_loss(curve.losses)"]
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    place = {"metadata": {"path": str(ROOT)}}
-    Runner(notebook, resources=place, shutdown_kernel="immediate").execute()
-    pictures = [[out["data"] for out in cell["outputs"]] for cell in notebook.cells]
-    assert [len(each) for each in pictures] == [1, 0, 1]
-    # The curve of the first cell got the last point that the second one added.
-    assert pictures[0][0] == pictures[2][0]
-    assert pictures[0][0]["text/plain"] == "<Figure size 350x250 with 1 Axes>"
 
 
 def test_import_is_light():

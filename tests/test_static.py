@@ -13,7 +13,7 @@ from minigrad import nn
 from minigrad.autograd.gradients import grad
 from minigrad.drawing.pictures import draw
 from minigrad.optim import SGD, Adam
-from minigrad.static.execution import Program, load
+from minigrad.static.execution import Program
 from minigrad.static.session import Session, as_step, assign, placeholder, variable
 from minigrad.static.steps import Step
 from minigrad.static.symbolic_arrays import Symbol
@@ -43,7 +43,7 @@ def test_what_is_built_has_shapes_but_no_numbers():
     for ask in (y.tolist, lambda: bool(y.sum() > 0), lambda: float(y.sum())):
         with pytest.raises(TypeError, match="not known before the graph runs"):
             ask()
-    with pytest.raises(TypeError, match="could not be noted"):
+    with pytest.raises(TypeError, match="as an array is not noted"):
         np.asarray(y.array)
 
 
@@ -104,7 +104,7 @@ def test_a_write_that_cannot_be_noted_is_refused():
     with pytest.raises(RuntimeError, match="view"):
         whole.reshape(1, 3).array[...] += 1
     for write in (lambda a: a.add_(x), lambda a: a.array.__iadd__(x.array)):
-        with pytest.raises(TypeError, match="not known yet|could not be noted"):
+        with pytest.raises(TypeError, match="not known yet|as an array is not noted"):
             write(tensor([1.0, 2.0, 3.0]))
 
 
@@ -114,7 +114,7 @@ def test_what_would_make_a_shape_depend_on_numbers_is_refused():
         x[x > 0]
     with pytest.raises(TypeError, match="cannot note a call of"):
         np.unique(x.array)
-    with pytest.raises(TypeError, match="cannot be one of"):
+    with pytest.raises(TypeError, match="cannot note a call of"):
         np.sum(np.ones(3), where=x.array > 0)
 
 
@@ -170,7 +170,7 @@ def test_a_placeholder_can_be_fed_tensors_lists_and_narrower_numbers():
 def test_what_does_not_fit_is_refused():
     x, i = placeholder((2,), name="x"), placeholder((2,), minigrad.int64, name="i")
     w, session = variable(np.zeros(2)), Session()
-    with pytest.raises(ValueError, match=r"<x .*needs a value: feed_dict={x"):
+    with pytest.raises(KeyError, match="<x "):
         session.run(x * 2)
     with pytest.raises(
         ValueError, match=r"float32 of shape \(2,\); got .*shape \(3,\)"
@@ -188,11 +188,11 @@ def test_what_does_not_fit_is_refused():
 
 def test_assign_takes_variables_of_the_same_shape_and_dtype():
     x, w = placeholder((2,)), variable(np.zeros(3, np.float32))
-    with pytest.raises(TypeError, match="cannot be assigned to <x"):
+    with pytest.raises(TypeError, match="cannot assign .* to <x"):
         assign(x, x)
-    with pytest.raises(TypeError, match=r"float32 of shape \(2,\) cannot be assigned"):
+    with pytest.raises(TypeError, match=r"cannot assign float32 of shape \(2,\)"):
         assign(w, x)
-    with pytest.raises(TypeError, match="float64 .*cannot be assigned"):
+    with pytest.raises(TypeError, match="cannot assign float64"):
         assign(w, w.double())
 
 
@@ -223,12 +223,12 @@ def test_the_first_nan_is_found_in_both_kinds_of_graph():
         return root / root.sum()
 
     x = placeholder((2,), minigrad.float64)
-    assert Session().first_nan(share(x), {x: [0.5, 2.0]}).call == "sqrt"
-    assert Session().first_nan(share(x), {x: [1.0, 1.0]}).call == "divide"
-    assert Session().first_nan(share(x), {x: [2.0, 3.0]}) is None
-    replay = trace(share, tensor([2.0, 3.0]))
-    assert replay.first_nan(tensor([0.5, 2.0])).call == "sqrt"
-    assert "test_static.py" in replay.first_nan(tensor([0.5, 2.0])).line
+    static = program_of(share(x))
+    for program in static, trace(share, tensor([2.0, 3.0])).program:
+        for numbers, call in ([0.5, 2.0], "sqrt"), ([1.0, 1.0], "divide"):
+            step = program.first_nan({program.inputs[0]: np.array(numbers)})
+            assert step.call == call and "test_static.py" in step.line
+    assert static.first_nan({as_step(x): np.array([2.0, 3.0])}) is None
 
 
 # What is known before a run
@@ -274,14 +274,11 @@ def test_constants_are_folded():
 
 def test_a_frozen_program_has_no_variables_and_does_not_change_any_more():
     x, w = placeholder((3,), minigrad.float64), variable(np.array([1.0, 2.0, 3.0]))
-    session, y = Session(), x * (w.exp() * 2)
-    before = session.frozen([y], [x])
-    session.run(assign(w, w * 0))
-    after = session.frozen([y], [x])
-    numbers = np.array([1.0, 1.0, 2.0])
-    assert same(before(numbers), numbers * (np.exp([1.0, 2.0, 3.0]) * 2))
-    assert same(after(numbers), numbers * 2)
-    assert len(program_of(y)) == 3 and len(after) == 1 and not after.variables
+    program, numbers = program_of(x * (w.exp() * 2)), np.array([1.0, 1.0, 2.0])
+    frozen = program.frozen()
+    assert same(frozen(numbers), numbers * (np.exp([1.0, 2.0, 3.0]) * 2))
+    assert same(program.frozen({as_step(w): np.zeros(3)})(numbers), numbers * 2)
+    assert len(program) == 3 and len(frozen) == 1 and not frozen.variables
     net = nn.Linear(3, 2)
     frozen = trace(net, minigrad.ones(1, 3), variables=net.parameters()).frozen()
     kept = frozen(np.ones((1, 3)))
@@ -473,13 +470,11 @@ def test_what_python_asks_for_is_baked_in_and_listed():
 
 def test_what_a_trace_cannot_keep_up_is_refused_or_told():
     w = minigrad.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(TypeError, match="returns tensors, not"):
-        trace(lambda x: x.sum().item(), tensor([1.0]))
-    with pytest.raises(TypeError, match="could not be noted"):
+    with pytest.raises(TypeError, match="as an array is not noted"):
         trace(lambda x: w.data.mul_(x), minigrad.tensor(2.0))
     sgd = SGD([w], lr=0.1, momentum=0.9)
     step = step_of(lambda x: w * x, lambda a, b: (a - b).sum(), sgd)
-    with pytest.raises(TypeError, match="could not be noted"):
+    with pytest.raises(TypeError, match="as an array is not noted"):
         trace(step, minigrad.tensor(2.0), minigrad.tensor(1.0), variables=[w])
     assert type(w.array) is np.ndarray and w.tolist() == [1.0, 2.0]
     adam = Adam([w], lr=0.1)
@@ -516,77 +511,40 @@ def test_a_static_graph_can_be_drawn():
 # Files
 
 
+READER = """
+import json, operator, sys
+import numpy as np
+
+values, file = [], json.load(open(sys.argv[1]))
+for step in file["steps"]:
+    if step["call"] == "placeholder":
+        values.append(np.ones(step["shape"], step["dtype"]))
+    elif step["call"] == "constant":
+        value, dtype = step["value"], step["dtype"]
+        values.append(np.array(value, dtype) if dtype else value)
+    else:
+        call = operator.attrgetter(step["call"])(np)
+        values.append(call(*[values[i] for i in step["arguments"]], **step["options"]))
+print([values[i].tolist() for i in file["fetches"]])
+"""
+
+
 def test_a_saved_program_runs_without_the_models_code(tmp_path):
     minigrad.manual_seed(0)
     net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
-    x = minigrad.randn(5, 4)
-    path = tmp_path / "net.json"
-    trace(net, x, variables=net.parameters()).frozen().save(path)
-    program = load(path)
-    np.testing.assert_allclose(program(x), net(x).detach(), 1e-5, 1e-5)
-    lines = path.read_text().splitlines()
-    assert len(lines) == len(program.steps) + 3
-    assert json.loads(path.read_text())["fetches"] == [len(program.steps) - 1]
-    code = "import sys, numpy; from minigrad.static import load; "
-    code += f"print(load({str(path)!r})(numpy.ones((5, 4))).shape)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert told.stdout.split() == ["(5,", "2)"], told.stderr
+    x, path = minigrad.ones(5, 4), tmp_path / "net.json"
+    program = trace(lambda x: net(x).sum(1), x, variables=net.parameters()).frozen()
+    program.save(path)
+    assert len(path.read_text().splitlines()) == len(program.steps) + 3
+    command = [sys.executable, "-c", READER, path]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert json.loads(told.stdout) == [program(x).tolist()], told.stderr
 
 
-def test_every_kind_of_value_survives_a_file(tmp_path):
-    def function(x, y):
-        z = (x[..., 1:] * y[:, None]).sum((0, 1), keepdim=True).to(minigrad.float32)
-        z = minigrad.cat([z, z], 1).reshape(6).clamp(min=-1.5)
-        return minigrad.where(z > 0.5, z, np.float32(2.0)), z.argmax(0), x.std(1)
-
-    x, y = tensor(np.arange(24.0).reshape(2, 3, 4)), tensor([[1.0, -1, 2]] * 2)
-    replay = trace(function, x, y)
-    for name, program in {"whole": replay.program, "frozen": replay.frozen()}.items():
-        program.save(tmp_path / name)
-        loaded = load(tmp_path / name)
-        for factor in (1, -0.1):
-            found = loaded(x * factor, y)
-            for mine, theirs in zip(found, function(x * factor, y), strict=True):
-                assert same(mine, theirs) and mine.dtype == theirs.dtype
-
-
-def test_a_file_keeps_the_order_of_inputs_and_what_variables_start_with(tmp_path):
-    x, y, w = placeholder(()), placeholder(()), variable(np.float32(3.0))
-    Program([as_step(y * w - x)], [as_step(x), as_step(y)]).save(tmp_path / "p")
-    loaded = load(tmp_path / "p")
-    assert loaded(1, 2) == 5.0
-    assert [step.value for step in loaded.variables] == [3.0]
-
-
-STEP = {"call": "placeholder", "shape": {"tuple": [2]}, "arguments": []}
-REFUSED = {
-    "no JSON": "import os",
-    "another JSON": "[1, 2]",
-    "no fetches": json.dumps({"steps": [STEP]}),
-    "a call of something else": json.dumps(
-        {"steps": [STEP | {"call": "os.system"}], "fetches": [0]}
-    ),
-    "a private method": json.dumps(
-        {"steps": [STEP | {"call": "ndarray.__reduce__"}], "fetches": [0]}
-    ),
-    "a method that writes files": json.dumps(
-        {"steps": [STEP | {"call": "ndarray.tofile"}], "fetches": [0]}
-    ),
-    "no such step": json.dumps({"steps": [STEP], "fetches": [4]}),
-    "a later argument": json.dumps(
-        {"steps": [STEP | {"call": "exp", "arguments": [1]}, STEP], "fetches": [0]}
-    ),
-    "an unknown value": json.dumps(
-        {"steps": [STEP | {"value": {"pickle": "x"}}], "fetches": [0]}
-    ),
-}
-
-
-@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
-def test_another_file_is_refused(text, tmp_path):
-    (tmp_path / "odd.json").write_text(text)
-    with pytest.raises(ValueError, match="is no program that save"):
-        load(tmp_path / "odd.json")
+def test_what_a_file_cannot_say_is_refused(tmp_path):
+    program = trace(lambda x: x[1:], tensor([1.0, 2.0])).program
+    with pytest.raises(TypeError, match="slice"):
+        program.save(tmp_path / "part.json")
 
 
 def test_a_traced_loss_takes_no_classes_that_there_are_not():

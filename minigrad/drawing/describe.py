@@ -1,15 +1,14 @@
 """What a picture tells of a graph: a list of Nodes, whichever engine it comes from.
 
 To draw a further kind of value, register how to `describe` it. If the graph links to
-something else where it means the value, register that as its `identity`; and what a
-value has in common with its views as its `memory`. Nothing else looks into a value.
+something else where it means the value, register that as its `identity`. Nothing else
+looks into a value.
 """
 
 import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
@@ -21,18 +20,15 @@ from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.node import Node as GraphNode
 from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
-from minigrad.nn import Module
 from minigrad.scalar.value import Value
 from minigrad.static.steps import Step
 
 READABLE = 80  # values in one picture
 FEW = 4  # numbers of a tensor that are shown; of more, the shape
-LOOKED_AT = 1000  # items of a list among the variables, as names of nodes
-TOO_LARGE = f"""\
-This graph has more than {READABLE} values, too many to read.
-Draw a part: one neuron, one data point's loss, a value on
-the way. Or draw(model, x), which makes one box of each module."""
-KINDS = {"": "leaf", "constant": "constant", "placeholder": "constant"}
+TOO_LARGE = f"""This graph has more than {READABLE} values. Draw a part, such as
+one neuron; or draw(model, x), which makes one box of each module."""
+KINDS = {"": "leaf", "variable": "leaf"}
+KINDS |= {"constant": "constant", "placeholder": "constant"}
 
 
 @dataclass(eq=False)
@@ -60,20 +56,17 @@ class Node:
         """The rows of its box."""
         equals = " " if self.value.startswith("(") else " = "
         first = f"{self.label}{equals}{self.value}" if self.label else self.value
-        grad = self.grad if isinstance(self.grad, str | None) else number(self.grad)
-        return [first] if grad is None else [first, f"grad {grad}"]
+        return [first] if self.grad is None else [first, f"grad {number(self.grad)}"]
 
     def line(self) -> str:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
         first, *rest = self.rows
         parents = [parent.label or parent.value for parent, _ in self.edges]
-        if self.kind == "constant":
-            rest = [self.op] * bool(self.label or parents)
-            rest += [f"cut off from {parent}" for parent in parents]
+        if self.kind == "constant" and (self.label or parents):
+            rest = [self.op, *(f"cut off from {parent}" for parent in parents)]
         elif self.kind == "result":
-            name = first.removesuffix(f" = {self.value}")
-            shown = first.removeprefix(name)
-            first = f"{name} = {self.op}({', '.join(parents)}){shown}"
+            name, equals, value = first.partition(" = ")
+            first = f"{name} = {self.op}({', '.join(parents)}){equals}{value}"
             rest = [self.note] * bool(self.note) + ["no grad"] * self.idle + rest
         return ", ".join([first, *rest])
 
@@ -86,17 +79,12 @@ def constant(value: str) -> Node:
 @singledispatch
 def describe(value: Any) -> Node:
     """Return the Node of `value`; each kind that can be drawn registers a version."""
-    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-    way = "; `import minigrad.drawing.pytorch` first" if kind == "torch.Tensor" else ""
-    raise TypeError(
-        f"draw shows a Value or a Tensor and all that it was made from; got {kind}{way}"
-    )
+    raise TypeError(f"draw shows a Value or a Tensor, not {type(value)}")
 
 
 describe.register(Node, lambda node: node)
 describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
 identity = singledispatch(lambda value: value)
-memory = singledispatch(lambda value: value)
 
 
 def number(x: Any) -> str:
@@ -150,9 +138,8 @@ def _(step: Step) -> Node:
     if step.call == "constant":
         array = isinstance(step.value, ndarray)
         return constant(shown(step.value) if array else str(step.value))
-    op = "" if step.call == "variable" else step.call.removeprefix("ndarray.")
     shape = "" if step.shape is None else str(step.shape)
-    edges = [(argument, None) for argument in step.arguments]
+    op, edges = step.call.removeprefix("ndarray."), [(x, None) for x in step.arguments]
     return Node(shape, op=op, edges=edges, label=step.name)
 
 
@@ -190,61 +177,49 @@ def _(tensor: Tensor) -> Any:
     return tensor.array if tensor.edge is None else tensor.edge
 
 
-memory.register(Tensor, lambda tensor: storage(tensor.array))
-
-
-def can_be_drawn(value: Any) -> bool:
-    """Return whether the type of `value` has a description; it is not looked into."""
-    return describe.dispatch(type(value)) is not describe.dispatch(object)
-
-
-@singledispatch
 def members(variable: Any) -> Iterable[tuple[str, Any]]:
-    """Return what a variable names: its value, and under longer names the parts."""
-    return [("", variable)] if can_be_drawn(variable) else []
+    """Return what a variable names: its value, and under longer names the parts.
 
-
-@members.register(list | tuple)
-def _(items: list | tuple) -> Iterable[tuple[str, Any]]:
-    near = enumerate(items[:LOOKED_AT])
-    return [(f"[{i}]", item) for i, item in near if can_be_drawn(item)]
-
-
-@members.register
-def members_of_module(module: Module) -> Iterable[tuple[str, Any]]:
-    with suppress(AttributeError):  # an __init__ did not call super().__init__()
-        tensors = [*module.named_parameters(), *module.named_buffers()]
+    Only the types of variables are looked at, since any of them may be hostile.
+    """
+    if type(variable) in (list, tuple):  # of a long list, the first
+        return [(f"[{i}]", item) for i, item in enumerate(variable[:1000])]
+    if hasattr(type(variable), "named_parameters"):  # a module, ours or PyTorch's
+        tensors = [*variable.named_parameters(), *variable.named_buffers()]
         return [(f".{name}", tensor) for name, tensor in tensors]
-    return []
+    return [("", variable)]
 
 
 def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
     """Return label and value of all that can be drawn, by the id that a graph means."""
     found: dict[int, tuple[str, Any]] = {}
     for name, variable in variables.items():
-        for more, item in members.dispatch(type(variable))(variable):
-            found.setdefault(id(identity(item)), (name + more, item))
+        for more, item in members(variable):
+            if describe.dispatch(type(item)) is not describe.dispatch(object):
+                found.setdefault(id(identity(item)), (name + more, item))
     return found
 
 
 def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
     """Return an edge to the variable that a constant was cut off from, if there is one.
 
-    That is a recorded value in the same memory, as `x` is for `x.detach()`.
+    That is a recorded tensor in the same memory, as `x` is for `x.detach()`.
     """
-    shared = memory(constant)
-    same = (item for _, item in names.values() if memory(item) is shared)
-    return [(x, None) for x in same if describe(x).kind != "constant"][:1]
+    if not isinstance(constant, Tensor):
+        return []
+    tensors = [x for _, x in names.values() if isinstance(x, Tensor) and x.edge]
+    shared = storage(constant.array)
+    return [(x, None) for x in tensors if storage(x.array) is shared][:1]
 
 
 def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
-    """Return the Node of `value`; of a variable it has the name and all that is known.
+    """Return the Node of `value`: of a variable, with its name and all it knows.
 
     A constant among Values is a bare number, even if a variable holds it.
     """
     node = value if isinstance(value, Node) else tell(value)
-    label, item = names.get(id(identity(value)), ("", None))
-    if item is not None and (node.kind != "constant" or identity(item) is not item):
+    label, item = names.get(id(identity(value)), ("", value))
+    if label and (node.kind != "constant" or identity(item) is not item):
         told = describe(item)
         node.label, node.value, node.grad = label, told.value, told.grad
     if node.op == "constant":

@@ -27,10 +27,11 @@ BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-CUT = {"dir": "none", "style": "dotted", "color": INK, "penwidth": "1.5", "minlen": "2"}
+CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
+CUT |= {"color": INK, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
-WIDE = 9.0  # inches that a row of boxes may take
+WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
 
 
 def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) -> str:
@@ -42,7 +43,8 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
     nodes, step = frames[step], step % len(frames)
     results = [node for node in nodes if node.kind == "result"]
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
-    down = folded or tensors and length(nodes, bare) > WIDE
+    boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
+    down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
     now = results[-step] if step else None  # whose step it is
     for versions in zip(*frames, strict=True):
@@ -54,21 +56,13 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
         if bare:
             for parent, _ in node.edges:
                 layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
-        elif node.kind == "result":
+            continue
+        if node.kind == "result":
             layout.operation(node, look, versions[-1].grad)
-        elif node.edges:
-            layout.cut(node)
+        for origin, _ in node.edges * (node.kind == "constant"):
+            tail, head = layout.names[origin], f"{layout.names[node]}:v"
+            layout.arrow(tail, head, SCISSORS, **CUT)
     return layout.graph.source
-
-
-def length(nodes: list[Node], bare: bool) -> float:
-    """Return the inches that the longest path would take in a row."""
-    ends: dict[Node, float] = {}
-    for node in nodes:
-        before = max((ends[parent] for parent, _ in node.edges), default=0)
-        made = 0.2 + widest(fields_of(node)) if node.kind == "result" else 0
-        ends[node] = before + 0.2 + widest(node.rows) + made * (not bare)
-    return max(ends.values())
 
 
 class Layout:
@@ -78,10 +72,11 @@ class Layout:
         import graphviz
 
         self.down, self.inline = down, inline
-        self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
         self.made = {node: f"op{i}" for i, node in enumerate(nodes)}
-        shape = GRAPH | {"rankdir": "TB" if down else "LR"}
-        self.graph = graphviz.Digraph(graph_attr=shape, node_attr=BOX, edge_attr=ARROW)
+        self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
+        self.names |= {node: self.made[node] for node in inline}
+        self.graph = graphviz.Digraph(graph_attr=GRAPH, node_attr=BOX, edge_attr=ARROW)
+        self.graph.graph_attr["rankdir"] = "TB" if down else "LR"
 
     def box(self, name: str, fields: list, look: dict, room=0.0, flat=False) -> None:
         """Add a box with one field below, or if `flat` beside, the other."""
@@ -125,21 +120,11 @@ class Layout:
             if node.passed is not None:
                 self.graph.edge(op, grad, **back)
 
-    def cut(self, node: Node) -> None:
-        """Add the line to what a constant was cut off from, with the scissors on it."""
-        (origin, _), *_ = node.edges
-        scissors = f"cut {self.names[node]}"
-        self.graph.node(scissors, SCISSORS, **WORDS | {"fontsize": "16"})
-        self.graph.edge(self.sides(origin)[0], scissors, **CUT)
-        self.graph.edge(scissors, f"{self.names[node]}:v", **CUT)
-
     def sides(self, node: Node, apart: bool = True) -> tuple[str, str]:
         """Return where arrows leave a box, and where they come back to.
 
         Across the page those are two rows, unless two arrows would lie on each other.
         """
-        if node in self.inline:
-            return self.made[node], self.made[node]
         name = self.names[node]
         rows = apart and node.grad is not None and not self.down
         return (f"{name}:v", f"{name}:g") if rows else (name, name)

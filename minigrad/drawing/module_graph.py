@@ -16,29 +16,22 @@ from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.recording import enable_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
-from minigrad.tensors import creation
 
 
 def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
     """Return the nodes of model(*inputs), labelled; nothing of the model changes.
 
-    A module that another one calls is within the other's box. Raises TypeError unless
-    the model returns one Tensor that was computed from inputs or parameters.
+    A module that another one calls is within the other's box.
     """
     entries = {id(x): entry(x) for x in inputs if isinstance(x, Tensor)}
-    fold, source = Fold(model), creation.generator().bit_generator
-    state = source.state
-    try:
-        with enable_grad():
-            out = fold.model(*(entries.get(id(x), x) for x in inputs))
-    finally:
-        source.state = state  # so that the random numbers to come are the same
-    if not isinstance(out, Tensor) or out.edge is None:
-        raise TypeError(f"draw(model, x) wants one Tensor as result; got {kind(out)}")
-    given, names = list(entries.values()), dict(model.named_parameters()) | variables
+    fold = Fold(model)
+    with enable_grad():
+        out = fold.model(*(entries.get(id(x), x) for x in inputs))
+    names = dict(model.named_parameters()) | variables
     names = {name: entries.get(id(x), x) for name, x in names.items()}
+    given = list(entries.values())
     names["input"] = given[0] if len(given) == 1 else given
-    root = names["output"] = fold.calls.get(out.edge, out.edge)
+    names["output"] = root = fold.made_by(out)
     nodes = graph_of(root, names, fold.tell)
     for node in nodes:
         node.idle = node.idle and all(parent.idle for parent, _ in node.edges)
@@ -54,31 +47,41 @@ class Fold:
     """A model's twin, and the calls of its parts by the node of their result.
 
     Copied are the modules and their buffers; all else, the parameters too, is shared.
+    It is told to evaluate, so that it takes no random numbers.
     """
 
     def __init__(self, model: Module):
         own = [item for part in model.modules() for item in vars(part).items()]
         kept = {id(x): x for name, x in own if name not in ("_modules", "_buffers")}
-        self.model, self.calls = copy.deepcopy(model, kept), {}
-        self.depth = 0  # of the calls that are running
+        self.model, self.calls = copy.deepcopy(model, kept).eval(), {}
         for name, part in list(self.model.named_modules())[1:]:
             vars(part)["forward"] = partial(self.call, name, part, part.forward)
 
     def call(self, name: str, part: Module, forward: Callable, *args, **kwargs) -> Any:
-        """Return forward(*args, **kwargs), with a new graph if no other call runs."""
-        self.depth += 1
+        """Return forward(*args, **kwargs), with a new graph.
+
+        What was called within is not in it: only a module's own arguments lead on.
+        """
         out = forward(*args, **kwargs)
-        self.depth -= 1
-        if self.depth:
+        if not isinstance(out, Tensor):
             return out
-        outs = out if isinstance(out, tuple) else (out,)
         with enable_grad():  # a clone may be written to, which a leaf may not
-            outs = [entry(x).clone() if isinstance(x, Tensor) else x for x in outs]
-        given = dict.fromkeys(edges_of([*args, *kwargs.values()]))
-        node = describe_call(f"{name}: {kind(part)}", part, outs)
-        node.edges = [(self.calls.get(edge, edge), None) for edge in given]
-        self.calls |= dict.fromkeys(edges_of(outs), node)
-        return tuple(outs) if isinstance(out, tuple) else outs[0]
+            new = entry(out).clone()
+        given = [x for x in [*args, *kwargs.values()] if isinstance(x, Tensor)]
+        origins = dict.fromkeys(self.made_by(x) for x in given if x.edge is not None)
+        size = sum(p.array.size for p in part.parameters())
+        learns = any(p.requires_grad for p in part.parameters())
+        node = Node(str(out.shape), op=f"{name}: {kind(part)}", idle=not learns)
+        node.note = f"{size:,} parameters" + ", frozen" * (not learns) if size else ""
+        node.frozen = size > 0 and not learns
+        node.edges = [(origin, None) for origin in origins]
+        self.calls[new.edge] = node
+        return new
+
+    def made_by(self, x: Any) -> Any:
+        """Return the call that made a tensor, or else its node, or what it is."""
+        edge = getattr(x, "edge", None)
+        return x if edge is None else self.calls.get(edge, edge)
 
     def tell(self, value: Any) -> Node:
         """Return the Node of a call, or of what was computed outside of all."""
@@ -89,22 +92,3 @@ class Fold:
             node.op = "constant"
         node.idle = node.kind != "leaf"
         return node
-
-
-def edges_of(values: list) -> list:
-    """Return the edges of those tensors among `values` that have one."""
-    tensors = [x for x in values if isinstance(x, Tensor)]
-    return [x.edge for x in tensors if x.edge is not None]
-
-
-def describe_call(op: str, part: Module, outs: list) -> Node:
-    """Return the Node of a call: its shapes, and how much in the part can learn."""
-    sizes = [(p.array.size, p.requires_grad) for p in part.parameters()]
-    total = sum(size for size, _ in sizes)
-    learning = sum(size for size, learns in sizes if learns)
-    note = f"{total:,} parameters" if total else ""
-    if learning < total:
-        note += f", {total - learning:,} frozen" if learning else ", frozen"
-    shapes = ", ".join(str(x.shape) for x in outs if isinstance(x, Tensor))
-    frozen = bool(total) and not learning
-    return Node(shapes, op=op, note=note, frozen=frozen, idle=not learning)

@@ -17,52 +17,38 @@ no gradient comes to, and what is frozen.
 import copy
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 from minigrad.drawing.describe import Node, constant, graph_of, number
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
-from minigrad.drawing.rendering import image, slider, to_svg
-from minigrad.nn import Module
+from minigrad.drawing.rendering import image, slider
 
 
 class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
-    `write(step)` is a frame in DOT; more than one have captions, and a slider.
+    `source` is the picture in DOT, the language of Graphviz; of several, the last.
+    Several have captions, and a slider.
     """
 
-    def __init__(self, text: str, write: Callable, captions: Sequence[str] = ()):
-        self._text, self._write, self._captions = text, write, captions
+    def __init__(self, text: str, sources: list[str], captions: Sequence[str] = ()):
+        self._text, self._captions = text, captions
+        self.sources, self.source = sources, sources[-1]
 
     def __repr__(self) -> str:
         return self._text
 
-    @property
-    def source(self) -> str:
-        """The picture, of frames the last, in DOT, the language of Graphviz."""
-        return self._write()
-
-    def save(self, path: str | Path) -> None:
-        """Write the picture to an .svg file; needs Graphviz."""
-        if Path(path).suffix != ".svg":
-            raise ValueError(f"a drawing is saved as .svg; {path} ends otherwise")
-        Path(path).write_text(to_svg(self.source), encoding="utf-8")
-
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
-                sources = [self._write(step) for step in range(len(self._captions))]
-                html = slider(sources, self._captions)
+                html = slider(self.sources, self._captions)
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it
-            advice = "`python3 course.py lab` installs what draws without one."
-            return {"text/plain": f"{self._text}\n\nNo picture: {reason}. {advice}"}
+            return {"text/plain": f"{self._text}\n\nNo picture: {reason}"}
         return {"text/html": html, "text/plain": self._text}
 
 
@@ -72,27 +58,23 @@ def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
     Boxes are labelled with `names`, or without any with the caller's variables. Raises
     TypeError for what cannot be drawn; of too large a graph it says so.
     """
-    variables = names or variables_of(sys._getframe(1))
-    if isinstance(root, Module) and inputs:
-        nodes = module_graph(root, inputs, variables)
-    elif isinstance(root, Module) or inputs:
-        raise TypeError("draw shows what a module does with an input: draw(model, x)")
-    else:
-        nodes = graph_of(root, variables)
+    names = names or variables_of(sys._getframe(1))
+    nodes = module_graph(root, inputs, names) if inputs else graph_of(root, names)
     mark_passed(nodes)
-    return Drawing(text_of(nodes), partial(dot, [nodes], folded=bool(inputs)))
+    return Drawing(text_of(nodes), [dot([nodes], folded=bool(inputs))])
 
 
 def draw_backward(root: Any, /, **names: Any) -> Drawing:
     """Draw the backward pass from `root` step by step; no grad of the graph changes."""
     nodes = graph_of(root, names or variables_of(sys._getframe(1)))
     if not nodes[-1].edges:  # nothing to pass on
-        return Drawing(text_of(nodes), partial(dot, [nodes]))
+        return Drawing(text_of(nodes), [dot([nodes])])
     if nodes[-1].edges[0][1] is None:
         raise TypeError("draw_backward shows Values; draw shows a Tensor's gradients")
     steps = [(caption, copy.deepcopy(nodes)) for caption in backward(nodes)]
     captions, frames = zip(*steps, strict=True)
-    return Drawing("\n".join(captions), partial(dot, frames), captions)
+    sources = [dot(frames, step) for step in range(len(frames))]
+    return Drawing("\n".join(captions), sources, captions)
 
 
 def draw_nodes(root: Any, /, **names: Any) -> Drawing:
@@ -102,15 +84,13 @@ def draw_nodes(root: Any, /, **names: Any) -> Drawing:
     """
     root = getattr(root, "grad_fn", root)
     if not hasattr(root, "next_functions"):
-        raise TypeError(
-            "draw_nodes shows what has a grad_fn: a leaf or a number has none"
-        )
+        raise TypeError("draw_nodes shows what has a grad_fn, as a leaf has not")
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), describe_node)
     for node in nodes:
         leaf = node.kind == "leaf" and node.label != node.note
         node.value = f"{node.note}\n{node.label}" if leaf else node.note or node.value
         node.label, node.note, node.grad = "", "", None
-    return Drawing(text_of_nodes(nodes), partial(dot, [nodes], bare=True))
+    return Drawing(text_of_nodes(nodes), [dot([nodes], bare=True)])
 
 
 def variables_of(frame: FrameType) -> dict[str, Any]:
@@ -122,8 +102,7 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 def describe_node(node: Any) -> Node:
     """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
-    targets = [target or constant("None") for target, _ in node.next_functions]
-    edges = [(target, None) for target in targets]
+    edges = [(target or constant("None"), None) for target, _ in node.next_functions]
     return Node(name, op=name if edges else "", edges=edges, label=name, note=name)
 
 
@@ -143,8 +122,7 @@ def mark_passed(nodes: list[Node]) -> None:
         if node in reached and node.kind == "result":
             reached |= {parent for parent, _ in node.edges}
     for node in nodes:
-        parents = [parent for parent, _ in node.edges]
-        got = any(parent.grad is not None or parent.passed for parent in parents)
+        got = any(x.grad is not None or x.passed for x, _ in node.edges)
         if got and node in reached and node.kind == "result":
             node.passed = True
 
@@ -174,8 +152,8 @@ def pass_on(node: Node) -> Iterator[str]:
 
 def text_of(nodes: list[Node]) -> str:
     """Return a line for each node; a bare constant stands in that of its result."""
-    bare = {node for node in nodes[:-1] if not node.label and not node.edges}
-    return "\n".join(node.line() for node in nodes if node not in bare)
+    told = [node for node in nodes if node.label or node.edges] or nodes
+    return "\n".join(node.line() for node in told)
 
 
 def text_of_nodes(nodes: list[Node]) -> str:

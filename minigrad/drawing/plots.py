@@ -4,8 +4,6 @@ All share `axes`, which lessons use for plots of their own as well. The colors a
 those of Okabe and Ito ("Color Universal Design", 2008), for color-blind people too.
 """
 
-import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,56 +45,6 @@ def plot_loss(losses: Sequence[float], label: str = "", ax: Any = None) -> Any:
     return ax
 
 
-class LossCurve:
-    """A plot of the loss that grows while a notebook trains; elsewhere just a list.
-
-        curve = LossCurve()
-        for step in range(100):
-            ...
-            curve.append(loss.data)
-
-    It is drawn at most twice a second, and once more when the cell is done.
-    """
-
-    def __init__(self):
-        self.losses: list[float] = []
-        self._shell = shell_of_notebook()
-        self._display, self._waiting, self._drawn_at = None, False, 0.0
-
-    def append(self, loss: float) -> None:
-        """Add the loss of one more step."""
-        self.losses.append(loss)
-        if self._shell and not self._waiting:
-            self._waiting = True
-            self._shell.events.register("post_execute", self._finish)
-        if self._shell and time.monotonic() - self._drawn_at > 0.5:
-            self._draw()
-
-    def _draw(self) -> None:
-        from IPython.display import display
-        from matplotlib import pyplot
-
-        figure = plot_loss(self.losses).figure
-        pyplot.close(figure)  # or the notebook would show it once more
-        if self._display:
-            self._display.update(figure)
-        else:
-            self._display = display(figure, display_id=True)
-        self._drawn_at = time.monotonic()
-
-    def _finish(self) -> None:
-        self._shell.events.unregister("post_execute", self._finish)
-        self._waiting = False
-        self._draw()
-
-
-def shell_of_notebook() -> Any:
-    """Return the IPython that runs in this notebook, or None outside of one."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython and ipython.get_ipython()
-    return shell if hasattr(shell, "kernel") else None
-
-
 def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) -> Any:
     """Color the plane by the sign of `predict`, with the data points on it.
 
@@ -124,8 +72,8 @@ def plot_gradients(names: Sequence, grads: Sequence, numeric: Sequence) -> Any:
     _, ax = axes("", "gradient")
     places, width = np.arange(len(names)), 0.38
     ax.bar(places - width / 2, grads, width, label="backward", color=BLUE)
-    label = "finite differences"
-    ax.bar(places + width / 2, numeric, width, label=label, color=ORANGE)
+    beside = places + width / 2
+    ax.bar(beside, numeric, width, label="finite differences", color=ORANGE)
     ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.axhline(0, color="#666666", linewidth=0.8)
     ax.set_xticks(places, names)

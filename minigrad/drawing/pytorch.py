@@ -7,18 +7,11 @@ Nothing else in minigrad needs PyTorch. Its graph has the words that ours has:
 
 from typing import Any
 
-from minigrad.drawing import describe as ours
+import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.autograd.graph import Node as GraphNode
 
-try:
-    import torch
-    from torch.autograd.graph import GradientEdge, get_gradient_edge
-    from torch.autograd.graph import Node as GraphNode
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        "To draw PyTorch's graphs, PyTorch has to be there, and this Python lacks it. "
-        "In a notebook `%pip install torch` installs it; then restart the kernel.",
-        name=missing.name,
-    ) from None
+from minigrad.drawing import describe as ours
 
 # What PyTorch calls the arguments of a node that has so many, one after the other.
 ARGUMENTS = {
@@ -29,10 +22,8 @@ ARGUMENTS = {
 
 @ours.describe.register
 def _(tensor: torch.Tensor) -> ours.Node:
-    node = ours.constant("")
-    if tensor.requires_grad:
-        node = ours.describe(get_gradient_edge(tensor))
-    return ours.with_numbers(node, tensor)
+    edge = get_gradient_edge(tensor) if tensor.requires_grad else ours.constant("")
+    return ours.with_numbers(ours.describe(edge), tensor)
 
 
 @ours.describe.register
@@ -83,11 +74,5 @@ def _(tensor: torch.Tensor) -> Any:
     return vars(tensor) if tensor.is_leaf else ours.identity(get_gradient_edge(tensor))
 
 
-@ours.memory.register
-def _(tensor: torch.Tensor) -> Any:
-    return tensor.untyped_storage() if tensor.layout is torch.strided else tensor
-
-
 ours.describe.register(GraphNode, lambda node: ours.describe(GradientEdge(node, 0)))
 ours.identity.register(GraphNode, lambda node: ours.identity(GradientEdge(node, 0)))
-ours.members.register(torch.nn.Module, ours.members_of_module)

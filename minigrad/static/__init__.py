@@ -12,7 +12,7 @@ As TensorFlow 1 had it:
 trace() notes what a function does with examples instead, and runs that again.
 """
 
-from minigrad.static.execution import Program, load
+from minigrad.static.execution import Program
 from minigrad.static.session import Session, as_step, assign, placeholder, variable
 from minigrad.static.steps import Step
 from minigrad.static.tracing import trace

@@ -10,24 +10,20 @@ from minigrad.array.dtypes import as_array, as_dtype, float32
 from minigrad.errors import kind
 from minigrad.graph.tensor import Tensor
 from minigrad.static.execution import Program, checked
-from minigrad.static.steps import Step, line_outside
-from minigrad.static.symbolic_arrays import Symbol, step_of
+from minigrad.static.steps import Step
+from minigrad.static.symbolic_arrays import Symbol, named_symbol, note, step_of
 
 
 def placeholder(shape: Sequence[int], dtype: Any = float32, name: str = "x") -> Tensor:
     """Return a tensor without numbers: each run feeds them, in this shape and dtype."""
-    zeros = np.zeros(shape, as_dtype(dtype))
-    step = Step("placeholder", [], {}, zeros.shape, zeros.dtype, None, name)
-    step.line = line_outside()
-    return Tensor(Symbol(step, zeros))
+    return Tensor(named_symbol("placeholder", np.zeros(shape, as_dtype(dtype)), name))
 
 
 def variable(value: Any, name: str = "w") -> Tensor:
     """Return a leaf whose numbers a Session keeps, and may change, from run to run."""
     array = as_array(getattr(value, "array", value), copy=True)
-    step = Step("variable", [], {}, array.shape, array.dtype, array, name)
-    step.line = line_outside()
-    return Tensor(Symbol(step, array)).requires_grad_(array.dtype.kind == "f")
+    leaf = Tensor(named_symbol("variable", array, name))
+    return leaf.requires_grad_(array.dtype.kind == "f")
 
 
 def assign(target: Tensor, value: Tensor) -> Tensor:
@@ -37,11 +33,8 @@ def assign(target: Tensor, value: Tensor) -> Tensor:
     """
     step, new = as_step(target), step_of(value.array)
     if (step.call, step.shape, step.dtype) != ("variable", new.shape, new.dtype):
-        raise TypeError(
-            f"{new.dtype} of shape {new.shape} cannot be assigned to {step}"
-        )
-    new = Step("assign", [new, step], {}, step.shape, step.dtype, line=line_outside())
-    return Tensor(Symbol(new, np.zeros(step.shape, step.dtype)))
+        raise TypeError(f"cannot assign {new.dtype} of shape {new.shape} to {step}")
+    return Tensor(note("assign", value.array, target.array))
 
 
 def as_step(value: Any) -> Step:
@@ -68,26 +61,10 @@ class Session:
         if steps not in self.programs:
             self.programs[steps] = Program(steps).folded()
         program = self.programs[steps]
-        results = program.run(self.given(program, feed_dict))
+        feed = {as_step(tensor): value for tensor, value in (feed_dict or {}).items()}
+        now = {step: self.values.get(step, step.value) for step in program.variables}
+        results = program.run(checked(program.inputs, feed) | now)
         for step, result in zip(steps, results):
             if step.call == "assign":
                 self.values[step.arguments[1]] = result.copy()
         return results if several else results[0]
-
-    def given(self, program: Program, feed_dict: Mapping | None) -> dict[Step, ndarray]:
-        """Return the numbers that a program starts from: what is fed, and variables."""
-        feed = {as_step(tensor): value for tensor, value in (feed_dict or {}).items()}
-        now = {step: self.values.get(step, step.value) for step in program.variables}
-        return checked(program.inputs, feed) | now
-
-    def first_nan(
-        self, fetch: Tensor, feed_dict: Mapping[Tensor, Any] | None = None
-    ) -> Step | None:
-        """Return the first step on the way to `fetch` that makes a nan, if any does."""
-        program = Program([as_step(fetch)])
-        return program.first_nan(self.given(program, feed_dict))
-
-    def frozen(self, fetches: Sequence[Tensor], inputs: Sequence[Tensor]) -> Program:
-        """Return a program of its own, in which variables stay as they are now."""
-        program = Program(list(map(as_step, fetches)), list(map(as_step, inputs)))
-        return program.frozen(self.values)

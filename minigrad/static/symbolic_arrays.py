@@ -40,6 +40,8 @@ class Symbol(NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "strides", "flags"):
             return getattr(self.example, name)
+        if name in ("item", "tolist"):
+            return getattr(self.numbers(), name)
         if f"ndarray.{name}" in CALLS:
             return partial(note, f"ndarray.{name}", self)
         raise AttributeError(f"a Symbol has no {name!r}: its numbers are not known yet")
@@ -67,9 +69,8 @@ class Symbol(NDArrayOperatorsMixin):
         if function not in ABOUT_SHAPES + BLANK:
             return note(function.__name__, *args, **kwargs)
         found = function(*map(example_of, args), **kwargs)
-        if function in ABOUT_SHAPES:
-            return found
-        return Symbol(step_of(found), found, self.asked)
+        blank = function in BLANK
+        return Symbol(step_of(found), found, self.asked) if blank else found
 
     # Writing
 
@@ -103,16 +104,8 @@ class Symbol(NDArrayOperatorsMixin):
     def __bool__(self) -> bool:
         return bool(self.numbers())
 
-    def item(self) -> float | int | bool:
-        return self.numbers().item()
-
-    def tolist(self) -> Any:
-        return self.numbers().tolist()
-
     def __array__(self, dtype=None, copy=None):
-        raise TypeError(
-            f"as an array, what is done with {self.step} could not be noted"
-        )
+        raise TypeError(f"what is done with {self.step} as an array is not noted")
 
     def __repr__(self) -> str:
         return f"Symbol({self.step})"
@@ -121,30 +114,29 @@ class Symbol(NDArrayOperatorsMixin):
 Array.register(Symbol)
 
 
+def named_symbol(call: str, array: ndarray, name: str, asked=None) -> Symbol:
+    """Return the symbol of a new placeholder, or of a variable that starts as array."""
+    value = array if call == "variable" else None
+    step = Step(call, [], {}, array.shape, array.dtype, value, name, line_outside())
+    return Symbol(step, array, asked)
+
+
 def note(call: str, *args: Any, **options: Any) -> Symbol:
     """Note a call with symbols, and return the symbol of its result.
 
     It is tried on the examples: so shapes and dtypes are known, and an error comes
     here, at the line that caused it, not when the graph runs.
     """
-    check_notable(call, options)
+    symbols = [value for value in flat(args) if isinstance(value, Symbol)]
+    if call not in CALLS or not symbols:  # a symbol as an option is no argument
+        raise TypeError(f"a static graph cannot note a call of {call}")
     example = np.asarray(CALLS[call](*map(example_of, args), **options))
     step = Step(call, list(map(step_of, args)), options, example.shape, example.dtype)
     step.line = line_outside()
-    symbols = [value for value in flat(args) if isinstance(value, Symbol)]
-    traced = all(symbol.asked is not None for symbol in symbols)
-    result = Symbol(step, example, symbols[0].asked if traced else None)
+    result = Symbol(step, example, symbols[0].asked)
     if np.may_share_memory(example, symbols[0].example):
         result.owner = weakref.ref(symbols[0])
     return result
-
-
-def check_notable(call: str, options: dict[str, Any]) -> None:
-    """Raise TypeError for calls that no step can be, and for symbols as options."""
-    if call not in CALLS:
-        raise TypeError(f"a static graph cannot note a call of {call}")
-    if any(isinstance(value, Symbol) for value in flat(options.values())):
-        raise TypeError(f"{call}: what is not known yet cannot be one of {[*options]}")
 
 
 def flat(values: Any) -> Iterator[Any]:

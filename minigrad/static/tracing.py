@@ -1,16 +1,14 @@
 """trace() notes what a function does with examples, and runs that again."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from numpy import ndarray
 
 from minigrad.graph import saved_values
 from minigrad.graph.tensor import Tensor
 from minigrad.static.execution import Program, checked
 from minigrad.static.steps import Step
-from minigrad.static.symbolic_arrays import Symbol, step_of
+from minigrad.static.symbolic_arrays import named_symbol, step_of
 
 
 class Traced:
@@ -25,30 +23,19 @@ class Traced:
         self.variables, self.asked = variables, asked
         self.single = not isinstance(outputs, tuple | list)
         outputs = [outputs] if self.single else outputs
-        if not all(isinstance(output, Tensor) for output in outputs):
-            raise TypeError(f"a traced function returns tensors, not {outputs}")
         self.changed = [step for step in variables if new[step] is not step]
         fetches = [step_of(x.array) for x in outputs] + [new[x] for x in self.changed]
         self.program = Program(fetches, inputs).folded()
 
     def __call__(self, *tensors: Tensor) -> Any:
         """Return what the same steps make of other tensors, without a history."""
-        given = self.given(tensors)
-        results = self.program.run(given)
-        for step in reversed(self.changed):
-            saved_values.wrote(given[step])
-            given[step][...] = results.pop()
-        return Tensor(results[0]) if self.single else tuple(map(Tensor, results))
-
-    def given(self, tensors: Sequence[Tensor]) -> dict[Step, ndarray]:
-        """Return the numbers that a run starts from."""
         feed = dict(zip(self.program.inputs, tensors, strict=True))
         now = {step: tensor.array for step, tensor in self.variables.items()}
-        return checked(self.program.inputs, feed) | now
-
-    def first_nan(self, *tensors: Tensor) -> Step | None:
-        """Return the first step that makes a nan of these tensors, if any does."""
-        return self.program.first_nan(self.given(tensors))
+        results = self.program.run(checked(self.program.inputs, feed) | now)
+        for step in reversed(self.changed):
+            saved_values.wrote(now[step])
+            now[step][...] = results.pop()
+        return Tensor(results[0]) if self.single else tuple(map(Tensor, results))
 
     def frozen(self) -> Program:
         """Return the program, with the variables' numbers of now as constants."""
@@ -61,12 +48,12 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
     `variables` are tensors, such as model.parameters(), whose numbers are looked up at
     each run, and which `function` may change in place. All else stays as it is now.
     """
-    inputs = [
-        Step("placeholder", [], {}, x.shape, x.dtype, None, f"input {i}")
+    asked: list[str] = []
+    symbols = [
+        named_symbol("placeholder", x.array, f"input {i}", asked)
         for i, x in enumerate(examples)
     ]
-    asked: list[str] = []
-    symbols = [Symbol(step, x.array, asked) for step, x in zip(inputs, examples)]
+    inputs = [symbol.step for symbol in symbols]
     with held_by_symbols(variables, asked) as holders:
         outputs = function(*map(Tensor, symbols))
         new = {step: tensor.array.step for step, tensor in holders.items()}
@@ -74,15 +61,13 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
 
 
 @contextmanager
-def held_by_symbols(
-    tensors: Iterable[Tensor], asked: list[str]
-) -> Iterator[dict[Step, Tensor]]:
+def held_by_symbols(tensors: Iterable, asked: list) -> Iterator[dict[Step, Tensor]]:
     """Let each tensor hold a symbol for a while; yield the tensors by their steps."""
     before = {tensor: (tensor.array, tensor._grad) for tensor in tensors}
     holders = {}
-    for i, (tensor, (a, _)) in enumerate(before.items()):
-        step = Step("variable", [], {}, a.shape, a.dtype, a, f"variable {i}")
-        tensor.array, holders[step] = Symbol(step, a, asked), tensor
+    for i, (tensor, (array, _)) in enumerate(before.items()):
+        tensor.array = named_symbol("variable", array, f"variable {i}", asked)
+        holders[tensor.array.step] = tensor
     try:
         yield holders
     finally:
