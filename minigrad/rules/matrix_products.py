@@ -40,16 +40,11 @@ def matmul(input, other):
     return called("UnsafeView", bmm(input, other))
 
 
-def check_fit(input, other):
+def check_fit(a, b):
     """Raise RuntimeError unless there is a product of the two."""
-    inner = other.shape[-2:][0] if other.ndim else None
-    if not input.ndim or input.shape[-1] != inner:
+    inner = b.shape[-2:][:1]
+    if not inner or a.shape[-1:] != inner or a.dtype != b.dtype or a.dtype == bool:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({input.shape} and "
-            f"{other.shape})"
-        )
-    if input.dtype != other.dtype or input.dtype == bool:
-        raise RuntimeError(
-            "expected m1 and m2 to have the same dtype, of numbers, but got: "
-            f"{input.dtype} and {other.dtype}"
+            "mat1 and mat2 shapes cannot be multiplied, or are not of one dtype of "
+            f"numbers: {a.dtype} {a.shape} and {b.dtype} {b.shape}"
         )
