@@ -83,9 +83,7 @@ class Methods:
     __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
 
     def __ipow__(self, other):
-        raise TypeError(
-            "powers and bits are not written in place: x = x**2, x = x & y"
-        )
+        raise TypeError("powers and bits are not written in place: x = x**2, x = x & y")
 
     __iand__ = __ior__ = __ixor__ = __ipow__
 
