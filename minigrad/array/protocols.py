@@ -153,10 +153,7 @@ class ArrayLike:
 
     def __deepcopy__(self, memo: dict) -> "ArrayLike":
         if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support "
-                "the deepcopy protocol; clone() or detach() this one."
-            )
+            raise RuntimeError("Only graph leaves support deepcopy: detach() this one")
         twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
         memo[id(self)] = twin
         twin._grad = copy.deepcopy(self._grad, memo)

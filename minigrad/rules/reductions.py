@@ -77,12 +77,17 @@ def to_extremes(g, a, y, dim, keepdim):
 
 amax = Op("Amax", reduction(np.maximum), a=to_extremes)
 amin = Op("Amin", reduction(np.minimum), a=to_extremes)
-argmax = Op(
-    "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
-)
-argmin = Op(
-    "Argmin", lambda a, dim=None, keepdim=False: np.argmin(a, dim, keepdims=keepdim)
-)
+
+
+def plain(function):
+    """Return the forward function of one that takes numbers together, as NumPy's do."""
+    return lambda a, dim=None, keepdim=False: function(a, dim, keepdims=keepdim)
+
+
+argmax = Op("Argmax", plain(np.argmax))
+argmin = Op("Argmin", plain(np.argmin))
+all = Op("All", plain(np.logical_and.reduce))
+any = Op("Any", plain(np.logical_or.reduce))
 
 
 class Extreme(NamedTuple):
@@ -184,15 +189,6 @@ def norm(input, p=2, dim=None, keepdim=False):
 
 
 # Questions
-
-
-def question(ufunc):
-    """Return the forward function that asks numbers along an axis with a function."""
-    return lambda a, dim=None, keepdim=False: ufunc.reduce(a, dim, keepdims=keepdim)
-
-
-all = Op("All", question(np.logical_and))
-any = Op("Any", question(np.logical_or))
 
 
 def equal(input, other):

@@ -6,14 +6,11 @@ import numpy as np
 
 from minigrad.array.axes import axis_of, sizes
 from minigrad.rules.op import Op, called
-from minigrad.rules.pointwise import clone
 
 viewed = Op(
     "View", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
 )
-reshaped = Op(
-    "UnsafeView", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
-)
+reshaped = Op("UnsafeView", viewed.forward, **viewed.formulas)
 transpose = Op(
     "Transpose",
     lambda a, dim0, dim1: a.swapaxes(dim0, dim1),
@@ -75,10 +72,7 @@ def view(input, *shape):
     """Return the same memory in another shape; RuntimeError where that cannot be."""
     out = viewed(input, checked(sizes(shape)))
     if out.numel() and not np.shares_memory(out.array, input.array):
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride: "
-            f"{input.shape} is not in one piece. Use .reshape(...) instead."
-        )
+        raise RuntimeError("view: this is not in one piece. Use .reshape(...) instead")
     return out
 
 
@@ -112,8 +106,3 @@ def expand(input, *size):
     wanted = sizes(size)
     old = (1,) * (len(wanted) - input.ndim) + input.shape
     return broadcast_to(input, tuple(o if n == -1 else n for o, n in zip(old, wanted)))
-
-
-def contiguous(input):
-    """Return the tensor with its numbers in one piece of memory, in order."""
-    return input if input.array.flags.c_contiguous else clone(input)

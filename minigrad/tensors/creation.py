@@ -12,13 +12,11 @@ from minigrad.array.dtypes import as_array, as_dtype, default
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.arguments import bare
 
-_generators: list = []  # one, as soon as somebody asks
+_generators = [np.random.default_rng()]
 
 
 def generator() -> "np.random.Generator":
     """Return the source of all of minigrad's random numbers."""
-    if not _generators:
-        _generators.append(np.random.default_rng())
     return _generators[0]
 
 

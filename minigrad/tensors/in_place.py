@@ -54,7 +54,7 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     if recorded:
         check_may_change(x)
     before = Tensor(x.array.copy() if recorded else x.array, x.edge)
-    out = op(before, *(before if arg is x else arg for arg in args))
+    out = op(before, *(before if arg is x else apart(x, arg) for arg in args))
     check_fits(out, x)
     out = to_dtype(out, x.dtype)
     write(x.array, out.array)
@@ -119,31 +119,29 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def apart(x: Tensor, other: Any) -> Any:
     """Return an operand; raise RuntimeError if it shows a part of the memory of x."""
-    another = isinstance(other, Tensor) and other is not x
-    if another and np.may_share_memory(other.array, x.array):
+    if isinstance(other, Tensor) and np.may_share_memory(other.array, x.array):
         raise RuntimeError("an operand shares the memory that is written: clone() it")
     return other
 
 
 def add_(self, other, *, alpha=1):
     """Add in the tensor's own memory; `other` may be scaled by `alpha`."""
-    other = apart(self, other)
     return overwrite(self, add, other if alpha == 1 else other * alpha)
 
 
 def sub_(self, other):
     """Subtract in the tensor's own memory."""
-    return overwrite(self, sub, apart(self, other))
+    return overwrite(self, sub, other)
 
 
 def mul_(self, other):
     """Multiply in the tensor's own memory."""
-    return overwrite(self, mul, apart(self, other))
+    return overwrite(self, mul, other)
 
 
 def div_(self, other):
     """Divide in the tensor's own memory."""
-    return overwrite(self, div, apart(self, other))
+    return overwrite(self, div, other)
 
 
 def uniform_(self, a=0.0, b=1.0):

@@ -57,7 +57,7 @@ class Methods:
         std, sum, var,
     )
     from minigrad.rules.shape import (
-        broadcast_to, contiguous, expand, flatten, permute, reshape, squeeze, t,
+        broadcast_to, expand, flatten, permute, reshape, squeeze, t,
         transpose, tril, unsqueeze, view,
     )
     from minigrad.rules.softmax import log_softmax, logsumexp, softmax
@@ -162,7 +162,6 @@ functions |= {
     np.ones_like: lambda a: Tensor(np.ones_like(a.array)),
     np.tril: shape.tril,
     np.sum: reductions.sum,
-    np.mean: reductions.mean,
     np.concatenate: lambda arrays, axis=0: joining.cat(arrays, axis),
     np.stack: lambda arrays, axis=0: joining.stack(arrays, axis),
     np.reshape: shape.reshape,
