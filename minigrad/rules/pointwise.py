@@ -106,8 +106,14 @@ choose = Op(
 clamped = Op(
     "ClampBackward1",
     lambda a, min, max: np.clip(a, min, max),
-    a=lambda g, a, y: np.where(a == y, g, 0),
+    a=lambda g, a, min, max: np.where(inside(a, min, max), g, 0),
 )
+
+
+def inside(a, min, max):
+    """Return where a number lies between two bounds; one that is None is no bound."""
+    above = True if min is None else a >= min
+    return above & (True if max is None else a <= max)
 
 
 def where(condition, input, other):
