@@ -43,7 +43,7 @@ def as_array(data: Any, dtype: Any = None, copy: bool = False) -> np.ndarray:
     dtype = as_dtype(array.dtype if dtype is None else dtype)
     if dtype == int64 and array.dtype.kind == "f" and not (abs(array) < 2.0**63).all():
         raise ValueError("nan, inf and numbers over 2**63 have no place in an int64")
-    return array.astype(dtype, copy=copy)
+    return array.astype(dtype) if copy or array.dtype != dtype else array
 
 
 def has_float64(data: Any) -> bool:
