@@ -29,24 +29,19 @@ def stale(name: str) -> RuntimeError:
 def stale_view() -> RuntimeError:
     """Return the error for a view whose base was written to, recorded, after it."""
     return RuntimeError(
-        "this view was made before its base was modified by an inplace operation that "
-        "autograd recorded, and knows nothing of it. Take the view anew."
+        "this view's base was modified by an inplace operation since: take it anew"
     )
 
 
 def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
     """Return the error for a gradient whose shape is not its argument's."""
-    return RuntimeError(
-        f"{name} returned an invalid gradient: got shape {got}, but expected a shape "
-        f"compatible with {expected}"
-    )
+    return RuntimeError(f"{name} returned an invalid gradient: {got}, not {expected}")
 
 
 def no_leaf(name: str) -> RuntimeError:
     """Return the error for a result whose requires_grad is to be changed."""
     return RuntimeError(
-        "you can only change requires_grad flags of leaf variables; this one was "
-        f"computed by {name}. Use detach() to cut it off."
+        f"you can only change requires_grad flags of leaf variables; detach() {name}'s"
     )
 
 
@@ -76,10 +71,7 @@ def no_scalar(shape: tuple) -> RuntimeError:
 
 def mismatch(gradient: Any, output: Any) -> RuntimeError:
     """Return the error for a gradient that is none of an output."""
-    return RuntimeError(
-        f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output "
-        f"has a shape of {output.shape}"
-    )
+    return RuntimeError(f"Mismatch in shape: {gradient.shape} for {output.shape}")
 
 
 def unused() -> RuntimeError:
@@ -113,9 +105,7 @@ def no_attribute(place: str, name: str) -> AttributeError:
     torch.optim, torch.autograd and what is in them, of PyTorch 2.13.
     """
     names = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="utf-8")
-    left_out = (
-        ": PyTorch has it, minigrad leaves it out" if name in names.split() else ""
-    )
+    left_out = ": PyTorch has it, minigrad leaves it out" * (name in names.split())
     return AttributeError(f"{place} has no attribute {name!r}{left_out}")
 
 

@@ -6,7 +6,9 @@ import math
 import numpy as np
 import pytest
 
+import minigrad
 from minigrad.array.finite_differences import array_gradients
+from minigrad.rules.op import Op
 from minigrad.scalar.finite_differences import (
     GradcheckError,
     central_difference,
@@ -96,3 +98,46 @@ def test_arrays_are_nudged_number_by_number():
     assert to_a == pytest.approx(np.outer(upstream, b))
     assert to_b == pytest.approx(a.T @ upstream)
     assert a.tolist() == [[1.0, 2.0], [3.0, 4.0]], "the arrays that were given stay"
+
+
+def test_nudges_are_of_float64_whatever_is_nudged():
+    three = np.float32(3)
+    assert forward_difference(lambda x: x * x, three) == pytest.approx(6, abs=1e-6)
+    assert central_difference(lambda x: x * x, three) == pytest.approx(6, abs=1e-6)
+    found = numerical_gradient(product, np.array([3, 5], np.float32))
+    assert found == pytest.approx([30, 9])
+    (found,) = array_gradients(lambda x: x * x, [np.array([3], np.float32)])
+    assert found == pytest.approx([6])
+
+
+INF, NAN = math.inf, math.nan
+CORNERS = {  # f, what stands for its derivative, at, and whether that is right
+    "the middle of a kink": (abs, 0.0, 0.0, True),
+    "one side of a kink": (lambda x: np.maximum(x, 0.0), 0.0, 0.0, False),
+    "where only one side is": (lambda x: np.sqrt(x), INF, 0.0, False),
+    "nan": (lambda x: x * NAN, NAN, 1.0, False),
+    "a jump to infinity": (lambda x: np.where(x > 1, INF, -INF), INF, 1.0, True),
+    "the other infinity": (lambda x: np.where(x > 1, INF, -INF), -INF, 1.0, False),
+    "a number for infinity": (lambda x: np.where(x > 1, INF, -INF), 3.0, 1.0, False),
+}
+
+
+@pytest.mark.parametrize("corner", CORNERS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_all_checks_agree_on_kinks_nan_and_infinity(corner):
+    f, slope, x, right = CORNERS[corner]
+    op = Op("Corner", lambda a: np.asarray(f(a)), a=lambda g: g * slope)
+    at = minigrad.tensor([x], dtype=minigrad.float64, requires_grad=True)
+    ways = [
+        lambda: check_gradient(lambda x: float(f(x)), lambda x: [slope], [x]),
+        lambda: gradcheck(
+            lambda v: Value(float(f(v.data)), "Corner", v, slope), [Value(x)]
+        ),
+        lambda: minigrad.autograd.gradcheck(op, at),
+    ]
+    for check in ways:
+        if right:
+            assert check()
+        else:
+            with pytest.raises(GradcheckError):
+                check()

@@ -37,13 +37,9 @@ def device_of(array: Any) -> device:
 
 
 def moved(array: Any, target: str) -> Any:
-    """Return an array on a device; RuntimeError for a GPU if there is no CuPy."""
+    """Return an array on a device; ImportError for a GPU if there is no CuPy."""
     if device(target).type == device_of(array):
         return array
-    try:
-        import cupy
-    except ImportError as error:
-        raise RuntimeError(
-            "no CuPy here, so there is no device 'cuda': pip install 'minigrad[gpu]'"
-        ) from error
+    import cupy  # for the device "cuda": pip install 'minigrad[gpu]'
+
     return (cupy.asarray if device(target).type == "cuda" else cupy.asnumpy)(array)

@@ -84,7 +84,7 @@ class ArrayLike:
         if self.array.size != 1:
             raise RuntimeError(
                 f"a Tensor with {self.array.size} elements cannot be converted to "
-                "Scalar"
+                "Scalar, and is ambiguous as a bool: ask for any() or all()"
             )
         return self.array.item()
 
@@ -102,10 +102,7 @@ class ArrayLike:
         return self.array
 
     def __array__(self, dtype=None, copy=None) -> ndarray:
-        array = self.numpy()
-        if dtype is None or array.dtype == dtype:
-            return array.copy() if copy else array
-        return array.astype(dtype)
+        return np.array(self.numpy(), dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if method == "__call__" and not kwargs and ufunc in ufuncs:
@@ -121,22 +118,14 @@ class ArrayLike:
         return function(*as_bare(args), **kwargs)
 
     def __len__(self) -> int:
-        if not self.array.ndim:
-            raise TypeError("len() of a 0-d tensor")
         return len(self.array)
 
     def __iter__(self):
-        if not self.array.ndim:
-            raise TypeError("iteration over a 0-d tensor")
+        len(self)  # raises TypeError for a tensor without axes
         return iter(self.unbind(0))
 
     def __bool__(self) -> bool:
-        if self.array.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with other than one value is ambiguous; "
-                f"this one has {self.array.size}. Ask for any() or all()."
-            )
-        return bool(self.array.item())
+        return bool(self.item())
 
     def __float__(self) -> float:
         return float(self.item())
@@ -148,9 +137,6 @@ class ArrayLike:
         if self.array.dtype.kind == "f":
             raise TypeError("only integer tensors of a single element can be an index")
         return int(self.item())
-
-    def __contains__(self, value) -> bool:
-        return bool((self.array == getattr(value, "array", value)).any())
 
     __hash__ = object.__hash__
 
@@ -167,13 +153,9 @@ class ArrayLike:
 
     def __deepcopy__(self, memo: dict) -> "ArrayLike":
         if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support "
-                "the deepcopy protocol; clone() or detach() this one."
-            )
-        memo[id(self)] = twin = rebuilt(
-            type(self), self.array.copy(), self.requires_grad
-        )
+            raise RuntimeError("Only graph leaves support deepcopy: detach() this one")
+        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
+        memo[id(self)] = twin
         twin._grad = copy.deepcopy(self._grad, memo)
         return twin
 
@@ -183,8 +165,6 @@ class ArrayLike:
 
 def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
     """Return what was copied or unpickled as a leaf."""
-    twin = cls.__new__(cls)
-    twin.array, twin.edge, twin._grad, twin.source = array, None, None, None
-    twin.rewritten = 0
+    twin = cls(array)
     twin.requires_grad = requires_grad
     return twin

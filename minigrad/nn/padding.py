@@ -14,6 +14,8 @@ def pad(input, pad, mode="constant", value=0.0):
         raise NotImplementedError(f"pad: there is no mode {mode!r}, only constant")
     ends = list(zip(pad[::2], pad[1::2], strict=True))
     pairs = [(0, 0)] * (input.ndim - len(ends)) + ends[::-1]
+    if any(min(x, 0) + min(y, 0) < -n for n, (x, y) in zip(input.shape, pairs)):
+        raise ValueError(f"pad: {pad} cuts off more than a shape {input.shape} has")
     return PAD(input, tuple(pairs), value)
 
 

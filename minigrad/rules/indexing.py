@@ -1,9 +1,11 @@
 """Rules for parts of a tensor: x[...], split, unbind."""
 
+import operator
+
 import numpy as np
 
 from minigrad.array.axes import axis_of
-from minigrad.array.dtypes import ARRAYS, Array, zeros
+from minigrad.array.dtypes import ARRAYS, zeros
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
@@ -39,26 +41,11 @@ put = Op(
 def placed(a, index, size):
     """Return zeros with `a` added at `index`; of places named twice, the sum."""
     out = zeros(size, a)
-    if not any(isinstance(i, ARRAYS) and i.dtype != bool for i in index):
-        out[index] = a
-    elif out.ndim > 1 and a.size > 1000 and all(i is ... for i in index[1:]):
-        add_rows(out, np.reshape(index[0], -1), a.reshape(-1, *out.shape[1:]))
-    else:
+    if any(isinstance(i, ARRAYS) and i.dtype != bool for i in index):
         np.add.at(out, index, a)
+    else:
+        out[index] = a
     return out
-
-
-def add_rows(out, places, rows):
-    """Add rows to those of `out` that places name, some of them more than once.
-
-    In order they can be added up in one go. np.add.at goes one by one, which takes four
-    to six times as long for rows of 64 numbers.
-    """
-    places = places % len(out)
-    order = np.argsort(places, kind="stable")
-    places = places[order]
-    first = np.flatnonzero(np.diff(places, prepend=-1))
-    out[places[first]] = np.add.reduceat(rows[order], first)
 
 
 def as_index(index):
@@ -67,56 +54,44 @@ def as_index(index):
     plain = [plain_part(i) for i in index]
     kinds = [kind_of(i) for i in plain]
     if "Index" in kinds:
-        check_order(plain, kinds)
+        check_order(kinds)
         return tuple(plain), "Index"
-    if not any(i is ... for i in plain):
+    if ... not in plain:
         plain.append(...)  # so that NumPy gives a view even of a single number
-    names = [name for name in kinds if name]
-    return tuple(plain), names[-1] if names else "Alias"
+    return tuple(plain), ["Alias", *filter(None, kinds)][-1]
 
 
 def plain_part(i):
     """Return one part of an index as NumPy takes it; raise for what has no meaning."""
-    i = i.array if isinstance(i, Tensor) else i
-    i = np.array(i, None if i else int) if isinstance(i, list) else i
-    if isinstance(i, ARRAYS) and i.dtype.kind not in "bi":
-        raise IndexError(
-            f"tensors used as indices must be long or bool tensors, not {i.dtype}"
-        )
-    if isinstance(i, ARRAYS) and i.ndim == 0 and i.dtype != bool:
-        return int(i)
     if isinstance(i, slice):
-        bounds = [None if n is None else int(n) for n in (i.start, i.stop, i.step)]
+        bounds = [n and operator.index(n) for n in (i.start, i.stop, i.step)]
         if bounds[2] is not None and bounds[2] < 1:
             raise ValueError(f"slice: step must be greater than zero, not {i.step}")
         return slice(*bounds)
-    known = int | np.integer | Array | type(None) | type(...)
-    if isinstance(i, bool) or not isinstance(i, known):
-        raise IndexError(
-            f"an index holds integers, slices, None, ... and tensors, and no {i!r}"
-        )
-    return i
+    if i is None or i is ... or type(i) is int:
+        return i
+    i = i.array if isinstance(i, Tensor) else i
+    i = i if isinstance(i, ARRAYS) else np.asarray(i, None if np.size(i) else int)
+    if i.dtype.kind not in "bi":
+        raise IndexError(f"tensors used as indices must be long or bool, not {i.dtype}")
+    return int(i) if i.ndim == 0 and i.dtype != bool else i
 
 
 def kind_of(i):
-    """Return the name of the node that one part of an index leads to."""
+    """Return the name of the node that one part of an index leads to, or None."""
     if isinstance(i, ARRAYS):
         return "Index"
-    if isinstance(i, slice):
-        return "Slice"
-    if i is ...:
-        return None
-    return "Unsqueeze" if i is None else "Select"
+    names = {slice: "Slice", type(None): "Unsqueeze", int: "Select"}
+    return names.get(type(i))
 
 
-def check_order(index, kinds):
+def check_order(kinds):
     """Raise IndexError where NumPy would put the axes of an index in another order."""
     places = [k for k, name in enumerate(kinds) if name in ("Index", "Select")]
-    apart = places[-1] - places[0] >= len(places)
-    if apart and "Select" in kinds:
+    if "Select" in kinds and places[-1] - places[0] >= len(places):
         raise IndexError(
             "an integer and a tensor with a slice between them: take one after the "
-            f"other, as in x[0][:, i]; got {index}"
+            "other, as in x[0][:, i]"
         )
 
 
@@ -140,6 +115,8 @@ def along(input, dim, index):
 
 def split(tensor, split_size, dim=0):
     """Return the tensor in parts of one length along an axis; the last is shorter."""
+    if split_size < 1:
+        raise ValueError(f"split: parts of length {split_size} make no whole")
     starts = range(0, tensor.shape[dim], split_size)
     spans = [slice(start, start + split_size) for start in starts]
     return tuple(taken["Split"](tensor, along(tensor, dim, span)) for span in spans)

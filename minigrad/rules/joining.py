@@ -1,10 +1,8 @@
 """Rules that join tensors: cat and stack."""
 
-from functools import reduce
-
 import numpy as np
 
-from minigrad.array.dtypes import promoted
+from minigrad.array.dtypes import RANK
 from minigrad.rules.op import Op, to_dtype
 
 joined = Op(
@@ -32,8 +30,7 @@ def part(g, dim, index):
 def of_one_dtype(tensors):
     """Return the tensors with the dtype that they make together."""
     tensors = list(tensors)
-    arrays = [np.empty(1, tensor.dtype) for tensor in tensors]
-    dtype = reduce(lambda a, b: np.empty(1, promoted(a, b)), arrays).dtype
+    dtype = max((x.dtype for x in tensors), key=lambda d: (RANK[d], d.itemsize))
     return [to_dtype(tensor, dtype) for tensor in tensors]
 
 

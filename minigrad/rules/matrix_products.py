@@ -1,12 +1,9 @@
 """Rules for products of matrices and vectors."""
 
-import math
-
 import numpy as np
 
 from minigrad.rules.node_names import called
 from minigrad.rules.op import Op
-from minigrad.rules.shape import reshaped
 
 dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
 mv = Op("Mv", np.matmul, a=lambda g, b: g[:, None] * b, b=lambda g, a: a.T @ g)
@@ -34,23 +31,14 @@ def matmul(input, other):
         return called("UnsafeView", column)
     if m == 2 and n == 2:
         return mm(input, other)
-    if n == 2:  # one product with all rows is faster than one for each matrix
-        lengths = input.shape[:-1]
-        rows = mm(input.reshape(math.prod(lengths), input.shape[-1]), other)
-        return reshaped(rows, (*lengths, other.shape[1]))
     return called("UnsafeView", bmm(input, other))
 
 
-def check_fit(input, other):
+def check_fit(a, b):
     """Raise RuntimeError unless there is a product of the two."""
-    inner = other.shape[-2:][0] if other.ndim else None
-    if not input.ndim or input.shape[-1] != inner:
+    inner = b.shape[-2:][:1]
+    if not inner or a.shape[-1:] != inner or a.dtype != b.dtype or a.dtype == bool:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({input.shape} and "
-            f"{other.shape})"
-        )
-    if input.dtype != other.dtype or input.dtype == bool:
-        raise RuntimeError(
-            "expected m1 and m2 to have the same dtype, of numbers, but got: "
-            f"{input.dtype} and {other.dtype}"
+            "mat1 and mat2 shapes cannot be multiplied, or are not of one dtype of "
+            f"numbers: {a.dtype} {a.shape} and {b.dtype} {b.shape}"
         )

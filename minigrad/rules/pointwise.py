@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.node_names import called
-from minigrad.rules.op import Op, alike
+from minigrad.rules.op import Op, alike, to_dtype
 
 NUMBERS = int | float | np.generic
 
@@ -29,15 +29,21 @@ power = Op(
 maximum = Op(
     "Maximum",
     np.maximum,
-    a=lambda g, a, b: np.where(a < b, 0, np.where(a == b, g * 0.5, g)),
-    b=lambda g, a, b: np.where(b < a, 0, np.where(a == b, g * 0.5, g)),
+    a=lambda g, a, b: unless(g, a < b, a == b),
+    b=lambda g, a, b: unless(g, b < a, a == b),
 )
 minimum = Op(
     "Minimum",
     np.minimum,
-    a=lambda g, a, b: np.where(a > b, 0, np.where(a == b, g * 0.5, g)),
-    b=lambda g, a, b: np.where(b > a, 0, np.where(a == b, g * 0.5, g)),
+    a=lambda g, a, b: unless(g, a > b, a == b),
+    b=lambda g, a, b: unless(g, b > a, a == b),
 )
+
+
+def unless(g, lost, tied):
+    """Return 0 where the number lost, half of g at a tie, and else g."""
+    return np.where(lost, 0, np.where(tied, g * 0.5, g))
+
 
 # Functions of one number
 
@@ -103,11 +109,6 @@ clamped = Op(
     lambda a, min, max: np.clip(a, min, max),
     a=lambda g, a, min, max: np.where(inside(a, min, max), g, 0),
 )
-filled = Op(
-    "MaskedFill",
-    lambda a, mask, value: np.where(mask, np.asarray(value, a.dtype), a),
-    a=lambda g, mask: np.where(mask, 0, g),
-)
 
 
 def inside(a, min, max):
@@ -116,13 +117,8 @@ def inside(a, min, max):
     return above & (True if max is None else a <= max)
 
 
-def where(condition, input=None, other=None):
-    """Take from `input` where `condition` holds, else from `other`; they broadcast.
-
-    With the condition alone: the indices where it holds, a tensor for each axis.
-    """
-    if input is None:
-        return tuple(map(Tensor, np.nonzero(condition.array)))
+def where(condition, input, other):
+    """Take from `input` where `condition` holds, else from `other`; they broadcast."""
     return choose(*alike(input, other), condition)
 
 
@@ -136,8 +132,6 @@ def clamp(input, min=None, max=None):
 
 def masked_fill(input, mask, value):
     """Return the tensor with the number `value` where the mask, of bools, is True."""
-    if mask.dtype != bool:
-        raise RuntimeError(f"masked_fill: expected a mask of bools, not {mask.dtype}")
-    if not isinstance(value, NUMBERS):
-        raise TypeError(f"masked_fill: give a number for 'value', not {value!r}")
-    return filled(input, mask, value)
+    if mask.dtype != bool or not isinstance(value, NUMBERS):
+        raise TypeError("masked_fill: give a number for 'value', and a mask of bools")
+    return called("MaskedFill", to_dtype(choose(value, input, mask), input.dtype))

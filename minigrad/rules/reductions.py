@@ -77,12 +77,17 @@ def to_extremes(g, a, y, dim, keepdim):
 
 amax = Op("Amax", reduction(np.maximum), a=to_extremes)
 amin = Op("Amin", reduction(np.minimum), a=to_extremes)
-ARGMAX = Op(
-    "Argmax", lambda a, dim=None, keepdim=False: np.argmax(a, dim, keepdims=keepdim)
-)
-ARGMIN = Op(
-    "Argmin", lambda a, dim=None, keepdim=False: np.argmin(a, dim, keepdims=keepdim)
-)
+
+
+def plain(function):
+    """Return the forward function of one that takes numbers together, as NumPy's do."""
+    return lambda a, dim=None, keepdim=False: function(a, dim, keepdims=keepdim)
+
+
+argmax = Op("Argmax", plain(np.argmax))
+argmin = Op("Argmin", plain(np.argmin))
+all = Op("All", plain(np.logical_and.reduce))
+any = Op("Any", plain(np.logical_or.reduce))
 
 
 class Extreme(NamedTuple):
@@ -104,37 +109,23 @@ MIN = Op("MinBackward1", lambda a: a.min(), a=to_equals)
 
 def max(input, dim=None, keepdim=False):
     """Return the largest number, or along an axis (values, indices)."""
-    return extreme("Max", input, dim, keepdim, MAX, argmax)
+    return MAX(input) if dim is None else extreme("Max", argmax, input, dim, keepdim)
 
 
 def min(input, dim=None, keepdim=False):
     """Return the smallest number, or along an axis (values, indices)."""
-    return extreme("Min", input, dim, keepdim, MIN, argmin)
+    return MIN(input) if dim is None else extreme("Min", argmin, input, dim, keepdim)
 
 
-def extreme(name, input, dim, keepdim, of_all, place_of):
-    """Return what max and min have in common."""
-    if dim is None:
-        return of_all(input)
+def extreme(name, place_of, input, dim, keepdim):
+    """Return what max and min along an axis have in common."""
     if not isinstance(dim, int):
-        raise TypeError(
-            f"{name.lower()}: dim is one axis, not {dim}; see a{name.lower()}"
-        )
+        raise TypeError(f"{name.lower()}: dim is one axis, a number, and not {dim}")
     indices = place_of(input, dim, True)
     values = taken[name](input, grid(indices.array, dim))
     if keepdim:
         return Extreme(values, indices)
     return Extreme(called(name, values.squeeze(dim)), indices.squeeze(dim))
-
-
-def argmax(input, dim=None, keepdim=False):
-    """Return where the largest number is, the first of several."""
-    return ARGMAX(input, dim, keepdim)
-
-
-def argmin(input, dim=None, keepdim=False):
-    """Return where the smallest number is, the first of several."""
-    return ARGMIN(input, dim, keepdim)
 
 
 # Variance
@@ -152,42 +143,29 @@ def freedom(shape, dim, correction):
     return np.float64(count(shape, dim) - correction)
 
 
-def variance(a, dim=None, correction=1, keepdim=False):
-    """Return the squared distance from the mean: the sum over n - correction."""
+def variance(a, dim, correction, keepdim):
+    """Return the squared distance from the mean, in float64: sum by n - correction."""
+    a = floats(a, "var").astype(float64)
     away = np.square(a - mean_of(a, dim, True))
     return total(away, dim, keepdim) / np.maximum(freedom(a.shape, dim, correction), 0)
 
 
-def deviation(a, dim, correction, keepdim):
-    """Return the root of the variance."""
-    return np.sqrt(variance(a, dim, correction, keepdim))
-
-
-def precise(name, forward):
-    """Return a forward function of floats that computes in float64."""
-    return lambda a, dim, correction, keepdim: forward(
-        floats(a, name).astype(float64), dim, correction, keepdim
-    ).astype(a.dtype)
-
-
-VAR = Op("Var", precise("var", variance), a=centered)
-STD = Op(
+var = Op(
+    "Var",
+    lambda a, dim=None, correction=1, keepdim=False: variance(
+        a, dim, correction, keepdim
+    ).astype(a.dtype),
+    a=centered,
+)
+std = Op(
     "Std",
-    precise("std", deviation),
+    lambda a, dim=None, correction=1, keepdim=False: np.sqrt(
+        variance(a, dim, correction, keepdim)
+    ).astype(a.dtype),
     a=lambda g, a, y, dim, correction, keepdim: centered(
         np.where(y == 0, 0, g / (y + y)), a, dim, correction, keepdim
     ),
 )
-
-
-def var(input, dim=None, keepdim=False, *, correction=1):
-    """Return the variance: squared distances from the mean, over n - correction."""
-    return VAR(input, dim, correction, keepdim)
-
-
-def std(input, dim=None, keepdim=False, *, correction=1):
-    """Return the root of the variance."""
-    return STD(input, dim, correction, keepdim)
 
 
 def to_direction(g, a, y, dim, keepdim):
@@ -211,20 +189,6 @@ def norm(input, p=2, dim=None, keepdim=False):
 
 
 # Questions
-
-
-def all(input, dim=None, keepdim=False):
-    """Return whether all numbers, or those along some axes, are other than 0."""
-    return ALL(input, dim, keepdim)
-
-
-def any(input, dim=None, keepdim=False):
-    """Return whether a number, or one of those along some axes, is other than 0."""
-    return ANY(input, dim, keepdim)
-
-
-ALL = Op("All", lambda a, dim, keepdim: np.logical_and.reduce(a, dim, keepdims=keepdim))
-ANY = Op("Any", lambda a, dim, keepdim: np.logical_or.reduce(a, dim, keepdims=keepdim))
 
 
 def equal(input, other):

@@ -7,15 +7,12 @@ import numpy as np
 from minigrad.array.axes import axis_of, sizes
 from minigrad.rules.node_names import AlongAxes, called
 from minigrad.rules.op import Op
-from minigrad.rules.pointwise import clone
 
 viewed = Op(
     "View", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
 )
-reshaped = Op(
-    "UnsafeView", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
-)
-swapped = Op(
+reshaped = Op("UnsafeView", viewed.forward, **viewed.formulas)
+transpose = Op(
     "Transpose",
     lambda a, dim0, dim1: a.swapaxes(dim0, dim1),
     a=lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1),
@@ -25,17 +22,17 @@ permuted = Op(
     lambda a, dims: np.transpose(a, dims),
     a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
 )
-squeezed = AlongAxes(
+squeeze = AlongAxes(
     "Squeeze",
     lambda a, dim=None: a.squeeze(ones_among(a, dim))[...],
     a=lambda g, shape: g.reshape(shape),
 )
-unsqueezed = AlongAxes(
+unsqueezed = Op(
     "Unsqueeze",
     lambda a, place: np.expand_dims(a, place),
     a=lambda g, place: g.squeeze(place),
 )
-expanded = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
+broadcast_to = Op("Expand", lambda a, size: np.broadcast_to(a, size), a=lambda g: g)
 tril = Op(
     "Tril",
     lambda a, diagonal=0: np.tril(matrices(a), diagonal),
@@ -58,20 +55,24 @@ def ones_among(a, dim):
     return tuple(i for i in places if a.ndim and a.shape[i] == 1)
 
 
+def checked(shape):
+    """Return a shape; raise RuntimeError for -2, which NumPy would take for -1."""
+    if any(n < -1 for n in shape):
+        raise RuntimeError(f"invalid shape {shape}: only -1 stands for what is left")
+    return shape
+
+
 def reshape(input, *shape):
     """Return the numbers in another shape, on the same memory where that can be."""
     op = viewed if input.array.flags.c_contiguous else reshaped
-    return op(input, sizes(shape))
+    return op(input, checked(sizes(shape)))
 
 
 def view(input, *shape):
     """Return the same memory in another shape; RuntimeError where that cannot be."""
-    out = viewed(input, sizes(shape))
+    out = viewed(input, checked(sizes(shape)))
     if out.numel() and not np.shares_memory(out.array, input.array):
-        raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride: "
-            f"{input.shape} is not in one piece. Use .reshape(...) instead."
-        )
+        raise RuntimeError("view: this is not in one piece. Use .reshape(...) instead")
     return out
 
 
@@ -83,11 +84,6 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshape(input, *shape[:first], middle, *shape[last + 1 :])
 
 
-def transpose(input, dim0, dim1):
-    """Return the tensor with two axes swapped."""
-    return swapped(input, dim0, dim1)
-
-
 def permute(input, *dims):
     """Return the tensor with its axes in another order."""
     return permuted(input, sizes(dims))
@@ -96,15 +92,8 @@ def permute(input, *dims):
 def t(input):
     """Return the transpose of a matrix; fewer axes stay as they are."""
     if input.ndim > 2:
-        raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
-        )
+        raise RuntimeError(f"t() expects <= 2 dimensions, but self is {input.ndim}D")
     return called("T", permuted(input, tuple(range(input.ndim))[::-1]))
-
-
-def squeeze(input, dim=None):
-    """Return the tensor without its axes of length 1, or without those of `dim`."""
-    return squeezed(input, dim)
 
 
 def unsqueeze(input, dim):
@@ -116,14 +105,4 @@ def expand(input, *size):
     """Return the tensor stretched, without copying; -1 keeps the length of an axis."""
     wanted = sizes(size)
     old = (1,) * (len(wanted) - input.ndim) + input.shape
-    return expanded(input, tuple(o if n == -1 else n for o, n in zip(old, wanted)))
-
-
-def broadcast_to(input, size):
-    """Return the tensor stretched to a shape, without copying."""
-    return expanded(input, size)
-
-
-def contiguous(input):
-    """Return the tensor with its numbers in one piece of memory, in order."""
-    return input if input.array.flags.c_contiguous else clone(input)
+    return broadcast_to(input, tuple(o if n == -1 else n for o, n in zip(old, wanted)))

@@ -1,7 +1,6 @@
 """Making tensors: from data, filled, counted, and at random."""
 
 import copy
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -9,17 +8,15 @@ import numpy as np
 
 from minigrad.array.axes import sizes
 from minigrad.array.device import moved
-from minigrad.array.dtypes import as_array, as_dtype, default, int64
+from minigrad.array.dtypes import as_array, as_dtype, default
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.arguments import bare
 
-_generators: list = []  # one, as soon as somebody asks
+_generators = [np.random.default_rng()]
 
 
 def generator() -> "np.random.Generator":
     """Return the source of all of minigrad's random numbers."""
-    if not _generators:
-        _generators.append(np.random.default_rng())
     return _generators[0]
 
 
@@ -46,42 +43,21 @@ def repeatable(function: Callable) -> Callable:
     return run
 
 
-def made(
-    array: np.ndarray,
-    dtype: Any = None,
-    requires_grad: bool = False,
-    device: str = "cpu",
-) -> Tensor:
+def made(array, dtype=None, requires_grad=False, device="cpu") -> Tensor:
     """Return a new leaf."""
     tensor = Tensor(moved(as_array(array, dtype), device))
     tensor.requires_grad = requires_grad
     return tensor
 
 
-def tensor(
-    data: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
-) -> Tensor:
+def tensor(data: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Return a copy of numbers, of nested lists of them, or of an array, as a leaf.
 
-    Python's floats become float32, its integers int64; an array keeps its dtype.
+    Python's floats become float32, its integers int64; an array keeps its dtype. One
+    that requires grad is refused, as no gradient would flow back: stack() such ones.
     """
-    array = as_array(without_tensors(data), dtype, copy=True)
-    return made(array, None, requires_grad, device)
-
-
-def without_tensors(data: Any) -> Any:
-    """Return nested lists with the arrays of the tensors in them."""
-    if isinstance(data, list | tuple):
-        return [without_tensors(x) for x in data]
-    if not isinstance(data, Tensor):
-        return data
-    if data.requires_grad:
-        warnings.warn(
-            "tensor() copies numbers, and no gradient flows back through it: stack() "
-            "tensors that require grad, or detach() them",
-            stacklevel=3,
-        )
-    return data.array
+    data = data.numpy() if isinstance(data, Tensor) else data
+    return made(as_array(data, dtype, copy=True), **options)
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
@@ -109,26 +85,28 @@ def full(size: tuple, fill_value: Any, dtype: Any = None, **options: Any) -> Ten
     return made(np.full(sizes((size,)), as_array(bare(fill_value), dtype)), **options)
 
 
+def floating(dtype: Any) -> np.dtype:
+    """Return a dtype of floats; raise TypeError for others, which would be cut off."""
+    if as_dtype(dtype).kind != "f":
+        raise TypeError(f"these numbers are floats: dtype cannot be {dtype}")
+    return as_dtype(dtype)
+
+
 def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor:
     """Return start, start + step, ... up to but without end; of arange(n), from 0."""
     start, end = (0, start) if end is None else (start, end)
-    start, end, step = (
-        x.item() if hasattr(x, "item") else x for x in (start, end, step)
-    )
-    floats = any(isinstance(x, float) for x in (start, end, step))
-    if floats and dtype and as_dtype(dtype).kind != "f":
-        raise TypeError("arange: give integers where the result is to hold integers")
     if (end - start) * step < 0:
         raise RuntimeError(f"arange: no way from {start} to {end} in steps of {step}")
     array = np.arange(start, end, step)
-    return made(array, dtype or (default if floats else int64), **options)
+    if array.dtype.kind == "f":
+        dtype = floating(dtype)
+    return made(array, dtype, **options)
 
 
 def linspace(start, end, steps: int, dtype: Any = default, **options: Any) -> Tensor:
     """Return so many numbers from start to end, evenly spaced, with both ends."""
-    if as_dtype(dtype).kind != "f":
-        raise TypeError(f"linspace: the result holds floats, not {dtype}")
-    return made(np.linspace(float(start), float(end), steps), dtype, **options)
+    array = np.linspace(float(start), float(end), steps)
+    return made(array, floating(dtype), **options)
 
 
 def eye(n: int, m: int | None = None, dtype: Any = default, **options: Any) -> Tensor:
@@ -144,7 +122,7 @@ def rand(*size: int, dtype: Any = default, **options: Any) -> Tensor:
 def randn(*size: int, dtype: Any = default, **options: Any) -> Tensor:
     """Return random numbers, normal with mean 0 and variance 1."""
     array = generator().standard_normal(sizes(size))
-    return made(np.asarray(array), dtype, **options)
+    return made(array, floating(dtype), **options)
 
 
 def randint(low: int, high=None, size=None, **options: Any) -> Tensor:
@@ -157,11 +135,6 @@ def randint(low: int, high=None, size=None, **options: Any) -> Tensor:
     if high is None:
         low, high = 0, low
     return made(generator().integers(low, high, sizes((size,))), **options)
-
-
-def randperm(n: int) -> Tensor:
-    """Return the integers below n in random order."""
-    return Tensor(generator().permutation(n))
 
 
 def zeros_like(input: Tensor, dtype: Any = None, requires_grad=False) -> Tensor:

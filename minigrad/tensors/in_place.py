@@ -16,19 +16,12 @@ from minigrad.graph import saved_values
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.indexing import as_index
-from minigrad.rules.matrix_products import matmul
 from minigrad.rules.op import Op, edge, to_dtype
 from minigrad.rules.pointwise import (
     add,
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    clamp,
     clone,
     div,
-    masked_fill,
     mul,
-    pow,
     sub,
 )
 from minigrad.tensors import creation
@@ -61,7 +54,7 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
     if recorded:
         check_may_change(x)
     before = Tensor(x.array.copy() if recorded else x.array, x.edge)
-    out = op(before, *(before if arg is x else arg for arg in args))
+    out = op(before, *(before if arg is x else apart(x, arg) for arg in args))
     check_fits(out, x)
     out = to_dtype(out, x.dtype)
     write(x.array, out.array)
@@ -83,33 +76,25 @@ def is_recorded(x: Tensor, *sources: Any) -> bool:
 def check_may_change(x: Tensor) -> None:
     """Raise RuntimeError if autograd could not follow a write to x."""
     if x._base is not None:
-        raise RuntimeError(
-            "a view of a tensor is being used in an in-place operation that autograd "
-            "would have to record. Write to the tensor itself, as in x[0] = x[0] + 1, "
-            "or to a clone()."
-        )
-    if x.retains_grad:
-        raise RuntimeError(
-            "retain_grad() was called on what an in-place operation is to change: "
-            "call it after the write."
-        )
-    if x.requires_grad and x.is_leaf:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place "
-            "operation. Write under no_grad(), or to a clone()."
-        )
+        what = "a view of a tensor"
+    elif x.retains_grad:
+        what = "a tensor whose retain_grad() was called"
+    elif x.requires_grad and x.is_leaf:
+        what = "a leaf Variable that requires grad"
+    else:
+        return
+    raise RuntimeError(
+        f"{what} is being used in an in-place operation that autograd would have to "
+        "record. Write to a clone(), or under no_grad()."
+    )
 
 
 def check_fits(out: Tensor, x: Tensor) -> None:
     """Raise RuntimeError unless `out` can be written over x."""
-    if out.shape != x.shape:
+    if out.shape != x.shape or RANK[out.dtype] > RANK[x.dtype]:
         raise RuntimeError(
-            f"output with shape {x.shape} doesn't match the broadcast shape {out.shape}"
-        )
-    if RANK[out.dtype] > RANK[x.dtype]:
-        raise RuntimeError(
-            f"result type {out.dtype} can't be cast to the desired output type "
-            f"{x.dtype}"
+            f"result type {out.dtype} of shape {out.shape} can't be cast to the "
+            f"desired output type {x.dtype} of shape {x.shape}"
         )
 
 
@@ -123,9 +108,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Write value, a number or what broadcasts, to x[index]."""
     index, _ = as_index(index)
     if not isinstance(value, Tensor | int | float | np.generic):
-        raise TypeError(
-            f"can't assign {kind(value)} to a Tensor: give a number, or a Tensor"
-        )
+        raise TypeError(f"can't assign {kind(value)}: give a number, or a Tensor")
     if isinstance(value, Tensor) and np.may_share_memory(value.array, x.array):
         value = clone(value)  # x[1] = x[0]
     if is_recorded(x, value):
@@ -136,70 +119,29 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def apart(x: Tensor, other: Any) -> Any:
     """Return an operand; raise RuntimeError if it shows a part of the memory of x."""
-    another = isinstance(other, Tensor) and other is not x
-    if another and np.may_share_memory(other.array, x.array):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the "
-            "written-to tensor refer to a single memory location. Please clone() the "
-            "tensor before."
-        )
+    if isinstance(other, Tensor) and np.may_share_memory(other.array, x.array):
+        raise RuntimeError("an operand shares the memory that is written: clone() it")
     return other
 
 
 def add_(self, other, *, alpha=1):
     """Add in the tensor's own memory; `other` may be scaled by `alpha`."""
-    other = apart(self, other)
     return overwrite(self, add, other if alpha == 1 else other * alpha)
 
 
 def sub_(self, other):
     """Subtract in the tensor's own memory."""
-    return overwrite(self, sub, apart(self, other))
+    return overwrite(self, sub, other)
 
 
 def mul_(self, other):
     """Multiply in the tensor's own memory."""
-    return overwrite(self, mul, apart(self, other))
+    return overwrite(self, mul, other)
 
 
 def div_(self, other):
     """Divide in the tensor's own memory."""
-    return overwrite(self, div, apart(self, other))
-
-
-def pow_(self, exponent):
-    """Raise to a power in the tensor's own memory."""
-    return overwrite(self, pow, apart(self, exponent))
-
-
-def imatmul(self, other):
-    """Multiply with a matrix in the tensor's own memory: x @= w."""
-    return overwrite(self, matmul, apart(self, other))
-
-
-def iand(self, other):
-    """Write over a mask: mask &= other."""
-    return overwrite(self, bitwise_and, other)
-
-
-def ior(self, other):
-    """Write over a mask: mask |= other."""
-    return overwrite(self, bitwise_or, other)
-
-
-def ixor(self, other):
-    """Write over a mask: mask ^= other."""
-    return overwrite(self, bitwise_xor, other)
-
-
-def clamp_(self, min=None, max=None):
-    """Limit to a range in the tensor's own memory."""
-    return overwrite(self, clamp, min, max)
-
-
-def masked_fill_(self, mask, value):
-    """Write `value` where the mask is True, in the tensor's own memory."""
-    return overwrite(self, masked_fill, mask, value)
+    return overwrite(self, div, other)
 
 
 def uniform_(self, a=0.0, b=1.0):
@@ -220,10 +162,9 @@ def copy_(self, src):
 
 def fill_(self, value):
     """Set all numbers to one."""
-    setitem(self, ..., value)
-    return self
+    return copy_(self, value)
 
 
 def zero_(self):
     """Set all numbers to 0."""
-    return fill_(self, 0)
+    return copy_(self, 0)

@@ -57,13 +57,12 @@ class Methods:
         std, sum, var,
     )
     from minigrad.rules.shape import (
-        broadcast_to, contiguous, expand, flatten, permute, reshape, squeeze, t,
+        broadcast_to, expand, flatten, permute, reshape, squeeze, t,
         transpose, tril, unsqueeze, view,
     )
     from minigrad.rules.softmax import log_softmax, logsumexp, softmax
     from minigrad.tensors.in_place import (
-        add_, clamp_, copy_, div_, fill_, masked_fill_, mul_, normal_, pow_, sub_,
-        uniform_, zero_,
+        add_, copy_, div_, fill_, mul_, normal_, sub_, uniform_, zero_,
     )
     # fmt: on
 
@@ -82,11 +81,11 @@ class Methods:
     __neg__, __abs__, __invert__ = neg, abs, pointwise.bitwise_not
     __getitem__, __setitem__ = indexing.getitem, in_place.setitem
     __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
-    __ipow__, __imatmul__ = pow_, in_place.imatmul
-    __iand__, __ior__, __ixor__ = in_place.iand, in_place.ior, in_place.ixor
 
-    def __pos__(self):
-        return self
+    def __ipow__(self, other):
+        raise TypeError("powers and bits are not written in place: x = x**2, x = x & y")
+
+    __iand__ = __ior__ = __ixor__ = __ipow__
 
     def __rtruediv__(self, other):
         return pointwise.reciprocal(self) * other
@@ -103,7 +102,7 @@ class Methods:
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two axes swapped."""
-        return shape.swapped(self, -2, -1)
+        return shape.transpose(self, -2, -1)
 
     def to(self, *args, device=None, dtype=None):
         """Return the tensor with another dtype, or on another device."""
@@ -146,12 +145,6 @@ on_device = Op(
     a=lambda g, target, source: on_device(g, source, target),
 )
 
-
-def every(a):
-    """Return all axes of a tensor."""
-    return tuple(range(a.ndim))
-
-
 # What formulas call by NumPy's names
 ufuncs |= {
     op.forward: op
@@ -162,23 +155,14 @@ ufuncs |= {np.matmul: matrix_products.matmul, np.sign: pointwise.sign}
 functions |= {
     np.where: pointwise.where,
     np.broadcast_to: shape.broadcast_to,
-    np.expand_dims: lambda a, axis: with_axes(a, axis),
+    np.expand_dims: lambda a, axis: shape.unsqueeze(a, axis),
     np.swapaxes: shape.transpose,
-    np.transpose: lambda a, axes=None: shape.permute(a, axes or every(a)[::-1]),
+    np.transpose: lambda a, axes=None: shape.permute(a, axes) if axes else a.T,
     np.zeros_like: lambda a: Tensor(np.zeros_like(a.array)),
     np.ones_like: lambda a: Tensor(np.ones_like(a.array)),
     np.tril: shape.tril,
     np.sum: reductions.sum,
-    np.mean: reductions.mean,
     np.concatenate: lambda arrays, axis=0: joining.cat(arrays, axis),
     np.stack: lambda arrays, axis=0: joining.stack(arrays, axis),
     np.reshape: shape.reshape,
 }
-
-
-def with_axes(a, axis):
-    """Return the tensor with new axes of length 1, at the places `axis`."""
-    places = axis if isinstance(axis, tuple) else (axis,)
-    for place in sorted(place % (a.ndim + len(places)) for place in places):
-        a = a.unsqueeze(place)
-    return a
