@@ -29,14 +29,6 @@ class LRScheduler:
         """Return the learning rate of each group, as it was set last."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
-    def state_dict(self) -> dict:
-        """Return how far the schedule has come."""
-        return {"last_epoch": self.last_epoch}
-
-    def load_state_dict(self, state_dict: dict) -> None:
-        """Go on from where state_dict() was called; the optimizer's own has the lr."""
-        self.last_epoch = state_dict["last_epoch"]
-
 
 class LambdaLR(LRScheduler):
     """Multiplies the first learning rate by lr_lambda(number of steps)."""
@@ -47,17 +39,6 @@ class LambdaLR(LRScheduler):
 
     def rate(self, base_lr, epoch):
         return base_lr * self.factor(epoch)
-
-
-class StepLR(LRScheduler):
-    """Multiplies the learning rate by gamma every step_size steps."""
-
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer)
-
-    def rate(self, base_lr, epoch):
-        return base_lr * self.gamma ** (epoch // self.step_size)
 
 
 class CosineAnnealingLR(LRScheduler):
