@@ -23,7 +23,7 @@ PLACES = {
         scaled_dot_product_attention""",
     "nn": """Module Parameter Sequential ModuleList Linear Conv2d BatchNorm1d
         BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d
-        ReLU GELU Tanh Softmax MSELoss CrossEntropyLoss""",
+        ReLU GELU Tanh Softmax MSELoss CrossEntropyLoss Identity""",
     "nn.init": "uniform_ normal_ constant_ zeros_ kaiming_normal_",
     "optim": "SGD Adam AdamW Optimizer",
     "optim.lr_scheduler": "LRScheduler CosineAnnealingLR LambdaLR",

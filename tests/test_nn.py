@@ -422,6 +422,7 @@ LAYERS = [
     ("nn.LayerNorm(5)", (4, 5)),
     ("nn.LayerNorm((3, 4), eps=0.01)", (2, 3, 4)),
     ("nn.Flatten()", (2, 3, 4)),
+    ("nn.Identity()", (2, 3)),
     ("nn.Dropout(0.0)", (2, 3)),
     ("nn.Dropout(0.5).eval()", (2, 3)),
     ("nn.ReLU()", (3, 4)),

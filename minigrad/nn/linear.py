@@ -65,3 +65,10 @@ class Linear(Module):
 
     def forward(self, input):
         return linear(input, self.weight, self.bias)
+
+
+class Identity(Module):
+    """Returns what it gets: it may stand for any layer."""
+
+    def forward(self, input):
+        return input

@@ -17,10 +17,8 @@ def reduced(losses, reduction):
         return losses
     if reduction not in ("sum", "mean"):
         raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
-    total = losses.sum()
-    return (
-        total if reduction == "sum" else total / (math.prod(losses.shape) or math.nan)
-    )
+    count = 1 if reduction == "sum" else math.prod(losses.shape) or math.nan
+    return losses.sum() / count
 
 
 def each(g, a, reduction):
