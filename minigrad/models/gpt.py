@@ -4,15 +4,17 @@ Source: A. Radford et al., "Language Models are Unsupervised Multitask Learners"
 which norms before each part; A. Vaswani et al., "Attention Is All You Need", 2017.
 """
 
-from minigrad import nn
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
+from minigrad.nn import Embedding, LayerNorm, Linear, Module, ModuleList, Sequential
 from minigrad.nn import functional as F
+from minigrad.nn.activations import GELU
+from minigrad.nn.init import normal_
 from minigrad.rules.joining import cat
 from minigrad.tensors import creation
 
 
-class CausalSelfAttention(nn.Module):
+class CausalSelfAttention(Module):
     """Every place asks itself and all before it: (N, T, width) to the same.
 
     `heads` questions are asked side by side, each on width / heads numbers.
@@ -21,8 +23,8 @@ class CausalSelfAttention(nn.Module):
     def __init__(self, width: int, heads: int):
         super().__init__()
         self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width)
-        self.out = nn.Linear(width, width)
+        self.qkv = Linear(width, 3 * width)
+        self.out = Linear(width, width)
 
     def forward(self, x):
         q, k, v = self.parts(x)
@@ -42,15 +44,15 @@ class CausalSelfAttention(nn.Module):
         return F.scaled_dot_product_attention(q, k, places, is_causal=True)
 
 
-class Block(nn.Module):
+class Block(Module):
     """Attention, then a small network for each place; x comes through beside both."""
 
     def __init__(self, width: int, heads: int):
         super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.norm1, self.norm2 = LayerNorm(width), LayerNorm(width)
         self.attention = CausalSelfAttention(width, heads)
-        self.mlp = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU("tanh"), nn.Linear(4 * width, width)
+        self.mlp = Sequential(
+            Linear(width, 4 * width), GELU("tanh"), Linear(4 * width, width)
         )
 
     def forward(self, x):
@@ -58,7 +60,7 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-class GPT(nn.Module):
+class GPT(Module):
     """Scores for the next token at every place: tokens (N, T) to (N, T, tokens).
 
     The scores are products with the embedding of each token: its weights serve twice
@@ -67,13 +69,13 @@ class GPT(nn.Module):
 
     def __init__(self, tokens: int, length: int, width=64, layers=2, heads=4):
         super().__init__()
-        self.token_embedding = nn.Embedding(tokens, width)
-        self.position_embedding = nn.Embedding(length, width)
-        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(layers)])
-        self.norm = nn.LayerNorm(width)
+        self.token_embedding = Embedding(tokens, width)
+        self.position_embedding = Embedding(length, width)
+        self.blocks = ModuleList([Block(width, heads) for _ in range(layers)])
+        self.norm = LayerNorm(width)
         for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, 0.0, 0.1)  # GPT-2, far wider: 0.02
+            if isinstance(module, Linear | Embedding):
+                normal_(module.weight, 0.0, 0.1)  # GPT-2, far wider: 0.02
 
     def embed(self, tokens):
         """Return token and place of each as one vector: (N, T, width)."""

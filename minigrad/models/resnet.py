@@ -62,14 +62,7 @@ class ResNet(Module):
     `small` images the first convolution is 3 x 3, and nothing is pooled after it.
     """
 
-    def __init__(
-        self,
-        layers,
-        num_classes=1000,
-        widths=(64, 128, 256, 512),
-        channels=3,
-        small=False,
-    ):
+    def __init__(self, layers, num_classes, widths, channels=3, small=False):
         super().__init__()
         self.conv1 = Conv2d(channels, widths[0], 7, stride=2, padding=3, bias=False)
         self.bn1, self.relu = BatchNorm2d(widths[0]), ReLU()
@@ -102,7 +95,7 @@ def loaded(model: ResNet, weights: str | Path | None) -> ResNet:
 
 def resnet18(weights: str | Path | None = None) -> ResNet:
     """Return a network of 18 layers for 224 x 224 color images, and 1,000 classes."""
-    return loaded(ResNet((2, 2, 2, 2)), weights)
+    return loaded(ResNet((2, 2, 2, 2), 1000, (64, 128, 256, 512)), weights)
 
 
 DIGITS = Path(__file__).with_name("digits.safetensors")  # written by pretrain.py

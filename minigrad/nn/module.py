@@ -1,7 +1,8 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float64
@@ -24,11 +25,8 @@ class Parameter(Tensor):
         return Parameter(self.detach().clone(), self.requires_grad)  # without its grad
 
 
-class Names(NamedTuple):
-    """The names in which a model and a state_dict differ."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
+# The names in which a model and a state_dict differ
+Names = namedtuple("Names", "missing_keys unexpected_keys")
 
 
 class Module:

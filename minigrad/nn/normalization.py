@@ -63,10 +63,7 @@ def batch_norm(
     momentum=0.1,
     eps=1e-5,
 ):
-    """Normalize each channel of (N, C, ...), by the batch or by running statistics.
-
-    Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
-    """
+    """Normalize each channel of (N, C, ...), by the batch or by running statistics."""
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training:
         return by_running(input, running_mean, running_var, weight, bias, eps)
@@ -76,8 +73,7 @@ def batch_norm(
     axes = (0, *range(2, input.ndim))
     unit, mean, variance, factor = unit_of(input.array, axes, eps)
     if running_mean is not None:
-        unbiased = variance * (n / (n - 1))
-        for running, now in (running_mean, mean), (running_var, unbiased):
+        for running, now in (running_mean, mean), (running_var, variance * n / (n - 1)):
             running.copy_(running * (1 - momentum) + Tensor(momentum * now.ravel()))
     return NORM(input, weight, bias, unit, factor, axes, eps)
 
@@ -114,7 +110,10 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 class BatchNorm1d(Module):
-    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training."""
+    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training.
+
+    Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
+    """
 
     dims = "2D or 3D"
 

@@ -7,7 +7,10 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LRScheduler:
-    """Sets each group's lr to rate(its first lr, number of steps)."""
+    """Sets each group's lr to rate(its first lr, number of steps).
+
+    Each schedule has its formula in rate(base_lr, epoch).
+    """
 
     def __init__(self, optimizer: Optimizer):
         self.optimizer, self.last_epoch = optimizer, -1
@@ -20,10 +23,6 @@ class LRScheduler:
         self.last_epoch += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(group["initial_lr"], self.last_epoch)
-
-    def rate(self, base_lr: float, epoch: int) -> float:
-        """Return what becomes of base_lr after so many steps."""
-        raise NotImplementedError("a schedule has to have rate(self, base_lr, epoch)")
 
     def get_last_lr(self) -> list[float]:
         """Return the learning rate of each group, as it was set last."""

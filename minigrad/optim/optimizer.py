@@ -16,7 +16,9 @@ from minigrad.nn.module import forget_gradients
 class Optimizer:
     """Steps for groups of parameters, each group with options of its own.
 
-    `parameters` are tensors, or dicts {"params": tensors, option: value ...}.
+    `parameters` are tensors, or dicts {"params": tensors, option: value ...}. Each
+    optimizer has its formula in update(p, g, state, **options), which changes the array
+    of one parameter.
     """
 
     def __init__(self, parameters: Iterable, defaults: dict[str, Any]):
@@ -55,10 +57,6 @@ class Optimizer:
                     saved_values.wrote(p.array)
                     with np.errstate(all="ignore"):
                         self.update(p.array, p._grad.array, self.state[p], **options)
-
-    def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
-        """Change the array of one parameter; each optimizer has its formula here."""
-        raise NotImplementedError
 
     def state_dict(self) -> dict:
         """Return what is remembered of each parameter, by number, and the options."""

@@ -21,11 +21,6 @@ class History:
     validation: list[float] = field(default_factory=list)
 
     @property
-    def epochs(self) -> int:
-        """How many epochs are complete."""
-        return len(self.loss)
-
-    @property
     def best(self) -> int:
         """The epoch, from 0, with the lowest loss: of validation if there was any."""
         return int(np.argmin(np.nan_to_num(self.validation or self.loss, nan=np.inf)))
@@ -46,7 +41,7 @@ def fit(model: Module, loss, optimizer, data, epochs: int, validation=None) -> H
             if history.best == epoch - 1:
                 best = {k: x.clone() for k, x in model.state_dict().items()}
     except KeyboardInterrupt:
-        print(f"Stopped after {history.epochs} of {epochs} epochs.")
+        print(f"Stopped after {len(history.loss)} of {epochs} epochs.")
     if history.validation:
         model.load_state_dict(best)
     return history
