@@ -41,8 +41,7 @@ def main() -> None:
         train(model, cross_entropy, sgd, moved, f"epoch {epoch + 1}")
         schedule.step()
     save(model.state_dict(), DIGITS)
-    others = data.DataLoader(tested, len(tested))
-    print("loss on others:", evaluate(model, cross_entropy, others))
+    print("loss:", evaluate(model, cross_entropy, data.DataLoader(tested, len(tested))))
 
 
 if __name__ == "__main__":

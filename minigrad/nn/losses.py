@@ -38,10 +38,9 @@ def loss_op(name, loss, slope, slope_of_target):
 
 def check_shapes(input, target):
     """Raise ValueError for shapes that differ: NumPy would broadcast them."""
-    if input.shape != target.shape:
-        raise ValueError(
-            f"Target size {target.shape} must be the same as input size {input.shape}"
-        )
+    wanted, got = input.shape, target.shape
+    if got != wanted:
+        raise ValueError(f"Target size {got} must be the same as input size {wanted}")
 
 
 # Of numbers

@@ -53,16 +53,8 @@ NORM = Op(
 
 
 @np.errstate(all="ignore")
-def batch_norm(
-    input,
-    running_mean,
-    running_var,
-    weight=None,
-    bias=None,
-    training=False,
-    momentum=0.1,
-    eps=1e-5,
-):
+def batch_norm(input, running_mean, running_var, weight=None, bias=None,
+               training=False, momentum=0.1, eps=1e-5):  # fmt: skip
     """Normalize each channel of (N, C, ...), by the batch or by running statistics."""
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training:

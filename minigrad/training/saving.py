@@ -11,7 +11,6 @@ from minigrad.errors import kind
 from minigrad.graph.tensor import Tensor
 
 STRUCTURE = "minigrad"  # what the note is called that says where each array belongs
-RESERVED = "__metadata__"  # where the format keeps notes: no tensor's name
 SEQUENCES = {"list": list, "tuple": tuple}
 
 
@@ -34,7 +33,7 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Tensor | np.ndarray):
-        while name in arrays or name in ("", RESERVED):
+        while name in arrays or name in ("", "__metadata__"):  # where notes are kept
             name += "'"
         array = getattr(value, "array", value)
         arrays[name] = np.array(array, as_dtype(array.dtype), order="C")
