@@ -27,7 +27,8 @@ def pair(value):
 
 def batch_last(x):
     """Return an array (N, C, H, W) as (C, H, W, N) in one piece of memory."""
-    return np.ascontiguousarray(x.transpose(1, 2, 3, 0))
+    x = x.transpose(1, 2, 3, 0)
+    return x if x.flags.c_contiguous else x.copy()
 
 
 def batch_first(x):

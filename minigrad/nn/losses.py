@@ -110,7 +110,7 @@ def plain_cross_entropy(input, target, reduction, smoothing=0.0):
     """Compose the same of plain operations; `smoothing` mixes all classes in."""
     logs = log_softmax(input, 1)
     right, every = logs[np.arange(len(target)), target], logs.mean(1)
-    return reduced(-(1 - smoothing) * right - smoothing * every, reduction)
+    return reduced((smoothing - 1) * right + -smoothing * every, reduction)
 
 
 def less_target(g, power, total, right, reduction):

@@ -55,8 +55,7 @@ def load(path: str | Path) -> Any:
 
     try:
         with safe_open(path, "np") as file:
-            names = file.keys()
-            arrays = {name: file.get_tensor(name) for name in names}
+            arrays = {n: file.get_tensor(n) for n in file.keys()}  # noqa: SIM118
             note = (file.metadata() or {}).get(STRUCTURE)
         arrays = {name: np.array(a, as_dtype(a.dtype)) for name, a in arrays.items()}
     except (SafetensorError, AttributeError, TypeError) as error:
