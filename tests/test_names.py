@@ -23,12 +23,10 @@ PLACES = {
         scaled_dot_product_attention""",
     "nn": """Module Parameter Sequential ModuleList Linear Conv2d BatchNorm1d
         BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d
-        AdaptiveAvgPool2d ReLU GELU Sigmoid Tanh Softmax MSELoss
-        CrossEntropyLoss BCEWithLogitsLoss Identity""",
-    "nn.init": "uniform_ normal_ constant_ zeros_ ones_ kaiming_normal_",
-    "nn.utils": "clip_grad_norm_",
+        ReLU GELU Tanh Softmax MSELoss CrossEntropyLoss Identity""",
+    "nn.init": "uniform_ normal_ constant_ zeros_ kaiming_normal_",
     "optim": "SGD Adam AdamW Optimizer",
-    "optim.lr_scheduler": "LRScheduler StepLR CosineAnnealingLR LambdaLR",
+    "optim.lr_scheduler": "LRScheduler CosineAnnealingLR LambdaLR",
     "autograd": "grad backward Function gradcheck gradgradcheck detect_anomaly",
     "utils.data": "Dataset TensorDataset DataLoader",
 }

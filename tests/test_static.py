@@ -366,14 +366,14 @@ def check_training(make, loss, x, y):
         minigrad.manual_seed(0)
         models.append(make())
     steps = [step_of(model, loss, SGD(model.parameters(), lr=0.1)) for model in models]
-    tensors = [*models[0].parameters(), *models[0].buffers()]
+    tensors = [*models[0].parameters(), *dict(models[0].named_buffers()).values()]
     before = [np.array(each.array) for each in tensors]
     replay = trace(steps[0], x, y, variables=tensors)
     assert all(same(each, array) for each, array in zip(tensors, before))
     assert all(each.grad is None for each in tensors)
     for _ in range(3):
         assert same(replay(x, y), steps[1](x, y))
-    others = [*models[1].parameters(), *models[1].buffers()]
+    others = [*models[1].parameters(), *dict(models[1].named_buffers()).values()]
     assert all(map(same, tensors, others))
     assert not all(map(same, tensors, before))
 

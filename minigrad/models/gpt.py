@@ -6,17 +6,10 @@ which norms before each part; A. Vaswani et al., "Attention Is All You Need", 20
 
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
-from minigrad.nn import (
-    GELU,
-    Embedding,
-    LayerNorm,
-    Linear,
-    Module,
-    ModuleList,
-    Sequential,
-    init,
-)
+from minigrad.nn import Embedding, LayerNorm, Linear, Module, ModuleList, Sequential
 from minigrad.nn import functional as F
+from minigrad.nn.activations import GELU
+from minigrad.nn.init import normal_
 from minigrad.rules.joining import cat
 from minigrad.tensors import creation
 
@@ -82,7 +75,7 @@ class GPT(Module):
         self.norm = LayerNorm(width)
         for module in self.modules():
             if isinstance(module, Linear | Embedding):
-                init.normal_(module.weight, 0.0, 0.1)  # GPT-2, far wider: 0.02
+                normal_(module.weight, 0.0, 0.1)  # GPT-2, far wider: 0.02
 
     def embed(self, tokens):
         """Return token and place of each as one vector: (N, T, width)."""

@@ -5,17 +5,14 @@ python -m minigrad.models.pretrain
 
 import numpy as np
 
-from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.models.resnet import DIGITS, resnet_digits
 from minigrad.nn.functional import cross_entropy
 from minigrad.optim import SGD, CosineAnnealingLR
 from minigrad.tensors import creation
 from minigrad.training import data
-from minigrad.training.fit import train
+from minigrad.training.fit import evaluate, train
 from minigrad.training.saving import save
-
-EPOCHS = 20
 
 
 def first_digits() -> list[data.Subset]:
@@ -38,19 +35,13 @@ def main() -> None:
     batches = data.DataLoader(learnt, 64, shuffle=True)
     model = resnet_digits()
     sgd = SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4)
-    schedule = CosineAnnealingLR(sgd, EPOCHS)
-    for epoch in range(EPOCHS):
+    schedule = CosineAnnealingLR(sgd, 20)
+    for epoch in range(20):
         moved = [shifted(images, classes) for images, classes in batches]
-        loss = train(model, cross_entropy, sgd, moved, f"epoch {epoch + 1}")
+        train(model, cross_entropy, sgd, moved, f"epoch {epoch + 1}")
         schedule.step()
-        print(f"epoch {epoch + 1}: loss {loss:.4f}")
-    model.eval()
-    ((images, classes),) = data.DataLoader(tested, len(tested))
-    with no_grad():
-        right = model(images).argmax(1) == classes
     save(model.state_dict(), DIGITS)
-    share, size = right.float().mean().item(), DIGITS.stat().st_size
-    print(f"{share:.1%} of {len(tested)} others are right; wrote {size / 1000:.0f} kB")
+    print("loss:", evaluate(model, cross_entropy, data.DataLoader(tested, len(tested))))
 
 
 if __name__ == "__main__":

@@ -5,21 +5,10 @@ path is a .safetensors file with the state_dict of torchvision's resnet18.
 Source: K. He et al., "Deep Residual Learning for Image Recognition", 2015.
 """
 
-from collections.abc import Sequence
-from os import PathLike
 from pathlib import Path
 
-from minigrad.nn import (
-    BatchNorm2d,
-    Conv2d,
-    Identity,
-    Linear,
-    MaxPool2d,
-    Module,
-    ReLU,
-    Sequential,
-    init,
-)
+from minigrad.nn import BatchNorm2d, Conv2d, Linear, MaxPool2d, Module, ReLU, Sequential
+from minigrad.nn.init import kaiming_normal_
 from minigrad.training.saving import load
 
 
@@ -65,12 +54,6 @@ def stage(count: int, inputs: int, width: int, stride: int) -> Sequential:
     return Sequential(first, *(BasicBlock(width, width) for _ in range(count - 1)))
 
 
-def kaiming(module: Module) -> None:
-    """Give a convolution weights that keep the size of gradients."""
-    if isinstance(module, Conv2d):
-        init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-
-
 class ResNet(Module):
     """Blocks in stages, each but the first half as high and wide as the one before.
 
@@ -79,27 +62,22 @@ class ResNet(Module):
     `small` images the first convolution is 3 x 3, and nothing is pooled after it.
     """
 
-    def __init__(
-        self,
-        layers: Sequence[int],
-        num_classes: int = 1000,
-        widths: Sequence[int] = (64, 128, 256, 512),
-        channels: int = 3,
-        small: bool = False,
-    ):
+    def __init__(self, layers, num_classes, widths, channels=3, small=False):
         super().__init__()
         self.conv1 = Conv2d(channels, widths[0], 7, stride=2, padding=3, bias=False)
         self.bn1, self.relu = BatchNorm2d(widths[0]), ReLU()
         self.maxpool = MaxPool2d(3, stride=2, padding=1)
         if small:
-            self.conv1, self.maxpool = conv3x3(channels, widths[0]), Identity()
+            self.conv1, self.maxpool = conv3x3(channels, widths[0]), Sequential()
         self.stages, inputs = [], widths[0]
         for i, (count, width) in enumerate(zip(layers, widths, strict=True)):
             self.stages.append(f"layer{i + 1}")
             setattr(self, self.stages[-1], stage(count, inputs, width, 2 if i else 1))
             inputs = width
         self.fc = Linear(inputs, num_classes)
-        self.apply(kaiming)
+        for module in self.modules():
+            if isinstance(module, Conv2d):
+                kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
     def forward(self, x):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
@@ -108,22 +86,22 @@ class ResNet(Module):
         return self.fc(x.mean((2, 3)))
 
 
-def loaded(model: ResNet, weights: str | PathLike | None) -> ResNet:
+def loaded(model: ResNet, weights: str | Path | None) -> ResNet:
     """Return a model, with weights from a .safetensors file if there is one."""
     if weights is not None:
         model.load_state_dict(load(weights))
     return model
 
 
-def resnet18(weights: str | PathLike | None = None) -> ResNet:
+def resnet18(weights: str | Path | None = None) -> ResNet:
     """Return a network of 18 layers for 224 x 224 color images, and 1,000 classes."""
-    return loaded(ResNet((2, 2, 2, 2)), weights)
+    return loaded(ResNet((2, 2, 2, 2), 1000, (64, 128, 256, 512)), weights)
 
 
 DIGITS = Path(__file__).with_name("digits.safetensors")  # written by pretrain.py
 
 
-def resnet_digits(weights: str | PathLike | None = None) -> ResNet:
+def resnet_digits(weights: str | Path | None = None) -> ResNet:
     """Return a network of 8 layers for 8 x 8 gray images, and 5 classes.
 
     `weights` is a .safetensors file; with DIGITS it knows the digits 0 to 4.

@@ -1,18 +1,18 @@
 """minigrad.nn: what torch.nn has, as far as minigrad has it."""
 
 from minigrad import errors
-from minigrad.nn import functional, init, utils
-from minigrad.nn.activations import GELU, ReLU, Sigmoid, Softmax, Tanh
+from minigrad.nn import functional, init
+from minigrad.nn.activations import GELU, ReLU, Softmax, Tanh
 from minigrad.nn.containers import ModuleList, Sequential
 from minigrad.nn.conv import Conv2d
 from minigrad.nn.dropout import Dropout
 from minigrad.nn.embedding import Embedding
 from minigrad.nn.flatten import Flatten
 from minigrad.nn.linear import Identity, Linear
-from minigrad.nn.losses import BCEWithLogitsLoss, CrossEntropyLoss, MSELoss
+from minigrad.nn.losses import CrossEntropyLoss, MSELoss
 from minigrad.nn.module import Module, Parameter
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm
-from minigrad.nn.pooling import AdaptiveAvgPool2d, MaxPool2d
+from minigrad.nn.pooling import MaxPool2d
 
 
 def __getattr__(name):

@@ -24,13 +24,6 @@ class Tanh(Module):
         return pointwise.tanh(input)
 
 
-class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
-
-    def forward(self, input):
-        return pointwise.sigmoid(input)
-
-
 class Softmax(Module):
     """exp(x) as shares of its sum along dim."""
 

@@ -1,20 +1,25 @@
-"""Modules that hold modules: in a row, or in a list."""
+"""Modules that hold modules: in a list, or in a row."""
 
 from collections.abc import Iterable, Iterator
 
 from minigrad.nn.module import Module
 
 
-class Container(Module):
-    """What a row and a list of modules have in common."""
+class ModuleList(Module):
+    """A list of modules, which is a part of a module."""
 
-    def append(self, module: Module) -> "Container":
+    def __init__(self, modules: Iterable[Module] = ()):
+        super().__init__()
+        for module in modules:
+            self.append(module)
+
+    def append(self, module: Module) -> "ModuleList":
         """Add a module at the end."""
-        self.add_module(str(len(self)), module)
+        self._keep("_modules", str(len(self)), module)
         return self
 
     def __setitem__(self, index: int, module: Module) -> None:
-        self.add_module(list(self._modules)[index], module)
+        self._keep("_modules", list(self._modules)[index], module)
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -22,14 +27,16 @@ class Container(Module):
     def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
+    def __getitem__(self, index):
+        found = list(self)[index]
+        return ModuleList(found) if isinstance(index, slice) else found
 
-class Sequential(Container):
+
+class Sequential(ModuleList):
     """Layers in a row, each applied to what the one before made."""
 
     def __init__(self, *layers: Module):
-        super().__init__()
-        for layer in layers:
-            self.append(layer)
+        super().__init__(layers)
 
     def forward(self, x):
         for layer in self:
@@ -38,20 +45,7 @@ class Sequential(Container):
 
     def __getitem__(self, index):
         if not isinstance(index, slice):
-            return list(self)[index]
+            return super().__getitem__(index)
         part = Sequential()  # whose layers keep their names
         part._modules.update(list(self._modules.items())[index])
         return part
-
-
-class ModuleList(Container):
-    """A list of modules, which is a part of a module."""
-
-    def __init__(self, modules: Iterable[Module] = ()):
-        super().__init__()
-        for module in modules:
-            self.append(module)
-
-    def __getitem__(self, index):
-        found = list(self)[index]
-        return ModuleList(found) if isinstance(index, slice) else found

@@ -7,6 +7,7 @@ the kernel is a copy of long rows, and a convolution is one matrix product.
 import functools
 import itertools
 import math
+import operator
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from minigrad.tensors import creation
 
 
 def pair(value):
-    """Return (height, width), also of a single number."""
-    return tuple(value) if isinstance(value, list | tuple) else (value, value)
+    """Return (height, width), also of a single number; TypeError for other words."""
+    height, width = value if isinstance(value, list | tuple) else (value, value)
+    return operator.index(height), operator.index(width)
 
 
 def batch_last(x):
@@ -36,12 +38,8 @@ def batch_first(x):
 
 def framed(x, padding):
     """Return an array (C, H, W, N) in a frame of zeros."""
-    (c, h, w, n), (ph, pw) = x.shape, padding
-    if not ph and not pw:
-        return x
-    out = zeros((c, h + 2 * ph, w + 2 * pw, n), x)
-    out[:, ph : ph + h, pw : pw + w] = x
-    return out
+    ph, pw = padding
+    return np.pad(x, ((0, 0), (ph, ph), (pw, pw), (0, 0))) if ph or pw else x
 
 
 @functools.lru_cache(maxsize=1000)
@@ -84,12 +82,12 @@ def convolve(a, weight, bias, stride, padding):
 
 
 def convolve_back(a, weight, size, stride, padding):
-    """Return the gradient of an input of `size` (H, W); `a` is that of the output."""
+    """Return the gradient of an input of shape `size`; `a` is that of the output."""
     (o, c), kernel, spans = weight.shape[:2], weight.shape[2:], a.shape[2:]
     rows = batch_last(a).reshape(o, -1)
     columns = weight.reshape(o, -1).T @ rows
     columns = columns.reshape(c, *kernel, *spans, len(a))
-    (h, w), (ph, pw) = size, padding
+    (h, w), (ph, pw) = size[-2:], padding
     out = zeros((c, h + 2 * ph, w + 2 * pw, len(a)), a)
     for (i, j), window in shifts(kernel, spans, stride):
         out[window] += columns[:, i, j]
@@ -98,7 +96,7 @@ def convolve_back(a, weight, size, stride, padding):
 
 def kernel_gradient(a, input, kernel, stride, padding):
     """Return the gradient of the weight; `a` is that of the output."""
-    rows = batch_last(a).reshape(a.shape[1], -1)
+    rows, kernel = batch_last(a).reshape(a.shape[1], -1), kernel[-2:]
     columns = patches(input, kernel, a.shape[2:], stride, padding)
     return product_in_pieces(rows, columns).reshape(a.shape[1], input.shape[1], *kernel)
 
@@ -108,26 +106,22 @@ CONV = Op(
     "Convolution",
     convolve,
     a=lambda g, weight, shape, stride, padding: INPUT(
-        g, weight, shape[2:], stride, padding
+        g, weight, shape, stride, padding
     ),
-    weight=lambda g, a, shape, stride, padding: WEIGHT(
-        g, a, shape[2:], stride, padding
-    ),
+    weight=lambda g, a, shape, stride, padding: WEIGHT(g, a, shape, stride, padding),
     bias=lambda g: g.sum(axis=(0, 2, 3)),
 )
 INPUT = Op(
     "ConvolutionInput",
     convolve_back,
     a=lambda g, weight, stride, padding: CONV(g, weight, None, stride, padding),
-    weight=lambda g, a, shape, stride, padding: WEIGHT(
-        a, g, shape[2:], stride, padding
-    ),
+    weight=lambda g, a, shape, stride, padding: WEIGHT(a, g, shape, stride, padding),
 )
 WEIGHT = Op(
     "ConvolutionWeight",
     kernel_gradient,
     a=lambda g, input, stride, padding: CONV(input, g, None, stride, padding),
-    input=lambda g, a, shape, stride, padding: INPUT(a, g, shape[2:], stride, padding),
+    input=lambda g, a, shape, stride, padding: INPUT(a, g, shape, stride, padding),
 )
 
 
@@ -138,12 +132,9 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
     """
     stride, padding = pair(stride), pair(padding)
     if input.dtype != weight.dtype:
-        raise RuntimeError(f"conv2d: input {input.dtype}, but weight {weight.dtype}")
+        raise RuntimeError(f"conv2d: dtype {input.dtype}, but weight {weight.dtype}")
     if min(out_size(input.shape, weight.shape[2:], stride, padding)) < 1:
-        raise RuntimeError(
-            f"Kernel size can't be greater than actual input size: "
-            f"{weight.shape[2:]} in {input.shape[2:]} with padding {padding}"
-        )
+        raise RuntimeError("Kernel size can't be greater than actual input size")
     return CONV(input, weight, bias, stride, padding)
 
 
@@ -162,18 +153,11 @@ class Conv2d(Module):
         self.padding = pair(padding)
         shape = out_channels, in_channels, *self.kernel_size
         self.weight = Parameter(creation.empty(shape))
-        self.register_parameter("bias", None)
-        if bias:
-            self.bias = Parameter(creation.empty(out_channels))
+        bias = Parameter(creation.empty(out_channels)) if bias else None
+        self.register_parameter("bias", bias)
         for parameter in self.parameters():
             bound = 1 / math.sqrt(init.fan(self.weight, "fan_in"))
             init.uniform_(parameter, -bound, bound)
 
     def forward(self, input):
         return conv2d(input, self.weight, self.bias, self.stride, self.padding)
-
-    def extra_repr(self):
-        words = f"{self.in_channels}, {self.out_channels}, "
-        words += f"kernel_size={self.kernel_size}, stride={self.stride}"
-        words += f", padding={self.padding}" if any(self.padding) else ""
-        return words + ", bias=False" * (self.bias is None)

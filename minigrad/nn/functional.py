@@ -8,11 +8,7 @@ from minigrad.nn.conv import conv2d
 from minigrad.nn.dropout import dropout
 from minigrad.nn.embedding import embedding
 from minigrad.nn.linear import linear
-from minigrad.nn.losses import (
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    mse_loss,
-)
+from minigrad.nn.losses import binary_cross_entropy_with_logits, cross_entropy, mse_loss
 from minigrad.nn.normalization import batch_norm, layer_norm
 from minigrad.nn.padding import pad
 from minigrad.nn.pooling import max_pool2d

@@ -39,11 +39,6 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
-def ones_(tensor: Tensor) -> Tensor:
-    """Fill with 1."""
-    return constant_(tensor, 1.0)
-
-
 def kaiming_normal_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu") -> Tensor:
     """Fill normally, variance gain² / fan (K. He et al., 2015).
 

@@ -41,10 +41,7 @@ LINEAR = Op(
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
     if input.dtype != weight.dtype:
-        raise RuntimeError(
-            "mat1 and mat2 must have the same dtype, but got "
-            f"{input.dtype} and {weight.dtype}"
-        )
+        raise RuntimeError(f"linear: dtype {input.dtype}, but weight {weight.dtype}")
     out = LINEAR(input, weight, bias)
     if input.ndim == 2:
         return out if bias is not None else called("Mm", out)
@@ -61,9 +58,8 @@ class Linear(Module):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(creation.empty(out_features, in_features))
-        self.register_parameter("bias", None)
-        if bias:
-            self.bias = Parameter(creation.empty(out_features))
+        bias = Parameter(creation.empty(out_features)) if bias else None
+        self.register_parameter("bias", bias)
         for parameter in self.parameters():
             bound = 1 / math.sqrt(in_features)
             init.uniform_(parameter, -bound, bound)
@@ -73,10 +69,7 @@ class Linear(Module):
 
 
 class Identity(Module):
-    """Returns what it gets, whatever it was made with: it may stand for any layer."""
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
+    """Returns what it gets: it may stand for any layer."""
 
     def forward(self, input):
         return input

@@ -1,12 +1,10 @@
 """Losses: each of numbers beside numbers, or of scores beside the right classes."""
 
 import math
-import warnings
 
 import numpy as np
 
 from minigrad.array.fast_sums import row_sums
-from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module
 from minigrad.rules import pointwise
 from minigrad.rules.fused import Fused
@@ -21,10 +19,8 @@ def reduced(losses, reduction):
         return losses
     if reduction not in ("sum", "mean"):
         raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
-    if isinstance(losses, Tensor):
-        return losses.sum() if reduction == "sum" else losses.mean()
-    total = np.add.reduce(losses, axis=None)
-    return total if reduction == "sum" else total / (losses.size or math.nan)
+    count = 1 if reduction == "sum" else math.prod(losses.shape) or math.nan
+    return losses.sum() / count
 
 
 def each(g, a, reduction):
@@ -42,6 +38,13 @@ def loss_op(name, loss, slope, slope_of_target):
     )
 
 
+def check_shapes(input, target):
+    """Raise ValueError for shapes that differ: NumPy would broadcast them."""
+    wanted, got = input.shape, target.shape
+    if got != wanted:
+        raise ValueError(f"Target size {got} must be the same as input size {wanted}")
+
+
 # Of numbers
 
 SQUARED = loss_op(
@@ -53,18 +56,8 @@ SQUARED = loss_op(
 
 
 def mse_loss(input, target, *, reduction="mean"):
-    """Return the squared differences, or their mean or sum.
-
-    Shapes that differ are broadcast, with a warning.
-    """
-    if input.shape != target.shape:
-        warnings.warn(
-            f"mse_loss: the target has the shape {target.shape}, the input "
-            f"{input.shape}; they are broadcast, which is seldom what was meant",
-            stacklevel=2,
-        )
-        shape = np.broadcast_shapes(input.shape, target.shape)
-        input, target = input.expand(shape), target.expand(shape)
+    """Return the squared differences, or their mean or sum."""
+    check_shapes(input, target)
     return SQUARED(*alike(input, target), reduction)
 
 
@@ -92,11 +85,7 @@ def binary_cross_entropy_with_logits(
 
     pos_weight multiplies the losses of the positive answers.
     """
-    if input.shape != target.shape:
-        raise ValueError(
-            f"binary_cross_entropy_with_logits: target size {target.shape} must be the "
-            f"same as input size {input.shape}"
-        )
+    check_shapes(input, target)
     a, b = alike(input, target)
     if pos_weight is None:
         return LOGITS(a, b, reduction)
@@ -119,10 +108,11 @@ def cross_entropy_of(input, target, reduction):
     return reduced(losses, reduction), extras
 
 
-def plain_cross_entropy(input, target, reduction):
-    """Compose the same of plain operations."""
+def plain_cross_entropy(input, target, reduction, smoothing=0.0):
+    """Compose the same of plain operations; `smoothing` mixes all classes in."""
     logs = log_softmax(input, 1)
-    return reduced(-logs[np.arange(len(target)), target], reduction)
+    right, every = logs[np.arange(len(target)), target], logs.mean(1)
+    return reduced((smoothing - 1) * right + -smoothing * every, reduction)
 
 
 def less_target(g, power, total, right, reduction):
@@ -144,55 +134,24 @@ def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
     """
     shapes_fit = input.ndim == 2 and input.shape[:1] == target.shape
     if not shapes_fit or (target.array < 0).any():  # NumPy would count from the end
-        raise ValueError(
-            "cross_entropy: expected scores (N, C) and classes (N,), from 0 on, but "
-            f"got shapes {input.shape} and {target.shape}"
-        )
-    if not label_smoothing:
-        return FUSED(input, target.array, reduction)
-    logs = log_softmax(input, 1)
-    right = reduced(-logs[np.arange(len(logs)), target.array], reduction)
-    every = reduced(-logs.mean(1), reduction)
-    return right * (1 - label_smoothing) + every * label_smoothing
+        raise ValueError("cross_entropy takes scores (N, C) and classes (N,) from 0 on")
+    if label_smoothing:
+        return plain_cross_entropy(input, target.array, reduction, label_smoothing)
+    return FUSED(input, target.array, reduction)
 
 
 # As modules
 
 
-class Loss(Module):
-    """What losses have in common: what becomes of those of single examples."""
-
-    def __init__(self, *, reduction: str = "mean"):
-        super().__init__()
-        self.reduction = reduction
-
-
-class MSELoss(Loss):
+class MSELoss(Module):
     """The mean of the squared differences."""
 
     def forward(self, input, target):
-        return mse_loss(input, target, reduction=self.reduction)
+        return mse_loss(input, target)
 
 
-class BCEWithLogitsLoss(Loss):
-    """The binary cross-entropy of scores."""
-
-    def __init__(self, *, reduction="mean", pos_weight=None):
-        super().__init__(reduction=reduction)
-        self.register_buffer("pos_weight", pos_weight)
+class CrossEntropyLoss(Module):
+    """The mean cross-entropy of scores (N, C) and the right classes (N,)."""
 
     def forward(self, input, target):
-        options = {"reduction": self.reduction, "pos_weight": self.pos_weight}
-        return binary_cross_entropy_with_logits(input, target, **options)
-
-
-class CrossEntropyLoss(Loss):
-    """The cross-entropy of scores and the right classes."""
-
-    def __init__(self, *, reduction: str = "mean", label_smoothing: float = 0.0):
-        super().__init__(reduction=reduction)
-        self.label_smoothing = label_smoothing
-
-    def forward(self, input, target):
-        options = {"reduction": self.reduction, "label_smoothing": self.label_smoothing}
-        return cross_entropy(input, target, **options)
+        return cross_entropy(input, target)

@@ -1,10 +1,11 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from minigrad.array import device
-from minigrad.array.dtypes import as_dtype, float32, float64
+from minigrad.array.dtypes import as_dtype, float64
 from minigrad.errors import kind
 from minigrad.graph.hooks import RemovableHandle
 from minigrad.graph.recording import no_grad
@@ -21,20 +22,11 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
 
     def __deepcopy__(self, memo: dict) -> "Parameter":
-        twin = super().__deepcopy__(memo)
-        twin.grad = None  # a copied model starts without gradients
-        return twin
+        return Parameter(self.detach().clone(), self.requires_grad)  # without its grad
 
 
-class Names(NamedTuple):
-    """The names in which a model and a state_dict differ."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        same = not any(self)
-        return "<All keys matched successfully>" if same else f"Names{tuple(self)}"
+# The names in which a model and a state_dict differ
+Names = namedtuple("Names", "missing_keys unexpected_keys")
 
 
 class Module:
@@ -47,12 +39,6 @@ class Module:
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
         self.__dict__["_forward_hooks"] = {}
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; every module writes its own."""
-        raise NotImplementedError(
-            f'Module [{kind(self)}] is missing the required "forward" function'
-        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         out = self.forward(*args, **kwargs)
@@ -70,54 +56,38 @@ class Module:
     # Attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
-        table = self._table_for(name, value)
-        for other in self._tables():
-            if other is not table:
-                other.pop(name, None)
-        if table is None:
-            object.__setattr__(self, name, value)
-        else:
-            self.__dict__.pop(name, None)
-            table[name] = value
+        for table, wanted in TABLES.items():
+            belongs = isinstance(value, wanted) and wanted is not Tensor
+            if belongs or name in self.__dict__.get(table, {}):
+                return self._keep(table, name, value)
+        object.__setattr__(self, name, value)
 
-    def _tables(self) -> list[dict]:
-        """Return where parameters, parts and buffers are kept."""
-        return [self.__dict__.get(table, {}) for table in TABLES]
-
-    def _table_for(self, name: str, value: Any) -> dict | None:
-        """Return where an attribute is kept; None for ordinary ones."""
-        for table, wanted in zip(self._tables(), TABLES.values()):
-            if name in table:
-                check_replaces(name, value, wanted)
-                return table
-            if wanted is not Tensor and isinstance(value, wanted):
-                check_begun(self)
-                return table
-        return None
+    def _keep(self, table: str, name: str, value: Any) -> None:
+        """Put a parameter, a part or a buffer into its table, and into no other."""
+        if not isinstance(value, TABLES[table] | None):
+            raise TypeError(
+                f"cannot assign {kind(value)} as {table[1:-1]} {name!r}: it has to be "
+                f"a {TABLES[table].__name__}, or None"
+            )
+        for other in self.__dict__, *(getattr(self, t) for t in TABLES if t != table):
+            other.pop(name, None)
+        getattr(self, table)[name] = value
 
     def __getattr__(self, name: str) -> Any:
-        for table in self._tables():
-            if name in table:
-                return table[name]
-        check_begun(self)
+        if name in TABLES:
+            raise AttributeError("cannot assign or find parts before super().__init__")
+        for table in TABLES:
+            if name in getattr(self, table):
+                return getattr(self, table)[name]
         raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}")
 
     def register_buffer(self, name: str, tensor: Tensor | None) -> None:
         """Keep a tensor that is no parameter, but part of state_dict."""
-        self._buffers[name] = tensor
+        self._keep("_buffers", name, tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Keep a parameter, or the place of one."""
-        self._parameters[name] = parameter
-
-    def add_module(self, name: str, module: "Module | None") -> None:
-        """Keep a part under a name that may be a number."""
-        if not isinstance(module, Module | None):
-            raise TypeError(
-                f"{module} is not a Module: a layer is made by a call, such as "
-                "nn.ReLU(), and a list of layers is unpacked with *"
-            )
-        self._modules[name] = module
+        self._keep("_parameters", name, parameter)
 
     # Walking through the parts
 
@@ -169,26 +139,12 @@ class Module:
         """Yield (name, buffer)."""
         return self._named("_buffers")
 
-    def buffers(self) -> Iterator[Tensor]:
-        """Yield all buffers."""
-        return (buffer for _, buffer in self.named_buffers())
-
-    def apply(self, function: Callable) -> "Module":
-        """Call function(module) for all parts, inner ones first, then for this one."""
-        for part in self.children():
-            part.apply(function)
-        function(self)
-        return self
-
     # State
 
     def train(self, mode: bool = True) -> "Module":
         """Switch to training: dropout drops, batch norm uses the batch."""
         if not isinstance(mode, bool):
-            raise ValueError(
-                f"training mode is expected to be boolean, and this is a {kind(mode)}: "
-                "train() only switches, the training loop is yours to write"
-            )
+            raise ValueError("training mode is expected to be boolean")
         self.training = mode
         for part in self.children():
             part.train(mode)
@@ -219,12 +175,8 @@ class Module:
                 tensor._grad = None if grad is None else grad.to(target)
         return self
 
-    def float(self) -> "Module":
-        """Turn parameters and buffers into float32."""
-        return self.to(float32)
-
     def double(self) -> "Module":
-        """Turn parameters and buffers into float64."""
+        """Turn floating point parameters and buffers into float64."""
         return self.to(float64)
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
@@ -243,66 +195,40 @@ class Module:
         and nothing is changed.
         """
         own = self.state_dict()
+        shared = [name for name in own if name in state_dict]
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
         wrong = [
-            f"size mismatch for {name}: {state_dict[name].shape} in the state_dict, "
-            f"{own[name].shape} in the model"
-            for name in own
-            if name not in missing and state_dict[name].shape != own[name].shape
+            f"size mismatch for {name}: {state_dict[name].shape}, but {own[name].shape}"
+            for name in shared
+            if state_dict[name].shape != own[name].shape
         ]
-        for what, names in ("Unexpected", unexpected), ("Missing", missing):
-            if strict and names:
-                wrong = [f"{what} key(s) in state_dict: {', '.join(names)}", *wrong]
+        if strict and missing:
+            wrong.append(f"Missing key(s) in state_dict: {', '.join(missing)}")
+        if strict and unexpected:
+            wrong.append(f"Unexpected key(s) in state_dict: {', '.join(unexpected)}")
         if wrong:
             title = f"Error(s) in loading state_dict for {kind(self)}:"
             raise RuntimeError("\n    ".join([title, *wrong]))
         with no_grad():
-            for name, tensor in own.items():
-                if name in state_dict:
-                    tensor.copy_(state_dict[name])
+            for name in shared:
+                own[name].copy_(state_dict[name])
         return Names(missing, unexpected)
-
-    def extra_repr(self) -> str:
-        """Return what stands in the brackets when a module prints: its options."""
-        shown = {n: v for n, v in vars(self).items() if n[0] != "_" and n != "training"}
-        return ", ".join(f"{name}={value!r}" for name, value in shown.items())
 
     def __repr__(self) -> str:
         lines = [f"({name}): {part!r}" for name, part in self._modules.items()]
-        if not lines:
-            return f"{kind(self)}({self.extra_repr()})"
-        inside = "\n".join(lines).replace("\n", "\n  ")
-        return f"{kind(self)}(\n  {inside}\n)"
+        if lines:
+            inside = "\n".join(lines).replace("\n", "\n  ")
+            return f"{kind(self)}(\n  {inside}\n)"
+        own = {n: v for n, v in vars(self).items() if n[0] != "_" and n != "training"}
+        return f"{kind(self)}({', '.join(f'{n}={v!r}' for n, v in own.items())})"
 
 
 TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
-WHAT = {Parameter: "parameter", Module: "child module", Tensor: "buffer"}
-
-
-def check_replaces(name: str, value: Any, wanted: type) -> None:
-    """Raise TypeError unless `value` may stand where a `wanted` was kept."""
-    if not isinstance(value, wanted | None):
-        hint = ". To change its numbers only, write to it under no_grad()"
-        raise TypeError(
-            f"cannot assign {kind(value)} as {WHAT[wanted]} {name!r}: it has to be a "
-            f"{wanted.__name__}, or None{hint * isinstance(value, Tensor)}"
-        )
-
-
-def check_begun(module: Module) -> None:
-    """Raise AttributeError if a module's __init__ has not called Module's."""
-    if "_parameters" not in module.__dict__:
-        raise AttributeError(
-            "cannot assign or find parts before Module.__init__() call: the "
-            f"__init__ of {kind(module)} has to begin with super().__init__()"
-        )
 
 
 def forget_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
     """Take their gradients from parameters, or set these to 0."""
     for p in parameters:
-        if set_to_none:
-            p._grad = None
-        elif p.grad is not None:
-            p.grad = p.grad.detach().zero_()
+        if p._grad is not None:
+            p.grad = None if set_to_none else p.grad.detach().zero_()

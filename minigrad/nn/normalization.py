@@ -43,56 +43,32 @@ def through(g, weight, unit, factor, axes):
     return (g - level - slope * unit) * factor
 
 
-NORMS = {
-    name: Fused(
-        name,
-        scaled,
-        plain=from_scratch,
-        input=through,
-        weight=lambda g, unit: g * unit,
-        bias=lambda g: g,
-    )
-    for name in ["NativeBatchNorm", "NativeLayerNorm"]
-}
+NORM = Fused(
+    "NativeBatchNorm",
+    scaled,
+    plain=from_scratch,
+    input=through,
+    weight=lambda g, unit: g * unit,
+    bias=lambda g: g,
+)
 
 
 @np.errstate(all="ignore")
-def batch_norm(
-    input,
-    running_mean,
-    running_var,
-    weight=None,
-    bias=None,
-    training=False,
-    momentum=0.1,
-    eps=1e-5,
-):
-    """Normalize each channel of (N, C, ...), by the batch or by running statistics.
-
-    Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
-    """
+def batch_norm(input, running_mean, running_var, weight=None, bias=None,
+               training=False, momentum=0.1, eps=1e-5):  # fmt: skip
+    """Normalize each channel of (N, C, ...), by the batch or by running statistics."""
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training:
         return by_running(input, running_mean, running_var, weight, bias, eps)
-    n = values_per_channel(input)
+    n = input.numel() // input.shape[1]
+    if n == 1:
+        raise ValueError("Expected more than 1 value per channel when training")
     axes = (0, *range(2, input.ndim))
     unit, mean, variance, factor = unit_of(input.array, axes, eps)
     if running_mean is not None:
-        unbiased = variance * (n / (n - 1))
-        for running, now in (running_mean, mean), (running_var, unbiased):
+        for running, now in (running_mean, mean), (running_var, variance * n / (n - 1)):
             running.copy_(running * (1 - momentum) + Tensor(momentum * now.ravel()))
-    return NORMS["NativeBatchNorm"](input, weight, bias, unit, factor, axes, eps)
-
-
-def values_per_channel(input):
-    """Return how many there are; of a single one there is no variance."""
-    n = input.numel() // input.shape[1]
-    if n == 1:
-        raise ValueError(
-            "Expected more than 1 value per channel when training, got input size "
-            f"{input.shape}"
-        )
-    return n
+    return NORM(input, weight, bias, unit, factor, axes, eps)
 
 
 def by_running(input, running_mean, running_var, weight, bias, eps):
@@ -119,19 +95,20 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """
     shape = tuple(normalized_shape)
     if input.shape[-len(shape) :] != shape:
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape [*, "
-            f"{', '.join(map(str, shape))}], but got input of size {input.shape}"
-        )
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, got {input.shape}")
     axes = tuple(range(-len(shape), 0))
     unit, _, _, factor = unit_of(input.array, axes, eps)
-    return NORMS["NativeLayerNorm"](input, weight, bias, unit, factor, axes, eps)
+    out = NORM(input, weight, bias, unit, factor, axes, eps)
+    return called("NativeLayerNorm", out)
 
 
 class BatchNorm1d(Module):
-    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training."""
+    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training.
 
-    dims = (2, 3)
+    Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
+    """
+
+    dims = "2D or 3D"
 
     def __init__(self, num_features, eps: float = 1e-5, momentum: float | None = 0.1):
         super().__init__()
@@ -143,9 +120,8 @@ class BatchNorm1d(Module):
         self.register_buffer("num_batches_tracked", creation.tensor(0))
 
     def forward(self, input):
-        if input.ndim not in self.dims:
-            wanted = " or ".join(f"{n}D" for n in self.dims)
-            raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
+        if f"{input.ndim}D" not in self.dims:
+            raise ValueError(f"expected {self.dims} input (got {input.ndim}D input)")
         momentum = self.momentum
         if self.training:
             self.num_batches_tracked.add_(1)
@@ -158,7 +134,7 @@ class BatchNorm1d(Module):
 class BatchNorm2d(BatchNorm1d):
     """Normalizes each channel of (N, C, H, W): over the batch in training."""
 
-    dims = (4,)
+    dims = "4D"
 
 
 class LayerNorm(Module):
@@ -166,12 +142,9 @@ class LayerNorm(Module):
 
     def __init__(self, normalized_shape: int | tuple, eps: float = 1e-5):
         super().__init__()
-        one = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
-        self.eps = eps
-        self.weight = Parameter(creation.ones(self.normalized_shape))
-        self.bias = Parameter(creation.zeros(self.normalized_shape))
+        self.normalized_shape, self.eps = normalized_shape, eps
+        self.weight = Parameter(creation.ones(normalized_shape))
+        self.bias = Parameter(creation.zeros(normalized_shape))
 
     def forward(self, input):
-        shape = self.normalized_shape
-        return layer_norm(input, shape, self.weight, self.bias, self.eps)
+        return layer_norm(input, self.weight.shape, self.weight, self.bias, self.eps)

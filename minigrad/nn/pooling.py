@@ -28,6 +28,9 @@ def largest(a, kernel, stride):
     for part in parts[1:-1]:  # count the places before the first largest
         smaller &= part != out
         where += smaller
+    if np.isnan(out).any():  # as in PyTorch, a window's last nan counts as its largest
+        for i, part in enumerate(parts):
+            where[np.isnan(part)] = i
     return out, {"where": where}
 
 
@@ -42,10 +45,9 @@ def to_largest(a, where, size, kernel, stride):
 
 def from_largest(a, where, kernel, stride):
     """Return from each window the number that has the place `where`."""
-    out = 0
-    for i, window in enumerate(windows(kernel, where.shape[2:], stride)):
-        out = out + a[window] * (where == i)
-    return out
+    n, c, i, j = np.indices(where.shape, sparse=True)
+    (_, kw), (sh, sw) = kernel, stride
+    return a[n, c, i * sh + where // kw, j * sw + where % kw]
 
 
 MAX = Op(
@@ -56,12 +58,7 @@ MAX = Op(
 PUT = Op(
     "MaxUnpool2D",
     to_largest,
-    a=lambda g, where, kernel, stride: PICK(g, where, kernel, stride),
-)
-PICK = Op(
-    "MaxPool2DPick",
-    from_largest,
-    a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
+    a=from_largest,
 )
 
 
@@ -73,8 +70,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
         raise RuntimeError(f"pad should be at most half of the window {kernel}")
     if input.ndim != 4 or min(out_size(input.shape, kernel, stride, (ph, pw))) < 1:
         raise RuntimeError(
-            f"max_pool2d: expected images (N, C, H, W) with room for a window {kernel};"
-            f" got shape {input.shape}"
+            f"max_pool2d: no room for a window {kernel} in {input.shape}"
         )
     if ph or pw:
         input = pad(input, (pw, pw, ph, ph), value=-math.inf)
@@ -91,15 +87,3 @@ class MaxPool2d(Module):
 
     def forward(self, input):
         return max_pool2d(input, self.kernel_size, self.stride, self.padding)
-
-
-class AdaptiveAvgPool2d(Module):
-    """The mean of each image: (N, C, H, W) to (N, C, 1, 1)."""
-
-    def __init__(self, output_size: int | tuple):
-        super().__init__()
-        if output_size not in (1, (1, 1)):
-            raise NotImplementedError(f"AdaptiveAvgPool2d({output_size}): only to 1")
-
-    def forward(self, input):
-        return input.mean((-1, -2), True)

@@ -2,7 +2,7 @@
 
 from minigrad import errors
 from minigrad.optim import lr_scheduler
-from minigrad.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, StepLR
+from minigrad.optim.lr_scheduler import CosineAnnealingLR, LambdaLR
 from minigrad.optim.optimizer import SGD, Adam, AdamW, Optimizer
 
 

@@ -7,7 +7,10 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LRScheduler:
-    """Sets each group's lr to rate(its first lr, number of steps)."""
+    """Sets each group's lr to rate(its first lr, number of steps).
+
+    Each schedule has its formula in rate(base_lr, epoch).
+    """
 
     def __init__(self, optimizer: Optimizer):
         self.optimizer, self.last_epoch = optimizer, -1
@@ -21,21 +24,9 @@ class LRScheduler:
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(group["initial_lr"], self.last_epoch)
 
-    def rate(self, base_lr: float, epoch: int) -> float:
-        """Return what becomes of base_lr after so many steps."""
-        raise NotImplementedError("a schedule has to have rate(self, base_lr, epoch)")
-
     def get_last_lr(self) -> list[float]:
         """Return the learning rate of each group, as it was set last."""
         return [group["lr"] for group in self.optimizer.param_groups]
-
-    def state_dict(self) -> dict:
-        """Return how far the schedule has come."""
-        return {"last_epoch": self.last_epoch}
-
-    def load_state_dict(self, state_dict: dict) -> None:
-        """Go on from where state_dict() was called; the optimizer's own has the lr."""
-        self.last_epoch = state_dict["last_epoch"]
 
 
 class LambdaLR(LRScheduler):
@@ -47,17 +38,6 @@ class LambdaLR(LRScheduler):
 
     def rate(self, base_lr, epoch):
         return base_lr * self.factor(epoch)
-
-
-class StepLR(LRScheduler):
-    """Multiplies the learning rate by gamma every step_size steps."""
-
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1):
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer)
-
-    def rate(self, base_lr, epoch):
-        return base_lr * self.gamma ** (epoch // self.step_size)
 
 
 class CosineAnnealingLR(LRScheduler):

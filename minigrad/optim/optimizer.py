@@ -16,32 +16,29 @@ from minigrad.nn.module import forget_gradients
 class Optimizer:
     """Steps for groups of parameters, each group with options of its own.
 
-    `parameters` are tensors, or dicts {"params": tensors, option: value ...}.
+    `parameters` are tensors, or dicts {"params": tensors, option: value ...}. Each
+    optimizer has its formula in update(p, g, state, **options), which changes the array
+    of one parameter.
     """
 
     def __init__(self, parameters: Iterable, defaults: dict[str, Any]):
-        self.defaults, self.param_groups = defaults, []
+        self.param_groups = []
         self.state = defaultdict(dict)  # what is remembered of each parameter
         groups = list(parameters)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
-            self.add_param_group(group)
-
-    def add_param_group(self, group: dict[str, Any]) -> None:
-        """Add parameters with options of their own."""
-        params = group["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
-        for p in params:
+            params = group["params"]
+            params = [params] if isinstance(params, Tensor) else list(params)
+            self.param_groups.append(defaults | group | {"params": params})
+        for group in self.param_groups:
+            if not group.get("lr", 0) >= 0:
+                raise ValueError(f"Invalid learning rate: {group['lr']}")
+        for p in self.parameters():
             if not isinstance(p, Tensor) or not p.is_leaf:
-                raise ValueError(
-                    f"can't optimize a non-leaf Tensor, nor a {kind(p)}: give leaves, "
-                    "such as model.parameters()"
-                )
-        all_of_them = [*self.parameters(), *params]
-        if len(set(map(id, all_of_them))) < len(all_of_them):
+                raise ValueError(f"can't optimize a non-leaf {kind(p)}: give leaves")
+        if len(set(map(id, self.parameters()))) < len(self.parameters()):
             raise ValueError("a parameter appears twice, or in more than one group")
-        self.param_groups.append(self.defaults | group | {"params": params})
 
     def parameters(self) -> list[Tensor]:
         """Return the parameters of all groups."""
@@ -60,10 +57,6 @@ class Optimizer:
                     saved_values.wrote(p.array)
                     with np.errstate(all="ignore"):
                         self.update(p.array, p._grad.array, self.state[p], **options)
-
-    def update(self, p: np.ndarray, g: np.ndarray, state: dict, **options) -> None:
-        """Change the array of one parameter; each optimizer has its formula here."""
-        raise NotImplementedError
 
     def state_dict(self) -> dict:
         """Return what is remembered of each parameter, by number, and the options."""
@@ -88,19 +81,14 @@ class Optimizer:
 class SGD(Optimizer):
     """Stochastic gradient descent: v = momentum v + g; p -= lr v.
 
-    Source: torch.optim.SGD; Nesterov's variant: I. Sutskever et al., 2013.
+    Source: torch.optim.SGD.
     """
 
-    def __init__(
-        self, params, lr=1e-3, momentum=0.0, *, weight_decay=0.0, nesterov=False
-    ):
-        if nesterov and not momentum:
-            raise ValueError("Nesterov momentum requires a momentum")
-        options = {"lr": lr, "momentum": momentum}
-        options |= {"weight_decay": weight_decay, "nesterov": nesterov}
+    def __init__(self, params, lr=1e-3, momentum=0.0, *, weight_decay=0.0):
+        options = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
         super().__init__(params, options)
 
-    def update(self, p, g, state, lr, momentum, weight_decay, nesterov, **_):
+    def update(self, p, g, state, lr, momentum, weight_decay, **_):
         if weight_decay:
             g = g + weight_decay * p
         if momentum:
@@ -110,7 +98,7 @@ class SGD(Optimizer):
             else:
                 v *= momentum
                 v += g
-            g = g + momentum * v if nesterov else v
+            g = v
         p -= lr * g
 
 
@@ -146,7 +134,5 @@ class AdamW(Adam):
 
     decoupled = True
 
-    def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
-    ):
-        super().__init__(params, lr, betas, eps, weight_decay)
+    def __init__(self, params, *options, weight_decay=1e-2, **named):
+        super().__init__(params, *options, weight_decay=weight_decay, **named)

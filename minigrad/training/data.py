@@ -19,8 +19,6 @@ class TensorDataset(Dataset):
     """Tensors of one length, taken apart along their first axis."""
 
     def __init__(self, *tensors: Tensor):
-        if not all(isinstance(tensor, Tensor) for tensor in tensors):
-            raise TypeError("TensorDataset holds Tensors: minigrad.tensor() makes them")
         if len({len(tensor) for tensor in tensors}) != 1:
             raise ValueError(f"Size mismatch between tensors: {[*map(len, tensors)]}")
         self.tensors = tensors
@@ -45,15 +43,10 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(
-    dataset: Dataset, lengths: Sequence[int], seed: int | None = None
-) -> list[Subset]:
+def random_split(dataset: Dataset, lengths: Sequence[int], seed=None) -> list[Subset]:
     """Split at random into parts of the given lengths."""
     if sum(lengths) != len(dataset):
-        raise ValueError(
-            "Sum of input lengths does not equal the length of the input dataset: "
-            f"{list(lengths)} has to sum to {len(dataset)}"
-        )
+        raise ValueError(f"Sum of input lengths: {lengths} is not {len(dataset)}")
     generator = creation.generator() if seed is None else np.random.default_rng(seed)
     order = generator.permutation(len(dataset)).tolist()
     ends = np.cumsum([0, *lengths])
@@ -61,7 +54,7 @@ def random_split(
 
 
 def default_collate(examples: list) -> Any:
-    """Make one batch of examples: of tensors, numbers, tuples or dicts of them.
+    """Make one batch of examples: of tensors, numbers, or tuples of them.
 
     As in PyTorch, of tuples comes a list, and Python's floats become float64.
     """
@@ -70,8 +63,6 @@ def default_collate(examples: list) -> Any:
         return stack(examples)
     if isinstance(first, tuple | list):
         return [default_collate(column) for column in zip(*examples, strict=True)]
-    if isinstance(first, dict):
-        return {key: default_collate([e[key] for e in examples]) for key in first}
     numbers = np.asarray(examples)
     return Tensor(numbers.astype(as_dtype(numbers.dtype)))
 
@@ -86,10 +77,6 @@ class DataLoader:
     def __init__(
         self, dataset, batch_size=1, shuffle=False, *, drop_last=False, seed=None
     ):
-        if batch_size < 1:
-            raise ValueError(
-                f"batch_size={batch_size} should be a positive integer value"
-            )
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.drop_last = drop_last
         self._generator = None if seed is None else np.random.default_rng(seed)

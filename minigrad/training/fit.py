@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,56 +19,30 @@ class History:
 
     loss: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
-    interrupted: bool = False
-
-    @property
-    def epochs(self) -> int:
-        """How many epochs are complete."""
-        return len(self.loss)
 
     @property
     def best(self) -> int:
         """The epoch, from 0, with the lowest loss: of validation if there was any."""
         return int(np.argmin(np.nan_to_num(self.validation or self.loss, nan=np.inf)))
 
-    def add(self, trained: float, tested: float | None) -> bool:
-        """Note the losses of an epoch; return whether it is the best so far."""
-        self.loss.append(trained)
-        if tested is not None:
-            self.validation.append(tested)
-        return self.best == self.epochs - 1
 
-    def plot(self, ax: Any) -> Any:
-        """Plot both losses over the epochs, with a mark at the best one."""
-        epochs = range(1, self.epochs + 1)
-        ax.plot(epochs, self.loss, label="training")
-        if self.validation:
-            ax.plot(epochs, self.validation, "--", label="validation")
-        if self.epochs:
-            ax.plot(self.best + 1, (self.validation or self.loss)[self.best], "ko")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.legend(frameon=False)
-        return ax
-
-
-def fit(
-    model: Module, loss, optimizer, data: Iterable, epochs: int, validation=None
-) -> History:
+def fit(model: Module, loss, optimizer, data, epochs: int, validation=None) -> History:
     """Train for some epochs: loss(model(x), y) for every batch (x, y) of `data`.
 
-    With `validation`, or after Ctrl-C, the model has the weights of its best epoch.
+    With `validation` the model then has the weights of its best epoch.
     """
     history, best = History(), {}
     try:
         for epoch in range(1, epochs + 1):
-            trained = train(model, loss, optimizer, data, f"epoch {epoch} of {epochs}")
-            tested = None if validation is None else evaluate(model, loss, validation)
-            if history.add(trained, tested):
+            label = f"epoch {epoch} of {epochs}"
+            history.loss.append(train(model, loss, optimizer, data, label))
+            if validation is not None:
+                history.validation.append(evaluate(model, loss, validation))
+            if history.best == epoch - 1:
                 best = {k: x.clone() for k, x in model.state_dict().items()}
     except KeyboardInterrupt:
-        history.interrupted = True
-        print(f"Stopped after {history.epochs} of {epochs} epochs.")
-    if best and (history.validation or history.interrupted):
+        print(f"Stopped after {len(history.loss)} of {epochs} epochs.")
+    if history.validation:
         model.load_state_dict(best)
     return history
 
@@ -124,24 +98,11 @@ class Mean:
         return self.sum / self.count
 
 
-def batch_size(x: Any, y: Any) -> int:
-    """Return how many examples a batch has; x and y are tensors, or hold some."""
-    sizes = {len(array) for array in arrays_in((x, y))}
-    if len(sizes) != 1:
-        raise ValueError(
-            "the arrays of a batch have an entry for each example, so one length; "
-            f"these have {sorted(sizes)}"
-        )
-    return sizes.pop()
-
-
-def arrays_in(values: Any) -> Iterator[Any]:
-    """Yield the tensors and arrays in a nest of tuples, lists and dicts."""
-    if isinstance(values, tuple | list | dict):
-        for value in values.values() if isinstance(values, dict) else values:
-            yield from arrays_in(value)
-    elif isinstance(values, Tensor | np.ndarray):
-        yield values
+def batch_size(x: Tensor, y: Tensor) -> int:
+    """Return how many examples a batch has."""
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"a batch of {x.shape[0]} inputs, but {y.shape[0]} targets")
+    return x.shape[0]
 
 
 def progress_bar(data: Iterable, label: str) -> Any:

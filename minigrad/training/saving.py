@@ -1,7 +1,6 @@
 """Tensors in files: safetensors, which hold numbers and names, and no code."""
 
 import json
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,10 @@ from minigrad.errors import kind
 from minigrad.graph.tensor import Tensor
 
 STRUCTURE = "minigrad"  # what the note is called that says where each array belongs
-RESERVED = "__metadata__"  # where the format keeps notes: no tensor's name
-LEARNS = "Tensor, requires_grad=True"
 SEQUENCES = {"list": list, "tuple": tuple}
 
 
-def save(obj: Any, path: str | PathLike) -> None:
+def save(obj: Any, path: str | Path) -> None:
     """Write tensors, in dicts and lists beside numbers and words, to a file.
 
     What a model's state_dict() returns is such a dict, or an optimizer's, or a dict of
@@ -36,42 +33,36 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Tensor | np.ndarray):
-        name = name.encode(errors="backslashreplace").decode()  # no half of a pair
-        while name in arrays or name in ("", RESERVED):
+        while name in arrays or name in ("", "__metadata__"):  # where notes are kept
             name += "'"
         array = getattr(value, "array", value)
         arrays[name] = np.array(array, as_dtype(array.dtype), order="C")
         if isinstance(value, np.ndarray):
             return {"ndarray": name}
-        return {LEARNS if value.requires_grad else "Tensor": name}
+        return {"Leaf" if value.requires_grad else "Tensor": name}
     names = isinstance(value, dict) and all(isinstance(k, str | int) for k in value)
     if not names and kind(value) not in SEQUENCES:
-        raise TypeError(
-            "save() writes tensors, numbers and words, in dicts with names for keys "
-            f"and in lists, such as model.state_dict(), and no {kind(value)}"
-        )
+        raise TypeError(f"save() writes tensors, numbers, words, and no {kind(value)}")
     pairs = value.items() if names else enumerate(value)
     start = f"{name}." if name else ""
     parts = [[key, taken_apart(v, f"{start}{key}", arrays)] for key, v in pairs]
     return {"dict" if names else kind(value): parts}
 
 
-def load(path: str | PathLike) -> Any:
+def load(path: str | Path) -> Any:
     """Read what save() wrote, or the named tensors of another .safetensors file."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load as from_bytes
+    from safetensors import SafetensorError, safe_open
 
-    data = Path(path).read_bytes()
     try:
-        arrays = from_bytes(data)
-        arrays = {k: np.array(a, as_dtype(a.dtype)) for k, a in arrays.items()}
-    except (SafetensorError, KeyError, TypeError) as error:
+        with safe_open(path, "np") as file:
+            arrays = {n: file.get_tensor(n) for n in file.keys()}  # noqa: SIM118
+            note = (file.metadata() or {}).get(STRUCTURE)
+        arrays = {name: np.array(a, as_dtype(a.dtype)) for name, a in arrays.items()}
+    except (SafetensorError, AttributeError, TypeError) as error:
         raise RuntimeError(
             f"load: {path} is no .safetensors file of float32, float64, int64 and bool "
-            f"({error}). What torch.save() wrote is a pickle, which may run code"
+            f"({error})"
         ) from error
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    note = header.get(RESERVED, {}).get(STRUCTURE)
     if note is None:
         return {name: Tensor(array) for name, array in arrays.items()}
     return put_together(json.loads(note), arrays)
@@ -84,7 +75,7 @@ def put_together(note: Any, arrays: dict[str, np.ndarray]) -> Any:
     ((what, parts),) = note.items()
     if what == "ndarray":
         return arrays[parts]
-    if what in ("Tensor", LEARNS):
-        return Tensor(arrays[parts]).requires_grad_(what == LEARNS)
+    if what in ("Tensor", "Leaf"):
+        return Tensor(arrays[parts]).requires_grad_(what == "Leaf")
     values = {key: put_together(part, arrays) for key, part in parts}
     return SEQUENCES[what](values.values()) if what in SEQUENCES else values
