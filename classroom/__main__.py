@@ -152,27 +152,11 @@ def grade(
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run submissions without a sandbox.")
     ] = False,
-    scheduler: Annotated[
-        str | None, typer.Option(help="A dask scheduler, as tls://host:8786.")
-    ] = None,
-    tls_ca: Annotated[
-        Path | None, typer.Option(help="Its certificate authority.")
-    ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Your certificate.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Your key.")] = None,
 ) -> None:
     """Grade what a class has handed in, in sandboxes, and write a report."""
     from classroom.teacher.grade import Order, grade_command
 
-    files = {
-        "tls_ca_file": tls_ca,
-        "tls_client_cert": tls_cert,
-        "tls_client_key": tls_key,
-    }
-    tls = tuple((name, str(path)) for name, path in files.items() if path)
-    order = Order(
-        submissions, out, chapters, deadline, seed, timeout, unsafe, scheduler, tls
-    )
+    order = Order(submissions, out, chapters, deadline, seed, timeout, unsafe)
     raise typer.Exit(grade_command(order))
 
 

@@ -8,14 +8,11 @@ import re
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 import pytest
-from distributed import Client, LocalCluster
-from distributed.security import Security
 
 from classroom import ROOT
 from classroom.author.chapters import chapters
@@ -197,7 +194,6 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
         raise OSError("no space left")
 
     monkeypatch.setattr("classroom.teacher.tasks.hidden_checks", broken)
-    monkeypatch.setitem(sys.modules, "distributed", None)  # for several machines only
     out = tmp_path / "out"
     assert grade_command(Order(small_class, out, seed=SEED, unsafe=True)) == 1
     with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -225,70 +221,6 @@ def test_honest_solutions_of_other_chapters_get_full_points(number):
     solved = {name: [each.solved] for name, each in chapter.exercises.items()}
     found = grade_answers(chapter.slug, solved, SEED, 20)
     assert found == dict.fromkeys(solved, ("passed", ""))
-
-
-# --- a scheduler --------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    """Return a certificate of our own, which is its authority, too, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=minigrad"
-    files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run([*words.split(), *files], check=True, capture_output=True)
-    return str(folder / "cert.pem"), str(folder / "key.pem")
-
-
-@pytest.fixture(scope="module")
-def cluster(certificate):
-    """Yield a scheduler without workers, and the words with which it is reached."""
-    cert, key = certificate
-    ours = {"tls_ca_file": cert}
-    for role in ("scheduler", "worker", "client"):
-        ours |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
-    security = Security(require_encryption=True, **ours)
-    none = {"n_workers": 0, "dashboard_address": None}
-    with LocalCluster(processes=True, security=security, **none) as cluster:
-        assert cluster.scheduler_address.startswith("tls://")
-        yield cluster, ["--tls-cert", cert, "--tls-key", key]
-
-
-@contextmanager
-def workers(cluster, how_many, *words):
-    """Start workers, as many and with the words that the classroom's README has."""
-    scheduler, (_, cert, *others) = cluster
-    dask = [sys.executable, "-m", "dask", "worker", scheduler.scheduler_address]
-    words = [*dask, "--tls-ca-file", cert, "--tls-cert", cert, *others, *words]
-    started = [subprocess.Popen(words, cwd=ROOT) for _ in range(how_many)]
-    try:
-        address, security = scheduler.scheduler_address, scheduler.security
-        with Client(address, security=security) as client:
-            client.wait_for_workers(how_many, 60)
-        yield
-    finally:
-        for each in started:
-            each.terminate()
-        for each in started:
-            each.wait(30)
-
-
-def test_two_workers_behind_a_scheduler_grade_as_one_does(
-    small_class, report, cluster, tmp_path
-):
-    address = "--scheduler", cluster[0].scheduler_address
-    words = *address, "--tls-ca", cluster[1][1], *cluster[1]
-    with workers(cluster, 2, "--no-nanny", "--nthreads", "1"):
-        found = graded(small_class, tmp_path / "a", *words)
-    _, alone = report
-    assert {n: each["exercises"] for n, each in found.items()} == {
-        n: each["exercises"] for n, each in alone.items()
-    }
-    with workers(cluster, 1, "--nthreads", "1"):
-        code, said = grade(small_class, "--out", tmp_path / "b", *words)
-    assert code == 2 and "Start it with --no-nanny" in said
-    code, said = grade(small_class, "--out", tmp_path / "b", *address)
-    assert code == 2 and "There is no scheduler" in said  # without a certificate
 
 
 # --- the order ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ So what one submission does costs nobody else anything.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from multiprocessing.pool import ThreadPool
@@ -113,7 +113,6 @@ class Ledger:
 
 
 def run_tasks(
-    run: Callable[[Tasks], Iterator[Outcome]],
     tasks: dict[str, HandIn],
     ledger: Ledger,
     settings: tuple[str, float, bool],
@@ -129,7 +128,7 @@ def run_tasks(
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        for key, grades, problem in run(left):
+        for key, grades, problem in run_all(left):
             if problem:
                 hindered[key] = problem[:MESSAGE]
             else:
@@ -138,7 +137,7 @@ def run_tasks(
     return hindered
 
 
-def run_here(tasks: Tasks) -> Iterator[Outcome]:
+def run_all(tasks: Tasks) -> Iterator[Outcome]:
     """Yield what came of each task as it is done, on all cores of this machine.
 
     The threads end with the command: nobody who presses Ctrl-C waits for them.
