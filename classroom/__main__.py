@@ -63,7 +63,7 @@ def progress() -> None:
 
 @app.command()
 def assemble() -> None:
-    """Put your answers into a copy of the package, test it and train on it."""
+    """Put your answers into a copy of the package, and test it."""
     from classroom.learner.assemble import assemble_command
 
     raise typer.Exit(assemble_command())
