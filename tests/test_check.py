@@ -1,7 +1,6 @@
 """`course.py check` tells right from wrong, whatever an answer does to its kernel."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -233,18 +232,6 @@ def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):
     write_notebook(learner(root), notebook)
     code, out = check(root, "90.1", capsys)
     assert code == 0 and "cell" not in out
-
-
-def test_answers_in_a_duplicate_are_told_of(root, capsys):
-    duplicate = learner(root).with_name(f"{learner(root).stem}-Copy1.ipynb")
-    shutil.copy(learner(root), duplicate)
-    code, out = check(root, "90", capsys)
-    assert code == 1 and "Copy1" not in out
-    fill(duplicate, RIGHT)
-    code, out = check(root, "90", capsys)
-    assert code == 1 and f"course.py check {duplicate.name}\n" in out
-    code, out = check(root, duplicate.name, capsys)
-    assert code == 0 and "There are answers" not in out
 
 
 def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -525,16 +524,6 @@ def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
     for name in ("00_before", "01_slope", "02_graph"):
         nb = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
         assert notary.check_signature(nb)
-
-
-@pytest.mark.parametrize("form", ["--port={}", "--port {}", "--ServerApp.port={}"])
-def test_lab_says_that_the_port_is_in_use(launched, capsys, form):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        assert lab.lab(form.format(port).split()) == 1
-    assert f"Port {port} is in use" in capsys.readouterr().err
-    assert lab.lab(form.format(port).split()) == 0  # and now it is free
-    assert len(launched) == 1
 
 
 def test_lab_without_notebooks_still_opens(launched, tmp_path):

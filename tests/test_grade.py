@@ -18,7 +18,6 @@ from classroom import ROOT
 from classroom.author.chapters import chapters
 from classroom.notebook.pristine import Chapter
 from classroom.run import sandbox
-from classroom.run.bounded_kernel import only_defines
 from classroom.run.under_nbval import same_numbers
 from classroom.teacher import tasks
 from classroom.teacher.archives import printable
@@ -147,7 +146,7 @@ def test_pages_tell_what_was_wrong_and_on_which_input(report):
     assert "3 of 3 points" in pages["ada"] and "your answer" not in pages["ada"]
     index = (out / "index.html").read_text("utf-8")
     assert re.search(r"4\.3: bo,\s*cy", index) and "2 ×" in index
-    assert "Likeness proves nothing" in index and "data:image/png;base64," in index
+    assert "Likeness proves nothing" in index and 'class="bar passed"' in index
 
 
 def test_nothing_hidden_is_in_the_report(report):
@@ -321,22 +320,6 @@ def test_a_last_digit_may_differ_by_one_and_nothing_else():
     assert not same_numbers("a 1.00000 2", "a 1.00000 3")
     assert not same_numbers("1.00000", "1.00000 1.0")
     assert not same_numbers("1.0", "1.00000") and not same_numbers("nan", "1.0")
-
-
-def test_what_only_defines_is_told_from_what_may_patch():
-    plain = "import math\nX = 2\ndef f(a):\n    a[0] = math.pi\n    return a\n"
-    assert only_defines(plain)
-    assert only_defines("class A:\n    def __init__(self):\n        self.x = 1\n")
-    for patching in (
-        "np.isclose = 1",
-        "def f():\n    import sys",
-        "print(1)",
-        "!ls",
-        "def f():\n    math.pi = 3",
-        "from builtins import print as p",
-        "f = setattr(a, 'b', 1)",
-    ):
-        assert not only_defines(patching), patching
 
 
 def test_the_sandbox_holds():

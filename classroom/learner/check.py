@@ -7,7 +7,6 @@ Nothing is ever written into the learner's notebook.
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,9 +72,6 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 results = job.result()
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
-            for path in copies(task) if what is not None else ():
-                console.print(Text(f"  There are answers in {path.name}, too:"))
-                console.print(Text(f"  {COURSE} check {path.name}"))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
         console.print("Stopped. What is running may take a few seconds more to end.")
@@ -115,18 +111,6 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
         else:
             tasks += [task] if task.answers() or task.learner.astray() else []
     return tasks, unreadable
-
-
-def copies(task: Task) -> list[Path]:
-    """Other notebooks beside it, as Duplicate names them, with answers in them."""
-    chapter = task.learner.chapter
-    beside = sorted(task.path.parent.glob(f"{chapter.slug}-Copy*.ipynb"))
-    found = []
-    for path in beside:
-        with suppress(Unreadable):
-            if path != task.path and open_learner(path, [chapter]).answers():
-                found.append(path)
-    return found
 
 
 ASTRAY = {

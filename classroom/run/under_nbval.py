@@ -52,7 +52,7 @@ class Recorder:
         if event["failed"] and not is_forgiven(event):
             self.failed[item.path].add(event["exercise"])
             if kernel:
-                kernel.forget(event["exercise"], kernel.is_spoilt_by(event))
+                kernel.forget(event)
 
 
 def _what_happened(item, excinfo, stopped):

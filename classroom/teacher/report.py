@@ -5,10 +5,8 @@ A student's page says what was wrong, on which input, and which hint to read; no
 in it comes from a hidden check but that there was one.
 """
 
-import base64
 import csv
 import hashlib
-import io
 import json
 import re
 import unicodedata
@@ -18,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from matplotlib.figure import Figure
 
 from classroom import ROOT
 from classroom.notebook.pristine import Chapter, Exercise
@@ -26,7 +23,6 @@ from classroom.run.verdict import WORDS, Result
 from classroom.teacher.reading import HandIn
 
 TEMPLATES = ROOT / "classroom" / "templates"
-PASSED, TRIED, UNTOUCHED = "#4c8f5b", "#d98c5f", "#d0d4da"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 NOT_COMPARED = "passed", "blank", "ungraded"
@@ -126,7 +122,8 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         text = page.render(student=student, course=course, words=WORDS, hint=hint)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     about = {"students": students, "course": course, "words": WORDS}
-    about |= {"tallies": tallies(students, course), "plot": plot(students, course)}
+    about |= {"tallies": tallies(students, course)}
+    about |= {"spread": Counter(map(course.total, students))}
     about |= {"wrong": frequent(students), "shared": shared(students)}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
@@ -242,30 +239,3 @@ def hint(exercise: Exercise, result: Result) -> str:
     if result.status in NOT_COMPARED or not exercise.hints:
         return ""
     return f"Hint 1 of exercise {exercise.name} stands folded below its text."
-
-
-def plot(students: list[Student], course: Course) -> str:
-    """Draw how each exercise went, and how the points are spread, as a data URI."""
-    found, names = tallies(students, course), list(course.exercises)
-    figure = Figure(figsize=(10, 1.9 + 0.24 * len(names)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
-    passed = [found[name]["passed"] for name in names]
-    blank = [found[name]["blank"] for name in names]
-    none = [found[name]["ungraded"] for name in names]
-    tried = [found[n].total() - sum(b) for n, *b in zip(names, passed, blank, none)]
-    start = [0] * len(names)
-    kinds = ("passed", passed, PASSED), ("wrong or stopped", tried, TRIED)
-    for label, counts, color in (*kinds, ("not filled in", blank, UNTOUCHED)):
-        left.barh(names, counts, left=start, color=color, label=label)
-        start = [a + b for a, b in zip(start, counts)]
-    left.invert_yaxis()
-    left.set(xlabel="students", ylabel="exercise", title="How each exercise went")
-    figure.legend(loc="outside lower left", ncols=3, fontsize="small", frameon=False)
-    totals = [course.total(student) for student in students]
-    totals = [points for points in totals if points is not None]
-    bins = [k - 0.5 for k in range(course.most + 2)]
-    right.hist(totals, bins=bins, color=PASSED, edgecolor="white")
-    right.set(xlabel=f"points, of {course.most}", ylabel="students", title="Points")
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
