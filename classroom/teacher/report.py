@@ -119,7 +119,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         old.unlink()
     page = templates.get_template("student.html")
     for student in students:
-        text = page.render(student=student, course=course, words=WORDS, hint=hint)
+        text = page.render(student=student, course=course, words=WORDS)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     about = {"students": students, "course": course, "words": WORDS}
     about |= {"tallies": tallies(students, course)}
@@ -232,10 +232,3 @@ def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
 def number(name: str) -> tuple[int, ...]:
     """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
     return tuple(map(int, name.split(".")))
-
-
-def hint(exercise: Exercise, result: Result) -> str:
-    """Return where a student may look next."""
-    if result.status in NOT_COMPARED or not exercise.hints:
-        return ""
-    return f"Hint 1 of exercise {exercise.name} stands folded below its text."
