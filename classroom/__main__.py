@@ -23,6 +23,11 @@ app = typer.Typer(
 PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
 
+Seconds = Annotated[float, typer.Option(min=1, help="Seconds that a cell may take.")]
+Some = Annotated[
+    str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
+]
+
 INTERRUPTED = 130
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
@@ -43,9 +48,7 @@ def check(
         str | None,
         typer.Argument(help="A chapter (4), an exercise (4.2) or a notebook; or all."),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds that one cell may take.")
-    ] = 20,
+    timeout: Seconds = 20,
 ) -> None:
     """Check your answers, and say what is wrong with each that is."""
     from classroom.learner.check import check_command
@@ -111,9 +114,7 @@ def update(
 @app.command()
 def release(
     out: Annotated[Path, typer.Argument(help="A new folder to write into.")],
-    chapters: Annotated[
-        str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
-    ] = None,
+    chapters: Some = None,
     nbgrader: Annotated[
         bool, typer.Option("--nbgrader", help="Lay out an nbgrader course instead.")
     ] = False,
@@ -136,9 +137,7 @@ def grade(
     out: Annotated[
         Path, typer.Option(help="The folder that the report is written to.")
     ],
-    chapters: Annotated[
-        str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
-    ] = None,
+    chapters: Some = None,
     deadline: Annotated[
         str | None,
         typer.Option(help="A day (its end) or 2027-03-01T18:00; later is marked late."),
@@ -146,9 +145,7 @@ def grade(
     seed: Annotated[
         str | None, typer.Option(help="Draws the hidden inputs; keep it to yourself.")
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds that one cell may take.")
-    ] = 20,
+    timeout: Seconds = 20,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run submissions without a sandbox.")
     ] = False,

@@ -288,11 +288,11 @@ def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
     """Each set of answers has inputs of its own, the same ones each time."""
     slug, answers, given = hostile.CHAPTER.slug, {"4.3": [hostile.WRONG]}, []
 
-    def run(notebooks, timeout, folder):
-        given.append(json.dumps(notebooks))
-        return [[] for _ in notebooks], "stopped here"
+    def run(notebook, timeout, folder):
+        given.append(json.dumps(notebook))
+        return [], "stopped here"
 
-    monkeypatch.setattr(tasks, "run_notebooks", run)
+    monkeypatch.setattr(tasks, "run_notebook", run)
     for other in (answers, answers, {"4.3": [hostile.WRONG + "#"]}):
         grade_answers(slug, other, SEED, 20)
     draws = [set(re.findall(r"Random\(\S+ \S+", text)) for text in given]

@@ -24,12 +24,11 @@ from classroom.cell.pages import page_of
 from classroom.learner.check import find_tasks
 from classroom.learner.results import Memory
 from classroom.notebook.pristine import all_chapters
-from classroom.notebook.source_code import has_header
+from classroom.notebook.source_code import DEFINITIONS, has_header, statements
 from classroom.run.answers import run_answers
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
-OWN = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
 LIMIT = 900  # seconds that the tests may take
 
 
@@ -116,11 +115,7 @@ def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
 
 def own(cell: str) -> list[str]:
     """Return the imports and definitions of a cell that is no page of the package."""
-    try:
-        body = ast.parse(cell).body
-    except SyntaxError:  # such as a line that begins with %
-        return []
-    return [ast.unparse(statement) for statement in body if isinstance(statement, OWN)]
+    return [ast.unparse(s) for s in statements(cell) if isinstance(s, DEFINITIONS)]
 
 
 def replaced(text: str, page: str, helpers: list[str]) -> str:

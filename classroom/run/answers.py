@@ -16,8 +16,7 @@ from typing import TextIO
 from classroom.notebook.files import Notebook, write_notebook
 from classroom.notebook.graft import graft
 from classroom.notebook.pristine import Chapter, Exercise
-from classroom.run import verdict
-from classroom.run.verdict import BLANK, Result, result
+from classroom.run.verdict import ALL_CELLS, BLANK, Result, result
 
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
@@ -34,29 +33,15 @@ def run_answers(
     An exercise without answer is "blank", and none of it is run. `timeout` is in
     seconds for one cell. The kernel works in `folder`, else in that of `pristine`.
     """
-    return run_variants(pristine, [answers], timeout, folder)[0]
-
-
-def run_variants(
-    pristine: Path,
-    variants: list[dict[str, list[str]]],
-    timeout: float,
-    folder: Path | None = None,
-) -> list[dict[str, Result]]:
-    """Judge several sets of answers to one chapter, each in a kernel of its own."""
     chapter = Chapter(pristine)
-    notebooks = [graft(chapter, answers) for answers in variants if answers]
-    folder = folder or pristine.parent
-    found, said = run_notebooks(notebooks, timeout, folder) if notebooks else ([], "")
-    events, judged = iter(found), []
-    for answers in variants:
-        own = next(events) if answers else []
-        results = {}
+    results = dict.fromkeys(chapter.exercises, BLANK)
+    if answers:
+        notebook = graft(chapter, answers)
+        events, said = run_notebook(notebook, timeout, folder or pristine.parent)
         for name, cells in answers.items():
-            told = result(name, own, timeout, said)
+            told = result(name, events, timeout, said)
             results[name] = about_first_line(chapter.exercises[name], cells, told)
-        judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
-    return judged
+    return results
 
 
 def about_first_line(exercise: Exercise, cells: list[str], result: Result) -> Result:
@@ -69,33 +54,23 @@ def about_first_line(exercise: Exercise, cells: list[str], result: Result) -> Re
     return replace(result, message=told.strip())
 
 
-def run_notebooks(
-    notebooks: list[Notebook], timeout: float, folder: Path | None
-) -> tuple[list[list[dict]], str]:
-    """Run notebooks to their end; return each notebook's events, and its last line.
+def run_notebook(
+    notebook: Notebook, timeout: float, folder: Path | None
+) -> tuple[list[dict], str]:
+    """Run a notebook to its end; return its events, and what was written last.
 
-    The kernels work in `folder`; without one, in sandboxes.
+    The kernel works in `folder`; without one, in a sandbox.
     """
     # What still holds a file there must not cost the results
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         place, events = Path(temporary, "notebooks"), Path(temporary, "events")
         place.mkdir()
-        for n, notebook in enumerate(notebooks):
-            write_notebook(place / f"{n:03}.ipynb", notebook)
-        task = (
-            place,
-            events,
-            folder or Path(temporary),
-            timeout,
-            verdict.ALL_CELLS * timeout,
-        )
-        said = _run_to_its_end((*task, SANITIZER, folder is None))
+        write_notebook(place / "notebook.ipynb", notebook)
+        where = place, events, folder or Path(temporary)
+        bounds = timeout, ALL_CELLS * timeout, SANITIZER, folder is None
+        said = _run_to_its_end((*where, *bounds))
         lines = events.read_text("utf-8").splitlines() if events.exists() else []
-    found: list[list[dict]] = [[] for _ in notebooks]
-    for line in lines:
-        event = json.loads(line)
-        found[int(event["notebook"])].append(event)
-    return found, said
+    return [json.loads(line) for line in lines], said
 
 
 def _run_to_its_end(task: tuple) -> str:

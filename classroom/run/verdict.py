@@ -6,7 +6,6 @@ no more than what is told.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,31 +59,23 @@ def is_forgiven(event: dict[str, Any]) -> bool:
     return event["role"] == "extra" and event["failed"] not in STOPPED
 
 
-STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
-    "Slow": lambda timeout: (
-        "slow",
-        f"A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
-    ),
-    "Late": lambda timeout: (
-        "slow",
-        f"It was not run: all cells before it took {ALL_CELLS * timeout:g} s together, "
-        "more than a whole notebook may take.",
-    ),
-    "Died": lambda timeout: (
-        "died",
-        "Python itself came to an end in this answer: by exit(), or by something that "
-        "ends the process. Take it out; a cell needs no exit().",
-    ),
-    "Memory": lambda timeout: (
-        "error",
-        "It used more memory than there is for one notebook, and was stopped.",
-    ),
-    "Flood": lambda timeout: (
-        "error",
-        "It printed more than 1,000,000 characters and was stopped. "
-        "Is there a print in a loop?",
-    ),
+STATUSES = {"Slow": "slow", "Late": "slow", "Died": "died"}
+STOPPED = {
+    "Slow": "A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
+    "Late": "It was not run: all cells before it took {total:g} s together, more than "
+    "a whole notebook may take.",
+    "Died": "Python itself came to an end in this answer: by exit(), or by something "
+    "that ends the process. Take it out; a cell needs no exit().",
+    "Memory": "It used more memory than there is for one notebook, and was stopped.",
+    "Flood": "It printed more than 1,000,000 characters and was stopped. Is there a "
+    "print in a loop?",
 }
+
+
+def stopped(why: str, timeout: float, detail: str = "") -> Result:
+    """The result of an exercise whose cell was stopped, for a reason of STOPPED."""
+    told = STOPPED[why].format(timeout=timeout, total=ALL_CELLS * timeout)
+    return Result(STATUSES.get(why, "error"), told + _where(detail), detail)
 
 
 STILL_BLANK = (
@@ -104,8 +95,7 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     text = ANSI.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
     detail = ANSI.sub("", event.get("traceback", ""))
     if event["failed"] in STOPPED:
-        status, message = STOPPED[event["failed"]](timeout)
-        return Result(status, message + _where(detail), detail)
+        return stopped(event["failed"], timeout, detail)
     if kind == "NotFilledIn" or (
         kind == "NotImplementedError" and "fill this in" in text
     ):

@@ -18,8 +18,8 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.notebook.files import write_whole
 from classroom.notebook.graft import graft
-from classroom.run.answers import run_notebooks
-from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
+from classroom.run.answers import run_notebook
+from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
 
@@ -48,13 +48,13 @@ def grade_answers(
     chapter = pristine(slug)
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
     folder = None if safe else ROOT / "exercises"
-    (events,), said = run_notebooks([graft(chapter, answers, hidden)], timeout, folder)
+    events, said = run_notebook(graft(chapter, answers, hidden), timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
     second: dict[str, Result] = {}
     if any(
         verdict.status in WORDY and not verdict.message for verdict in first.values()
     ):
-        (events,), said = run_notebooks([graft(chapter, answers)], timeout, folder)
+        events, said = run_notebook(graft(chapter, answers), timeout, folder)
         second = {n: judged(n, events, timeout, said, "check") for n in answers}
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
     for name, verdict in first.items():
@@ -72,9 +72,9 @@ def judged(
     """
     found = result(name, events, timeout, said, last)
     here = [e["failed"] for e in events if e["exercise"] in (name, None)]
-    stopped = [failed for failed in here if failed in STOPPED]
-    if found.status != "passed" and stopped:
-        return Result(*STOPPED[stopped[0]](timeout))
+    reasons = [failed for failed in here if failed in STOPPED]
+    if found.status != "passed" and reasons:
+        return stopped(reasons[0], timeout)
     if last == "check" or found.message == OTHER_INPUTS:
         return found
     return Result(found.status)
