@@ -204,22 +204,12 @@ def fetch(root: Path) -> str | None:
             "    git remote add upstream ADDRESS"
         )
     remote = next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
-    done = git(root, "fetch", "--quiet", remote)
+    done = git(root, "fetch", "--quiet", remote, "HEAD")
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["no reason given"]
         why = next((line for line in said if line.startswith("fatal:")), said[-1])
         raise Trouble(f"git could not fetch the newer course: {why}")
-    for branch in ("HEAD", "main", "master"):
-        commit = git(
-            root, "rev-parse", "--verify", "-q", f"{remote}/{branch}^{{commit}}"
-        )
-        if commit.returncode == 0:
-            break
-    else:
-        raise Trouble(
-            f"{remote} has no branch main. Give update a folder or a zip file."
-        )
-    newest = commit.stdout.strip()
+    newest = git(root, "rev-parse", "FETCH_HEAD").stdout.strip()
     have = git(root, "merge-base", "--is-ancestor", newest, "HEAD").returncode == 0
     return None if have and not conflicts(root) else newest
 

@@ -1,6 +1,5 @@
 """The untouched notebooks: their chapters and exercises, each cell named by its id."""
 
-import difflib
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from classroom.notebook.source_code import (
 CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
-ALIKE = 0.6  # below this likeness, two texts are not versions of one answer
 
 
 @dataclass(frozen=True)
@@ -104,20 +102,9 @@ class Chapter:
         return label if label in self.cells else None
 
     def owner(self, source: str) -> str | None:
-        """The exercise that `source` seems to answer, by its names, else its look."""
+        """The exercise that `source` seems to answer, by the names that it binds."""
         names = bound_names(source)
-        for name in self.exercises:
-            if self._names[name] & names:
-                return name
-        likeness = {n: alike(source, e.stub) for n, e in self.exercises.items()}
-        best = max(likeness, key=likeness.__getitem__, default=None)
-        return best if best and likeness[best] > ALIKE else None
-
-
-def alike(source: str, stub: str) -> float:
-    """How alike two texts are, from 0 to 1; 0 if their lengths say enough."""
-    match = difflib.SequenceMatcher(None, source, stub)
-    return match.ratio() if match.real_quick_ratio() > ALIKE else 0
+        return next((n for n, asked in self._names.items() if asked & names), None)
 
 
 def make_label(kind: str, exercise: str) -> str:

@@ -205,7 +205,7 @@ def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Submiss
     job = {"chapters": slugs, "places": list(map(asdict, places))}
     lines, why = in_a_process(job)
     one = Submission(*who, places[0].platform)
-    one.hand_ins = [HandIn.from_json(n["hand_in"]) for n in lines if "hand_in" in n]
+    one.hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
     one.problems = [line["note"] for line in lines if "note" in line]
     one.problems += [f"not all of it could be read: {why}"] if why else []
     return one
@@ -236,4 +236,4 @@ def forget_downloads(found: list[Submission]) -> None:
     times = [each.when for each in dated]
     if len(moodle) > 1 and dated and max(times) - min(times) <= DOWNLOAD:
         for each in dated:
-            each.when, each.clock = None, ALIKE
+            each.at, each.clock = "", ALIKE

@@ -19,7 +19,7 @@ from typing import Any
 from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, as_table, parse_notebook
-from classroom.notebook.pristine import Chapter, chapter_of, is_lesson, make_label
+from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
 from classroom.notebook.source_code import code_lines
 from classroom.teacher.archives import (
     CLONE,
@@ -51,21 +51,16 @@ class HandIn:
     chapter: str
     file: str
     answers: dict[str, list[str]]
-    when: datetime | None = None
+    at: str = ""  # when it was handed in, as ISO has it; "" if nobody knows
     clock: str = ""  # who says when, or why nobody knows
     late: bool = False
     notes: list[str] = field(default_factory=list)
     essences: dict[str, str] = field(default_factory=dict)  # by exercise
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as `json.dumps` takes it."""
-        return {**asdict(self), "when": self.when and self.when.isoformat()}
-
-    @classmethod
-    def from_json(cls, made: dict[str, Any]) -> "HandIn":
-        """Return what `as_json` was made from."""
-        when = made["when"] and datetime.fromisoformat(made["when"])
-        return cls(**{**made, "when": when})
+    @property
+    def when(self) -> datetime | None:
+        """When it was handed in, if anybody knows."""
+        return datetime.fromisoformat(self.at) if self.at else None
 
 
 # --- notebooks ---------------------------------------------------------------------
@@ -118,11 +113,11 @@ def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
         raise Unreadable(why) from None
     hand_in.late, hand_in.clock = place.late, place.clock
     if place.when == OWN:
-        hand_in.when = found.when
+        hand_in.at = found.when.isoformat() if found.when else ""
         without = UNDATED if place.inside else CLONE
         hand_in.clock = place.clock if found.when else without
-    elif place.when:
-        hand_in.when = datetime.fromisoformat(place.when)
+    else:
+        hand_in.at = place.when
     return hand_in
 
 
@@ -143,14 +138,6 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
         hand_in.notes.append(f"it was written for {written}; it is run by Python 3")
     for exercise, place in learner.astray().items():
         hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
-    missing = [
-        exercise
-        for exercise in chapter.exercises
-        if make_label("check", exercise) not in learner.labels
-    ]
-    if missing:
-        what = ", ".join(missing)
-        hand_in.notes.append(f"the check of {what} is not in it; ours was used")
     return hand_in
 
 
@@ -190,7 +177,7 @@ def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
     for found in read_places([Place(**each) for each in job["places"]], chapters):
         note = isinstance(found, str)
-        yield {"note": found} if note else {"hand_in": found.as_json()}
+        yield {"note": found} if note else {"hand_in": asdict(found)}
 
 
 def main() -> None:

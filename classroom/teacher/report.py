@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,14 @@ class Student:
 
     def as_json(self) -> dict[str, Any]:
         """Return what was handed in as `json.dumps` takes it, without the results."""
-        hand_ins = {slug: h.as_json() for slug, h in self.hand_ins.items()}
+        hand_ins = {slug: asdict(h) for slug, h in self.hand_ins.items()}
         about = {"name": self.name, "id": self.id, "notes": self.notes}
         return {**about, "hand_ins": hand_ins}
 
     @classmethod
     def from_json(cls, made: dict[str, Any]) -> "Student":
         """Return what `as_json` was made from."""
-        hand_ins = {n: HandIn.from_json(each) for n, each in made["hand_ins"].items()}
+        hand_ins = {n: HandIn(**each) for n, each in made["hand_ins"].items()}
         return cls(**{**made, "hand_ins": hand_ins})
 
     def remarks(self) -> list[str]:
