@@ -96,7 +96,9 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
 
 
 @pytest.mark.posix
-def test_a_wrong_rule_is_named_though_its_check_has_passed(course, capsys, monkeypatch):
+def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
+    course, capsys, monkeypatch
+):
     def pass_all(path, answers, timeout, folder):
         return {name: Result("passed") for name in answers}
 
@@ -112,9 +114,7 @@ def test_a_wrong_rule_is_named_though_its_check_has_passed(course, capsys, monke
     path.write_text(text.replace(right, wrong), encoding="utf-8")
     assert assemble_command(course) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "with it, these fail though its check passes" in told
-    assert "3.1 Minus and divided by: with it" in told
-    assert "5.4 Ten thousand in a row: with it" not in told
+    assert "3.1 Minus and divided by" in told and "tests/test_value.py::" in told
 
 
 @pytest.mark.posix

@@ -405,19 +405,6 @@ def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
     assert code == 2 and out.count("passed") == 3 and "marks of a git merge" in out
 
 
-def test_a_page_that_lost_its_first_line_is_told_so(tmp_path):
-    page = f"# minigrad/ops.py\ndef f(x):\n    {BLANK}"
-    cells = {name: exercise(name, page) for name in ("90.1", "90.2")}
-    root = course(tmp_path, chapter(cells))
-    lost, kept = "def f(x): return known", "# minigrad/ops.py\nf = unknown"
-    results = run_answers(
-        pristine(root), {"90.1": [lost + "\nf(1)"], "90.2": [kept]}, 9
-    )
-    assert results["90.1"].message.endswith("its first line: # minigrad/ops.py")
-    assert "first line" not in results["90.2"].message
-    assert results["90.2"].status == "error"
-
-
 def test_a_page_with_a_magic_in_it_is_live(tmp_path):
     cells = exercise("90.1", f"# minigrad/ops.py\ndef kept(g, mask):\n    {BLANK}")
     cells[-1]["source"] = (

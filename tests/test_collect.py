@@ -20,7 +20,7 @@ from classroom.notebook.files import Unreadable, parse_notebook
 from classroom.notebook.pristine import Chapter, all_chapters, make_label
 from classroom.teacher import collect
 from classroom.teacher.hand_ins import leave_out, read_students, what_counts
-from classroom.teacher.reading import TOLD, essence
+from classroom.teacher.reading import TOLD
 from classroom.teacher.report import Student, harmless, write_report
 from tests import hostile
 
@@ -211,12 +211,6 @@ def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher(tmp_path):
         f"{moved}: an answer seems to stand in a cell of text",
         f"{hidden}: an answer seems to stand in the check's cell",
     ]
-
-
-def test_answers_are_the_same_but_for_comments_and_layout():
-    assert essence("x = 1  # mine\n") == essence("# yours\nx  =  1")
-    assert essence("x = 1") != essence("x = 2")
-    assert essence("print 'a' # b") == essence("  print 'a' # b\n")
 
 
 # --- one student against another -----------------------------------------------------

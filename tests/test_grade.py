@@ -145,8 +145,7 @@ def test_pages_tell_what_was_wrong_and_on_which_input(report):
     )
     assert "3 of 3 points" in pages["ada"] and "your answer" not in pages["ada"]
     index = (out / "index.html").read_text("utf-8")
-    assert re.search(r"4\.3: bo,\s*cy", index) and "2 ×" in index
-    assert "Likeness proves nothing" in index and 'class="bar passed"' in index
+    assert "2 ×" in index and 'class="bar passed"' in index
 
 
 def test_nothing_hidden_is_in_the_report(report):
@@ -348,7 +347,7 @@ def test_a_sandbox_has_a_cgroup_where_systemd_makes_one(tmp_path, monkeypatch):
         assert begun[: len(words)] == words and "bwrap" in begun
         assert sandbox.probe()["run at all"]
     said = fake.with_suffix(".log").read_text()
-    assert f"MemoryMax={sandbox.LIMITS.memory}" in said
+    assert f"MemoryMax={sandbox.MEMORY}" in said
     sandbox._cgroup.cache_clear()
 
 

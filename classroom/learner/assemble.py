@@ -64,9 +64,8 @@ def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
     with console.status("Running the core tests on it ..."):
         failed, passed = run_tests(folder, CORE_TESTS, root)
     console.print(f"Core tests: {passed} passed, {len(failed)} failed.")
-    if failed:
-        with console.status("Looking for the piece that fails them ..."):
-            name_culprits(console, yours, failed, root)
+    for test in failed:
+        console.print(Text(f"  {test}"))
     return 1 if failed else 0
 
 
@@ -203,28 +202,3 @@ def test_id(case: ElementTree.Element) -> str:
     if not module:
         return name.replace(".", "/") + ".py"
     return f"{module.replace('.', '/')}.py::{name}"
-
-
-def name_culprits(console: Console, yours: list[Piece], failed: list[str], root: Path):
-    """Say which of the pieces, with all others ours, fails what has failed."""
-    few = failed[:3]
-
-    def fails(pieces: list[Piece]) -> bool:
-        name = pieces[0].name if pieces else "ours"
-        folder = root / ".minigrad" / f"alone-{name}"
-        make_copy(folder, pieces, root)
-        bad, _ = run_tests(folder, few, root)
-        shutil.rmtree(folder, ignore_errors=True)
-        return bool(bad)
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        ours, *alone = pool.map(fails, [[], *([piece] for piece in yours)])
-    culprits = [piece for piece, bad in zip(yours, alone) if bad and not ours]
-    if ours:
-        console.print("  They fail without your pieces, too: it is not your doing.")
-    elif not culprits:
-        console.print("  No piece fails them alone, only several together:")
-    for piece in culprits:
-        console.print(Text(f"  {piece}: with it, these fail though its check passes:"))
-    for test in few:
-        console.print(Text(f"    {test}"))

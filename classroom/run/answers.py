@@ -8,14 +8,13 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TextIO
 
 from classroom.notebook.files import Notebook, write_notebook
 from classroom.notebook.graft import graft
-from classroom.notebook.pristine import Chapter, Exercise
+from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import ALL_CELLS, BLANK, Result, result
 
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
@@ -38,20 +37,8 @@ def run_answers(
     if answers:
         notebook = graft(chapter, answers)
         events, said = run_notebook(notebook, timeout, folder or pristine.parent)
-        for name, cells in answers.items():
-            told = result(name, events, timeout, said)
-            results[name] = about_first_line(chapter.exercises[name], cells, told)
+        results |= {name: result(name, events, timeout, said) for name in answers}
     return results
-
-
-def about_first_line(exercise: Exercise, cells: list[str], result: Result) -> Result:
-    """Say so if what stopped is a page of the package that has lost its first line."""
-    first = exercise.stub.partition("\n")[0]
-    lost = first.startswith("# minigrad/") and not any(first in cell for cell in cells)
-    if result.status not in ("error", "wrong") or not lost:
-        return result
-    told = f"{result.message}\nThe cell has lost its first line: {first}"
-    return replace(result, message=told.strip())
 
 
 def run_notebook(

@@ -5,8 +5,6 @@ for each thing that it found. What is too slow or too large ends this process, a
 nobody else.
 """
 
-import ast
-import hashlib
 import json
 import sys
 import zipfile
@@ -20,7 +18,6 @@ from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, as_table, parse_notebook
 from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
-from classroom.notebook.source_code import code_lines
 from classroom.teacher.archives import (
     CLONE,
     EMPTY,
@@ -55,7 +52,6 @@ class HandIn:
     clock: str = ""  # who says when, or why nobody knows
     late: bool = False
     notes: list[str] = field(default_factory=list)
-    essences: dict[str, str] = field(default_factory=dict)  # by exercise
 
     @property
     def when(self) -> datetime | None:
@@ -131,7 +127,6 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
         raise IsAnother("it is a lesson; what is graded stands in exercises/")
     learner = Learner(notebook, chapter)
     hand_in = HandIn(chapter.slug, name, learner.answers())
-    hand_in.essences = {n: essence("\n".join(c)) for n, c in hand_in.answers.items()}
     kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
     if kernel != "python":
         written = short(printable(str(kernel)), NAME)
@@ -139,15 +134,6 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     for exercise, place in learner.astray().items():
         hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
     return hand_in
-
-
-def essence(source: str) -> str:
-    """Return a hash of what is left of an answer without its comments and layout."""
-    try:
-        left = ast.dump(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        left = "\n".join(line.strip() for line in code_lines(source))
-    return hashlib.sha256(left.encode()).hexdigest()
 
 
 # --- the process -------------------------------------------------------------------

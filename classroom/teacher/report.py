@@ -25,7 +25,6 @@ from classroom.teacher.reading import HandIn
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
-NOT_COMPARED = "passed", "blank", "ungraded"
 
 
 @dataclass
@@ -124,7 +123,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     about = {"students": students, "course": course, "words": WORDS}
     about |= {"tallies": tallies(students, course)}
     about |= {"spread": Counter(map(course.total, students))}
-    about |= {"wrong": frequent(students), "shared": shared(students)}
+    about |= {"wrong": frequent(students)}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
@@ -212,21 +211,6 @@ def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
             if result.message:
                 found[name][result.message] += 1
     return {name: found[name].most_common(most) for name in sorted(found, key=number)}
-
-
-def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
-    """Return which students have the same wrong answer, as Python reads it, to what."""
-    found: dict[tuple, list[Student]] = defaultdict(list)
-    texts = {}
-    for student in students:
-        for hand_in in student.hand_ins.values():
-            for name, cells in hand_in.answers.items():
-                if student.results[name].status not in NOT_COMPARED:
-                    key = name, hand_in.essences[name]
-                    found[key].append(student)
-                    texts[key] = "\n".join(cells)
-    groups = [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
-    return sorted(groups, key=lambda group: (number(group[0]), group[1][0].name))
 
 
 def number(name: str) -> tuple[int, ...]:

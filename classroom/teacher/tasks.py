@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
-from classroom.notebook.files import write_whole
+from classroom.notebook.files import digest_of, write_whole
 from classroom.notebook.graft import graft
 from classroom.run.answers import run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
@@ -159,8 +159,4 @@ def course_digest() -> str:
     """Return a hash of what grades depend on: the package, sources and this folder."""
     parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
     paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
-    paths += sorted((ROOT / "classroom").rglob("*.py"))
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
-    return digest.hexdigest()
+    return digest_of([*paths, *sorted((ROOT / "classroom").rglob("*.py"))])
