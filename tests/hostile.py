@@ -226,7 +226,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "nothing": (nothing, 0, "there is no notebook in it"),
     "no notebook": (no_notebook, 0, "homework.pdf: it is no notebook"),
     "another notebook": (another_notebook, 0, "no exercise that is graded here"),
-    "200 MB": (large_file, 0, "it has 200 MB, over 20 MB"),
+    "200 MB": (large_file, 0, "it has over 20 MB"),
     "blank": (blank, 0, ""),
     "two students in one folder": (two_students, 3, "two students in one folder?"),
     "names that lead outside": (outside_names, 0, "leads outside"),

@@ -580,7 +580,7 @@ def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, cap
 
 
 @pytest.mark.parametrize(
-    ("code", "told"), [(0, "all passed"), (1, "failed: Tests, Notebooks give")]
+    ("code", "told"), [(0, "all passed"), (1, "failed: Tests, Notebooks show")]
 )
 def test_parts_that_fail_are_named(monkeypatch, capsys, code, told):
     def call(command, cwd, env):

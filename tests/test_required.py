@@ -101,7 +101,7 @@ def test_only_the_adapter_needs_pytorch_and_it_says_so(without_torch):
 def test_nbval_skips_it_visibly(chapter, without_torch):
     files = [f"{name}/{chapter.slug}.ipynb" for name in testing.NBVAL[-2:]]
     command = [*testing.PYTEST, *testing.NBVAL[:-2], *files]
-    settings = {"cwd": ROOT, "env": testing.plain(), "text": True}
+    settings = {"cwd": ROOT, "env": testing.plain_environment(), "text": True}
     done = subprocess.run(command, stdout=subprocess.PIPE, **settings)
     told = re.search(r"(\d+) skipped", done.stdout.splitlines()[-1])
     assert done.returncode == 0 and int(told[1]) > 30

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from classroom import ROOT
+from classroom.run.answers import plain_environment
 
 PYTEST = [sys.executable, "-m", "pytest", "-p", "classroom.notebook.fast_validation"]
 STYLE = [sys.executable, "-m", "ruff", "check"]
@@ -37,7 +38,7 @@ def test(words: list[str]) -> int:
         "Layout": (FORMAT, os.environ),
         "What is built matches its source": (BUILD, os.environ),
         "Tests": ([*PYTEST, *TESTS, *SPREAD], os.environ),
-        "Notebooks give the outputs they show": ([*PYTEST, *NBVAL], plain()),
+        "Notebooks show what they give": ([*PYTEST, *NBVAL], plain_environment()),
     }
     failed = [name for name, part in parts.items() if not passes(name, *part)]
     told = f"failed: {', '.join(failed)}" if failed else "all passed"
@@ -54,13 +55,3 @@ def passes(heading: str, command: list[str], environment: Mapping[str, str]) -> 
     said = "failed" if code else "passed"
     console.print(f"{heading}: {said}, in {time.monotonic() - start:.1f} s")
     return not code
-
-
-def plain() -> dict[str, str]:
-    """Return the environment for comparing the notebooks' outputs.
-
-    No plugin loads by itself, and nothing of the user's settings shows in a picture.
-    """
-    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS")
-    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
-    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -6,6 +6,7 @@ Nothing is ever written into the learner's notebook.
 """
 
 import os
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,9 +131,7 @@ def report(
     for name in task.asked():
         result, exercise = results[name], chapter.exercises[name]
         word, color = WORDS[result.status]
-        title = (
-            exercise.title if len(exercise.title) < 44 else exercise.title[:41] + "..."
-        )
+        title = textwrap.shorten(exercise.title, 44, placeholder=" ...")
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
         told = [result.message, ASTRAY.get(astray.get(name))]

@@ -29,6 +29,7 @@ class Exercise:
     title: str
     stub: str
     hints: int
+    points: int
 
     def is_blank(self, source: str) -> bool:
         """Whether `source` is the stub, or nothing."""
@@ -75,16 +76,16 @@ class Chapter:
         return home
 
     def _exercise(self, name: str) -> Exercise:
-        about = self.about.get("exercises", {})
+        about = self.about.get("exercises", {}).get(name, {})
         statement = self.cells[make_label("exercise", name)]["source"]
         heading = statement.splitlines()[0].lstrip("# ").removeprefix(name).strip()
         text = "".join(
             self.cells[n]["source"] for n, h in self.home.items() if h == name
         )
         hints = len(re.findall(r"<summary>Hint \d", text))
-        title = about.get(name, {}).get("title") or heading
+        title, points = about.get("title") or heading, about.get("points", 0)
         stub = self.cells[make_label("answer", name)]["source"]
-        return Exercise(name, title, stub, hints)
+        return Exercise(name, title, stub, hints, points)
 
     def label(self, cell: Cell) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None."""

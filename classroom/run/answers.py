@@ -18,7 +18,6 @@ from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import ALL_CELLS, BLANK, Result, result
 
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
-SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 
 
 def run_answers(
@@ -54,7 +53,7 @@ def run_notebook(
         place.mkdir()
         write_notebook(place / "notebook.ipynb", notebook)
         where = place, events, folder or Path(temporary)
-        bounds = timeout, ALL_CELLS * timeout, SANITIZER, folder is None
+        bounds = timeout, ALL_CELLS * timeout, folder is None
         said = _run_to_its_end((*where, *bounds))
         lines = events.read_text("utf-8").splitlines() if events.exists() else []
     return [json.loads(line) for line in lines], said
@@ -71,12 +70,9 @@ def _run_to_its_end(task: tuple) -> str:
         context.set_forkserver_preload(
             ["classroom.run.under_nbval", "classroom.run.sandbox"]
         )
-    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
-    env = {key: value for key, value in os.environ.items() if key not in unwanted}
-    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     errors = task[0].with_name("errors")
     process = context.Process(
-        target=_under_nbval, args=(task, env, errors), daemon=True
+        target=_under_nbval, args=(task, plain_environment(), errors), daemon=True
     )
     process.start()
     process.join()
@@ -85,6 +81,16 @@ def _run_to_its_end(task: tuple) -> str:
     written = errors.read_text("utf-8", "replace") if errors.exists() else ""
     lines = written.strip().splitlines()
     return lines[-1] if lines else f"it ended with code {process.exitcode}"
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the environment to run notebooks in.
+
+    No plugin loads by itself, and nothing of the user's settings shows in a picture.
+    """
+    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
+    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def _under_nbval(task: tuple, env: dict[str, str], errors: Path) -> None:

@@ -16,6 +16,7 @@ from classroom.run.messages import KEPT
 from classroom.run.verdict import is_forgiven
 
 NBVAL_MEMORY = 1 << 30  # bytes that nbval may hold, outside of a sandbox
+SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
@@ -112,7 +113,6 @@ def main(
     folder: Path,
     timeout: float,
     total: float,
-    sanitizer: Path,
     sandboxed: bool,
 ) -> int:
     """Run the notebook in a folder, for seconds: `timeout` a cell, `total` all of it.
@@ -131,5 +131,5 @@ def main(
     plugins += ["--continue-on-collection-errors"]  # only Ctrl-C is an interrupt
     settings = place / "empty.ini"  # no settings
     with settings.open("w"), events.open("w", encoding="utf-8") as file:
-        words = [*plugins, *options, sanitizer, "-c", settings, place]
+        words = [*plugins, *options, SANITIZER, "-c", settings, place]
         return pytest.main(list(map(str, words)), plugins=[Recorder(file)])

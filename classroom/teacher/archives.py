@@ -16,7 +16,6 @@ from typing import BinaryIO
 from zipfile import ZipFile, ZipInfo
 
 FILE_LIMIT = 20 << 20  # bytes of one notebook, or of a zip within a zip
-ZIP_LIMIT = 2 << 30  # bytes of a zip that lies in the folder, or that was named
 TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
 ENTRIES = 20_000  # names in one zip
 DEPTH = 4  # zips within zips
@@ -80,7 +79,7 @@ class Found:
     @property
     def name(self) -> str:
         """Its path among the submissions, with what cannot be printed escaped."""
-        return short(printable("/".join(self.parts)), NAME)
+        return shown("/".join(self.parts))
 
 
 def printable(text: str) -> str:
@@ -93,6 +92,11 @@ def short(text: str, most: int) -> str:
     """Return a text with its middle left out if it is longer than `most`."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
+
+
+def shown(text: str, most: int = NAME) -> str:
+    """Return what was handed in as it can be shown, and no more than `most` of it."""
+    return short(printable(text), most)
 
 
 # --- files and zips ----------------------------------------------------------------
@@ -148,14 +152,6 @@ class Reader:
 
     def file(self, path: Path, parts: Parts) -> Iterator[Found]:
         """Yield a notebook that lies in a folder, or those of a zip."""
-        size, limit = (
-            path.stat().st_size,
-            ZIP_LIMIT if is_zip(path.name) else FILE_LIMIT,
-        )
-        if size > limit:
-            problem = f"it has {size >> 20:,} MB, over {limit >> 20:,} MB"
-            yield Found(parts, problem=problem)
-            return
         with path.open("rb") as file:
             if is_zip(path.name):
                 yield from self.zip(file, parts, 1)

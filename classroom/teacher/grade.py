@@ -79,9 +79,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     chapters = chosen_chapters(order.chapters)
     students = read_students(submissions(order.path, chapters), moment(order.deadline))
     if not students:
-        raise Unreadable(
-            f"There is no student's folder, zip or notebook in {order.path}."
-        )
+        raise Unreadable(f"There is no student's folder, zip or file in {order.path}.")
     make_room(order)
     begun = {slug for student in students for slug in student.hand_ins}
     chapters = [chapter for chapter in chapters if chapter.slug in begun]

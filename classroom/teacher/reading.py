@@ -18,22 +18,8 @@ from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, as_table, parse_notebook
 from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
-from classroom.teacher.archives import (
-    CLONE,
-    EMPTY,
-    NAME,
-    NOTHING,
-    OWN,
-    TEXT,
-    UNDATED,
-    Found,
-    Place,
-    Reader,
-    entries,
-    printable,
-    short,
-    why_not,
-)
+from classroom.teacher import archives
+from classroom.teacher.archives import Found, Place
 
 SECONDS = 10  # of a processor, for all that one student has handed in
 MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
@@ -72,7 +58,7 @@ class IsNothing(Unreadable):
 
 def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
     """Yield a student's notebooks, and then what is to be said of all the rest."""
-    reader, graded, room = Reader(), False, ANSWERS
+    reader, graded, room = archives.Reader(), False, ANSWERS
     told = {Unreadable: [], IsAnother: [], IsNothing: []}
     for place in places:
         for found in reader.place(place):
@@ -82,7 +68,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
                 if room < 0:
                     raise Unreadable(f"with it, answers have over {ANSWERS:,} letters")
             except Unreadable as error:
-                said = f"{found.name}: {short(printable(str(error)), TEXT)}"
+                said = f"{found.name}: {archives.shown(str(error), archives.TEXT)}"
                 told[type(error)].append(said)
                 continue
             graded = True
@@ -90,7 +76,8 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
     problems, others, nothing = told.values()
     problems += [] if graded else others
     if not (graded or problems):
-        problems = nothing[:3] or [f"{short(printable(places[0].name), NAME)}: {EMPTY}"]
+        empty = f"{archives.shown(places[0].name)}: {archives.EMPTY}"
+        problems = nothing[:3] or [empty]
     yield from problems[:TOLD]
     if len(problems) > TOLD:
         yield f"and {len(problems) - TOLD:,} more things that cannot be read"
@@ -99,7 +86,8 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
 def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one file that was found; raise Unreadable."""
     if found.problem:
-        raise (IsNothing if found.problem in NOTHING else Unreadable)(found.problem)
+        kind = IsNothing if found.problem in archives.NOTHING else Unreadable
+        raise kind(found.problem)
     try:
         hand_in = read_hand_in(found.name, found.data, chapters)
     except Unreadable:
@@ -108,9 +96,9 @@ def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
     hand_in.late, hand_in.clock = place.late, place.clock
-    if place.when == OWN:
+    if place.when == archives.OWN:
         hand_in.at = found.when.isoformat() if found.when else ""
-        without = UNDATED if place.inside else CLONE
+        without = archives.UNDATED if place.inside else archives.CLONE
         hand_in.clock = place.clock if found.when else without
     else:
         hand_in.at = place.when
@@ -129,7 +117,7 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     hand_in = HandIn(chapter.slug, name, learner.answers())
     kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
     if kernel != "python":
-        written = short(printable(str(kernel)), NAME)
+        written = archives.shown(str(kernel))
         hand_in.notes.append(f"it was written for {written}; it is run by Python 3")
     for exercise, place in learner.astray().items():
         hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
@@ -154,10 +142,10 @@ def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "zip" in job:
         try:
             with zipfile.ZipFile(job["zip"]) as archive:
-                for entry in entries(archive):
+                for entry in archives.entries(archive):
                     yield {"parts": entry.parts, "folder": entry.is_folder}
         except Exception as error:
-            yield {"problem": why_not("read", error)}
+            yield {"problem": archives.why_not("read", error)}
         return
     pristine = ROOT / "classroom" / "pristine"
     chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]

@@ -80,19 +80,12 @@ class Course:
     def exercises(self) -> dict[str, Exercise]:
         return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
 
-    def points(self, name: str) -> int:
-        """The points of an exercise; building exercises carry none."""
-        for chapter in self.chapters:
-            if name in chapter.exercises:
-                return chapter.about["exercises"].get(name, {}).get("points", 0)
-        raise KeyError(name)
-
     def earned(self, student: Student, name: str) -> int | None:
         """The points that a student has for an exercise; None if it is not graded."""
         found = student.results.get(name)
         if found and found.status == "ungraded":
             return None
-        return self.points(name) if found and found.status == "passed" else 0
+        return self.exercises[name].points if found and found.status == "passed" else 0
 
     def total(self, student: Student) -> int | None:
         """The points that a student has for all of them; None if one is not graded."""
@@ -101,7 +94,7 @@ class Course:
 
     @property
     def most(self) -> int:
-        return sum(map(self.points, self.exercises))
+        return sum(exercise.points for exercise in self.exercises.values())
 
 
 def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
@@ -149,7 +142,7 @@ def write_csv(path: Path, students: list[Student], course: Course) -> None:
 def cell(student: Student, name: str, course: Course) -> int | str | None:
     """Return what stands in the sheet for one exercise; nothing if it is not graded."""
     found = student.results.get(name)
-    if course.points(name):
+    if course.exercises[name].points:
         return course.earned(student, name)
     return WORDS[found.status][0] if found else ""
 
@@ -179,7 +172,7 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
                 name: {
                     "status": result.status,
                     "points": course.earned(student, name),
-                    "of": course.points(name),
+                    "of": course.exercises[name].points,
                     "message": result.message,
                 }
                 for name, result in student.results.items()

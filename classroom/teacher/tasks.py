@@ -51,9 +51,7 @@ def grade_answers(
     events, said = run_notebook(graft(chapter, answers, hidden), timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
     second: dict[str, Result] = {}
-    if any(
-        verdict.status in WORDY and not verdict.message for verdict in first.values()
-    ):
+    if any(found.status in WORDY and not found.message for found in first.values()):
         events, said = run_notebook(graft(chapter, answers), timeout, folder)
         second = {n: judged(n, events, timeout, said, "check") for n in answers}
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
