@@ -64,7 +64,7 @@ def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
     with console.status("Running the core tests on it ..."):
         failed, passed = run_tests(folder, CORE_TESTS, root)
     console.print(f"Core tests: {passed} passed, {len(failed)} failed.")
-    for test in failed:
+    for test in failed[:5]:
         console.print(Text(f"  {test}"))
     return 1 if failed else 0
 
