@@ -40,9 +40,6 @@ class Piece:
     title: str
     cells: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        return f"{self.name} {self.title}"
-
 
 def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
     """Assemble and test; return 0 if all tests pass, 1 if not."""
@@ -57,7 +54,7 @@ def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
             "the package as it comes. Fill one in, save the notebook, and try again."
         )
     for piece in yours:
-        console.print(Text(f"  {piece}"))
+        console.print(Text(f"  {piece.name} {piece.title}"))
     folder = root / ".minigrad" / "assembled"
     make_copy(folder, yours, root)
     console.print(f"Put together in {folder.relative_to(root).as_posix()}/minigrad.")
