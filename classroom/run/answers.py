@@ -15,7 +15,8 @@ from typing import TextIO
 from classroom.notebook.files import Notebook, write_notebook
 from classroom.notebook.graft import graft
 from classroom.notebook.pristine import Chapter
-from classroom.run.verdict import ALL_CELLS, BLANK, Result, result
+from classroom.run import verdict
+from classroom.run.verdict import BLANK, Result, result
 
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 
@@ -53,7 +54,7 @@ def run_notebook(
         place.mkdir()
         write_notebook(place / "notebook.ipynb", notebook)
         where = place, events, folder or Path(temporary)
-        bounds = timeout, ALL_CELLS * timeout, folder is None
+        bounds = timeout, verdict.ALL_CELLS * timeout, folder is None
         said = _run_to_its_end((*where, *bounds))
         lines = events.read_text("utf-8").splitlines() if events.exists() else []
     return [json.loads(line) for line in lines], said
