@@ -42,7 +42,7 @@ COMMANDS = {
     "check": "check your answers: all of them, `check 4`, or `check FILE.ipynb`",
     "report": "print what somebody who helps you needs to know: `report 4.2`",
     "progress": "see the whole course at a glance",
-    "assemble": "put your answers into a copy of the package, test it, train on it",
+    "assemble": "put your answers into a copy of the package, and test it",
     "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
     "restore": "list what is kept of your work, `restore 4.2` brings an answer back",
     "update": "take the newer course, keeping your answers",

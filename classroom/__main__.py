@@ -23,6 +23,11 @@ app = typer.Typer(
 PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 Words = Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...")]
 
+Seconds = Annotated[float, typer.Option(min=1, help="Seconds that a cell may take.")]
+Some = Annotated[
+    str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
+]
+
 INTERRUPTED = 130
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
 
@@ -43,9 +48,7 @@ def check(
         str | None,
         typer.Argument(help="A chapter (4), an exercise (4.2) or a notebook; or all."),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds that one cell may take.")
-    ] = 20,
+    timeout: Seconds = 20,
 ) -> None:
     """Check your answers, and say what is wrong with each that is."""
     from classroom.learner.check import check_command
@@ -76,7 +79,7 @@ def progress() -> None:
 
 @app.command()
 def assemble() -> None:
-    """Put your answers into a copy of the package, test it and train on it."""
+    """Put your answers into a copy of the package, and test it."""
     from classroom.learner.assemble import assemble_command
 
     raise typer.Exit(assemble_command())
@@ -124,9 +127,7 @@ def update(
 @app.command()
 def release(
     out: Annotated[Path, typer.Argument(help="A new folder to write into.")],
-    chapters: Annotated[
-        str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
-    ] = None,
+    chapters: Some = None,
     nbgrader: Annotated[
         bool, typer.Option("--nbgrader", help="Lay out an nbgrader course instead.")
     ] = False,
@@ -149,9 +150,7 @@ def grade(
     out: Annotated[
         Path, typer.Option(help="The folder that the report is written to.")
     ],
-    chapters: Annotated[
-        str | None, typer.Option(help="Chapters, as 4 or 7-9 or 4,6; without it, all.")
-    ] = None,
+    chapters: Some = None,
     deadline: Annotated[
         str | None,
         typer.Option(help="A day (its end) or 2027-03-01T18:00; later is marked late."),
@@ -159,33 +158,15 @@ def grade(
     seed: Annotated[
         str | None, typer.Option(help="Draws the hidden inputs; keep it to yourself.")
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds that one cell may take.")
-    ] = 20,
+    timeout: Seconds = 20,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="Run submissions without a sandbox.")
     ] = False,
-    scheduler: Annotated[
-        str | None, typer.Option(help="A dask scheduler, as tls://host:8786.")
-    ] = None,
-    tls_ca: Annotated[
-        Path | None, typer.Option(help="Its certificate authority.")
-    ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Your certificate.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Your key.")] = None,
 ) -> None:
     """Grade what a class has handed in, in sandboxes, and write a report."""
     from classroom.teacher.grade import Order, grade_command
 
-    files = {
-        "tls_ca_file": tls_ca,
-        "tls_client_cert": tls_cert,
-        "tls_client_key": tls_key,
-    }
-    tls = tuple((name, str(path)) for name, path in files.items() if path)
-    order = Order(
-        submissions, out, chapters, deadline, seed, timeout, unsafe, scheduler, tls
-    )
+    order = Order(submissions, out, chapters, deadline, seed, timeout, unsafe)
     raise typer.Exit(grade_command(order))
 
 

@@ -15,7 +15,7 @@ from classroom.author.chapters import chapters
 from classroom.author.compose import SETUP
 from classroom.notebook.graft import graft
 from classroom.notebook.pristine import Chapter
-from classroom.run.answers import run_notebooks
+from classroom.run.answers import run_notebook
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
 
@@ -54,9 +54,8 @@ def judge(slug, sets):
         after = new_code_cell(RESTORE, id=f"{k}-restore")
         after.metadata.minigrad = {"exercise": f"{k} ", "role": ""}
         cells.append(after)
-    (events,), said = run_notebooks(
-        [{**chapter.notebook, "cells": cells}], CELL_TIMEOUT, ROOT / PRISTINE
-    )
+    notebook = {**chapter.notebook, "cells": cells}
+    events, said = run_notebook(notebook, CELL_TIMEOUT, ROOT / PRISTINE)
     found = defaultdict(list)
     for event in events:
         k, name = event["exercise"].split(" ")

@@ -1,20 +1,12 @@
 """A learner's answers take the place of the package's definitions, in a copy."""
 
-import math
 import shutil
 
 import pytest
 
 from classroom import ROOT
 from classroom.learner import assemble
-from classroom.learner.assemble import (
-    Piece,
-    assemble_command,
-    bars,
-    make_copy,
-    replaced,
-)
-from classroom.learner.training_curves import NETWORKS
+from classroom.learner.assemble import Piece, assemble_command, make_copy, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import has_header
 from classroom.run.verdict import Result
@@ -101,12 +93,12 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
     total = pieces_of_the_course()
     assert total and f"{total} of {total} pieces are yours." in text
     assert code == 0 and " 0 failed" in text
-    assert text.count("same as with ours") == len(NETWORKS)
-    assert (course / ".minigrad/assembled/curves.png").stat().st_size > 5000
 
 
 @pytest.mark.posix
-def test_a_wrong_rule_is_named_though_its_check_has_passed(course, capsys, monkeypatch):
+def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
+    course, capsys, monkeypatch
+):
     def pass_all(path, answers, timeout, folder):
         return {name: Result("passed") for name in answers}
 
@@ -122,10 +114,7 @@ def test_a_wrong_rule_is_named_though_its_check_has_passed(course, capsys, monke
     path.write_text(text.replace(right, wrong), encoding="utf-8")
     assert assemble_command(course) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "with it, these fail though its check passes" in told
-    assert "3.1 Minus and divided by: with it" in told
-    assert "5.4 Ten thousand in a row: with it" not in told
-    assert "not as ours" not in told, "the network of chapter 6 does not divide by"
+    assert "3.1 Minus and divided by" in told and "tests/test_value.py::" in told
 
 
 @pytest.mark.posix
@@ -135,13 +124,6 @@ def test_with_nothing_filled_in_it_says_so_and_runs(course, capsys, monkeypatch)
     told = " ".join(capsys.readouterr().out.split())
     assert f"0 of {pieces_of_the_course()} pieces are yours." in told
     assert "No answer that is part of the package has passed yet" in told
-    assert "same as with ours" in told
-
-
-def test_a_loss_that_is_lost_is_shown_as_such():
-    assert bars([2.0, 1.0, 0.0]) == "█▄ "
-    assert bars([2.0, math.nan, math.inf, -1.0]) == "█?? "
-    assert bars([math.nan]) == "?"
 
 
 def test_the_copy_differs_where_the_piece_is(tmp_path):

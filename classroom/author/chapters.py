@@ -1,6 +1,5 @@
 """Read chapters/NN_slug/*.md: front matter, cells, exercises and their answers."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
+from classroom.notebook.files import digest_of
 
 FRONT_MATTER = {
     "title": str,
@@ -184,10 +184,7 @@ class Chapter:
         """Hash what the outputs of the notebooks built from `source` depend on."""
         parts = [self.folder / source, *sorted((ROOT / "minigrad").rglob("*.py"))]
         parts += sorted((ROOT / "classroom" / "cell").glob("*.py"))
-        digest = hashlib.sha256()
-        for path in parts:
-            digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
-        return digest.hexdigest()
+        return digest_of(parts)
 
 
 def chapters() -> list[Chapter]:

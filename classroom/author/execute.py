@@ -24,6 +24,7 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
         kernel_name="python3",
         record_timing=False,
         store_widget_state=False,
+        coalesce_streams=True,
         shutdown_kernel="immediate",
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
@@ -32,22 +33,9 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
     notebook.metadata = metadata
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = _merge_streams(cell.outputs)
             for output in cell.outputs:
                 _shrink_png(output)
     return notebook
-
-
-def _merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
-    merged: list[NotebookNode] = []
-    for output in outputs:
-        last = merged[-1] if merged else None
-        kinds = (output.output_type, output.get("name"))
-        if last and kinds == (last.output_type, last.get("name")) and "name" in output:
-            last.text += output.text
-        else:
-            merged.append(output)
-    return merged
 
 
 def _shrink_png(output: NotebookNode) -> None:

@@ -2,7 +2,6 @@
 
 import inspect
 import linecache
-import math
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -224,30 +223,17 @@ def _same(got: Any, expected: Any) -> bool:
     if isinstance(expected, (int, float)):
         if isinstance(got, ARRAYS) and not got.shape:
             got = got.item()
-        return _is_number(got) and _close(got, expected)
-    if isinstance(expected, (list, tuple)):
-        return (
-            isinstance(got, (list, tuple))
-            and len(got) == len(expected)
-            and all(map(_same, got, expected))
-        )
-    if isinstance(expected, dict):
-        return (
-            isinstance(got, dict)
-            and got.keys() == expected.keys()
-            and all(_same(got[key], expected[key]) for key in expected)
-        )
+        return _is_number(got) and bool(_agree(np.float64(got), np.float64(expected)))
+    if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
+        return len(got) == len(expected) and all(map(_same, got, expected))
+    if isinstance(expected, dict) and isinstance(got, dict):
+        same_keys = got.keys() == expected.keys()
+        return same_keys and all(_same(got[key], expected[key]) for key in expected)
     return got is expected
 
 
 def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool)
-
-
-def _close(a: float, b: float) -> bool:
-    if math.isnan(b):
-        return math.isnan(a)
-    return math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def _show(x: Any) -> str:

@@ -6,8 +6,8 @@ Nothing is ever written into the learner's notebook.
 """
 
 import os
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,9 +73,6 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 results = job.result()
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
-            for path in copies(task) if what is not None else ():
-                console.print(Text(f"  There are answers in {path.name}, too:"))
-                console.print(Text(f"  {COURSE} check {path.name}"))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
         console.print("Stopped. What is running may take a few seconds more to end.")
@@ -117,18 +114,6 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
     return tasks, unreadable
 
 
-def copies(task: Task) -> list[Path]:
-    """Other notebooks beside it, as Duplicate names them, with answers in them."""
-    chapter = task.learner.chapter
-    beside = sorted(task.path.parent.glob(f"{chapter.slug}-Copy*.ipynb"))
-    found = []
-    for path in beside:
-        with suppress(Unreadable):
-            if path != task.path and open_learner(path, [chapter]).answers():
-                found.append(path)
-    return found
-
-
 ASTRAY = {
     "the check's cell": "An answer seems to stand in the cell of the check, which is "
     "checked as it was handed out: move it to the cell above, where the blank is.",
@@ -146,9 +131,7 @@ def report(
     for name in task.asked():
         result, exercise = results[name], chapter.exercises[name]
         word, color = WORDS[result.status]
-        title = (
-            exercise.title if len(exercise.title) < 44 else exercise.title[:41] + "..."
-        )
+        title = textwrap.shorten(exercise.title, 44, placeholder=" ...")
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
         told = [result.message, ASTRAY.get(astray.get(name))]

@@ -1,10 +1,6 @@
 """Open JupyterLab at the first lesson."""
 
 import os
-import re
-import socket
-import sys
-import textwrap
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,17 +11,10 @@ BUILT = ("notebooks", "exercises", "solutions")
 
 def lab(words: list[str]) -> int:
     """Trust the notebooks and run JupyterLab with `words` until it is stopped."""
-    port = asked_port(words)
-    if port and not is_free(port):
-        return say(
-            f"Port {port} is in use, perhaps by another JupyterLab. Stop that one "
-            "(Ctrl-C where it runs), or ask for another port, or leave --port out: "
-            "then JupyterLab finds a free one by itself."
-        )
     if not os.access(ROOT, os.W_OK):
-        say(
-            f"{ROOT} is read-only: you can read and run everything, but not save. To "
-            "keep your answers, copy the folder to a place that is yours."
+        print(
+            f"{ROOT} is read-only: you can read and run everything, but not save.\n"
+            "To keep your answers, copy the folder to a place that is yours."
         )
     trust(sorted(path for name in BUILT for path in ROOT.glob(f"{name}/*.ipynb")))
     # The course's own settings ask nothing at the first start; its own kernel goes
@@ -39,24 +28,6 @@ def lab(words: list[str]) -> int:
         ours.append("--ServerApp.use_redirect_file=False")
     LabApp.launch_instance([*ours, *words])
     return 0
-
-
-def asked_port(words: list[str]) -> int | None:
-    """Return the port that `words` ask for; JupyterLab would silently take another."""
-    found = re.search(r"--(?:port|ServerApp\.port)[= ](\d+)", " ".join(words))
-    return int(found[1]) if found else None
-
-
-def is_free(port: int) -> bool:
-    """Tell whether a server could listen at `port` of this machine."""
-    with socket.socket() as probe:
-        if os.name != "nt":  # on Windows this option would allow a port in use
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def address() -> str:
@@ -80,10 +51,3 @@ def trust(paths: list[Path]) -> None:
         except (OSError, ValueError, AttributeError, KeyError, TypeError):
             # Not a notebook any more: JupyterLab says so when it is opened.
             continue
-
-
-def say(text: str) -> int:
-    """Print a paragraph where errors go, and return the exit code of a failure."""
-    paths_whole = {"break_long_words": False, "break_on_hyphens": False}
-    print(textwrap.fill(text, 79, **paths_whole), file=sys.stderr)
-    return 1

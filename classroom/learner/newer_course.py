@@ -12,16 +12,8 @@ from pathlib import Path
 from classroom.journal import CHANGE, UNCHANGED, Trouble, digest_at, git, must
 from classroom.notebook.files import COURSE
 
-LEFT_ALONE = {
-    ".git",
-    ".venv",
-    ".venv.lock",
-    ".minigrad",
-    "__pycache__",
-    ".ipynb_checkpoints",
-    "kept",
-}
-
+LEFT_ALONE = {".git", ".venv", ".venv.lock", ".minigrad", "kept"}
+LEFT_ALONE |= {"__pycache__", ".ipynb_checkpoints"}
 
 FOLDERS = ("exercises", "notebooks", "solutions", "classroom", "chapters", "minigrad")
 ROOM = 4  # times the size of the course: kept, unpacked, laid out, and git's own
@@ -102,11 +94,9 @@ def course_in(place: Path, source: Path) -> Path:
         raise Trouble(f"{source} is not a course: it has no classroom/pristine/.")
     entries = [p for p in place.iterdir() if not p.name.startswith((".", "__"))]
     if found[0] != place and len(entries) > 1:
-        others = ", ".join(path.name for path in found[1:])
-        others = f" Other courses in it: {others}." if others else ""
         ask(
             f"{source} is not a course itself; {found[0].name} in it is one, "
-            f"{told_date(version(found[0]))}.{others} Take {found[0].name}?"
+            f"{told_date(version(found[0]))}. Take {found[0].name}?"
         )
     return found[0]
 
@@ -204,22 +194,12 @@ def fetch(root: Path) -> str | None:
             "    git remote add upstream ADDRESS"
         )
     remote = next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
-    done = git(root, "fetch", "--quiet", remote)
+    done = git(root, "fetch", "--quiet", remote, "HEAD")
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["no reason given"]
         why = next((line for line in said if line.startswith("fatal:")), said[-1])
         raise Trouble(f"git could not fetch the newer course: {why}")
-    for branch in ("HEAD", "main", "master"):
-        commit = git(
-            root, "rev-parse", "--verify", "-q", f"{remote}/{branch}^{{commit}}"
-        )
-        if commit.returncode == 0:
-            break
-    else:
-        raise Trouble(
-            f"{remote} has no branch main. Give update a folder or a zip file."
-        )
-    newest = commit.stdout.strip()
+    newest = git(root, "rev-parse", "FETCH_HEAD").stdout.strip()
     have = git(root, "merge-base", "--is-ancestor", newest, "HEAD").returncode == 0
     return None if have and not conflicts(root) else newest
 

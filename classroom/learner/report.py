@@ -37,9 +37,8 @@ def report_command(what: str, timeout: float, root: Path = ROOT) -> int:
     answers = Task(path, learner, name).answers()
     result = run_answers(chapter.path, answers, timeout, path.resolve().parent)[name]
     cells = "\n\n".join(answers.get(name, ["(not filled in)"]))
-    told = "\n\n".join(filter(None, [result.message, result.detail]))
     blocks = [f"{FENCE}python\n{cells}\n{FENCE}"]
-    blocks += [f"{FENCE}\n{told}\n{FENCE}"] if told else []
+    blocks += [f"{FENCE}\n{result.message}\n{FENCE}"] if result.message else []
     head = f"Exercise {name} {chapter.exercises[name].title}: {WORDS[result.status][0]}"
     print(without_names("\n\n".join([head, environment(root), *blocks]), root))
     return 0

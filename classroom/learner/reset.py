@@ -7,28 +7,11 @@ from rich.text import Text
 
 from classroom import ROOT
 from classroom.journal import Trouble, alone
-from classroom.learner.find import find, notebook_at, open_learner
+from classroom.learner.find import find, open_learner
 from classroom.learner.restore import keep, tell_kept
 from classroom.notebook.files import Unreadable, write_notebook, write_whole
 from classroom.notebook.graft import carry_over
 from classroom.notebook.pristine import all_chapters
-
-
-def of_exercises(what: str, slugs: list[str], root: Path) -> str:
-    """The chapter that a notebook's name means, or else its path in exercises/.
-
-    Raises Unreadable for a notebook elsewhere: that is not reset's to write to.
-    """
-    path = Path(what)
-    if path.name == what and path.stem in slugs:
-        return path.stem
-    place = notebook_at(what, root) or root / path
-    if place.resolve().parent != (root / "exercises").resolve():
-        raise Unreadable(
-            f"{what} is not in exercises/. There reset puts back a chapter (4) or an "
-            "exercise (4.2)."
-        )
-    return path.stem if path.stem in slugs else what
 
 
 def reset_command(what: str, root: Path = ROOT) -> int:
@@ -48,9 +31,8 @@ def reset_command(what: str, root: Path = ROOT) -> int:
 
 def _reset_alone(what: str, root: Path, console: Console) -> int:
     chapters = all_chapters(root)
-    slugs = [chapter.slug for chapter in chapters]
     if what.endswith(".ipynb"):
-        what = of_exercises(what, slugs, root)
+        raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
     path, chapter, only = find(what, chapters, root)
     fresh, edited = None, 0
     if only and path.exists():

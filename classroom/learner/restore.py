@@ -135,17 +135,13 @@ def take_newest(root: Path) -> None:
     chapters = all_chapters(root)
     slugs = {chapter.slug for chapter in chapters}
     for path in sorted(root.glob("exercises/*.ipynb")):
-        if path.stem in slugs:
-            continue
-        try:
+        with suppress(Unreadable):
             learner = open_learner(path, chapters)
-        except Unreadable:
-            continue
-        about = as_table(learner.notebook["metadata"].get("minigrad"))
-        own = about.get("chapter") != path.stem  # a name that the learner gave it
-        if not own and learner.answers():
-            with alone(root):
-                _take_newest_of(path, learner, root)
+            about = as_table(learner.notebook["metadata"].get("minigrad"))
+            former = about.get("chapter") == path.stem and path.stem not in slugs
+            if former and learner.answers():
+                with alone(root):
+                    _take_newest_of(path, learner, root)
 
 
 def _take_newest_of(former: Path, learner: Learner, root: Path) -> None:

@@ -4,8 +4,10 @@ Each cell's source is one string. Importing nbformat would take longer than read
 every notebook of the course.
 """
 
+import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,14 @@ def write_whole(path: Path, content: str | bytes) -> None:
         put_in_place(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def digest_of(paths: Iterable[Path]) -> str:
+    """A hash of what is in some files, the same on every system."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    return digest.hexdigest()
 
 
 def as_table(value: Any) -> dict:

@@ -1,6 +1,5 @@
 """The untouched notebooks: their chapters and exercises, each cell named by its id."""
 
-import difflib
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from classroom.notebook.source_code import (
 CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
-ALIKE = 0.6  # below this likeness, two texts are not versions of one answer
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,7 @@ class Exercise:
     title: str
     stub: str
     hints: int
+    points: int
 
     def is_blank(self, source: str) -> bool:
         """Whether `source` is the stub, or nothing."""
@@ -77,16 +76,16 @@ class Chapter:
         return home
 
     def _exercise(self, name: str) -> Exercise:
-        about = self.about.get("exercises", {})
+        about = self.about.get("exercises", {}).get(name, {})
         statement = self.cells[make_label("exercise", name)]["source"]
         heading = statement.splitlines()[0].lstrip("# ").removeprefix(name).strip()
         text = "".join(
             self.cells[n]["source"] for n, h in self.home.items() if h == name
         )
         hints = len(re.findall(r"<summary>Hint \d", text))
-        title = about.get(name, {}).get("title") or heading
+        title, points = about.get("title") or heading, about.get("points", 0)
         stub = self.cells[make_label("answer", name)]["source"]
-        return Exercise(name, title, stub, hints)
+        return Exercise(name, title, stub, hints, points)
 
     def label(self, cell: Cell) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None."""
@@ -104,20 +103,9 @@ class Chapter:
         return label if label in self.cells else None
 
     def owner(self, source: str) -> str | None:
-        """The exercise that `source` seems to answer, by its names, else its look."""
+        """The exercise that `source` seems to answer, by the names that it binds."""
         names = bound_names(source)
-        for name in self.exercises:
-            if self._names[name] & names:
-                return name
-        likeness = {n: alike(source, e.stub) for n, e in self.exercises.items()}
-        best = max(likeness, key=likeness.__getitem__, default=None)
-        return best if best and likeness[best] > ALIKE else None
-
-
-def alike(source: str, stub: str) -> float:
-    """How alike two texts are, from 0 to 1; 0 if their lengths say enough."""
-    match = difflib.SequenceMatcher(None, source, stub)
-    return match.ratio() if match.real_quick_ratio() > ALIKE else 0
+        return next((n for n, asked in self._names.items() if asked & names), None)
 
 
 def make_label(kind: str, exercise: str) -> str:

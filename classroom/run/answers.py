@@ -8,19 +8,17 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TextIO
 
 from classroom.notebook.files import Notebook, write_notebook
 from classroom.notebook.graft import graft
-from classroom.notebook.pristine import Chapter, Exercise
+from classroom.notebook.pristine import Chapter
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result
 
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
-SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 
 
 def run_answers(
@@ -34,68 +32,32 @@ def run_answers(
     An exercise without answer is "blank", and none of it is run. `timeout` is in
     seconds for one cell. The kernel works in `folder`, else in that of `pristine`.
     """
-    return run_variants(pristine, [answers], timeout, folder)[0]
-
-
-def run_variants(
-    pristine: Path,
-    variants: list[dict[str, list[str]]],
-    timeout: float,
-    folder: Path | None = None,
-) -> list[dict[str, Result]]:
-    """Judge several sets of answers to one chapter, each in a kernel of its own."""
     chapter = Chapter(pristine)
-    notebooks = [graft(chapter, answers) for answers in variants if answers]
-    folder = folder or pristine.parent
-    found, said = run_notebooks(notebooks, timeout, folder) if notebooks else ([], "")
-    events, judged = iter(found), []
-    for answers in variants:
-        own = next(events) if answers else []
-        results = {}
-        for name, cells in answers.items():
-            told = result(name, own, timeout, said)
-            results[name] = about_first_line(chapter.exercises[name], cells, told)
-        judged.append(dict.fromkeys(chapter.exercises, BLANK) | results)
-    return judged
+    results = dict.fromkeys(chapter.exercises, BLANK)
+    if answers:
+        notebook = graft(chapter, answers)
+        events, said = run_notebook(notebook, timeout, folder or pristine.parent)
+        results |= {name: result(name, events, timeout, said) for name in answers}
+    return results
 
 
-def about_first_line(exercise: Exercise, cells: list[str], result: Result) -> Result:
-    """Say so if what stopped is a page of the package that has lost its first line."""
-    first = exercise.stub.partition("\n")[0]
-    lost = first.startswith("# minigrad/") and not any(first in cell for cell in cells)
-    if result.status not in ("error", "wrong") or not lost:
-        return result
-    told = f"{result.message}\nThe cell has lost its first line: {first}"
-    return replace(result, message=told.strip())
+def run_notebook(
+    notebook: Notebook, timeout: float, folder: Path | None
+) -> tuple[list[dict], str]:
+    """Run a notebook to its end; return its events, and what was written last.
 
-
-def run_notebooks(
-    notebooks: list[Notebook], timeout: float, folder: Path | None
-) -> tuple[list[list[dict]], str]:
-    """Run notebooks to their end; return each notebook's events, and its last line.
-
-    The kernels work in `folder`; without one, in sandboxes.
+    The kernel works in `folder`; without one, in a sandbox.
     """
     # What still holds a file there must not cost the results
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         place, events = Path(temporary, "notebooks"), Path(temporary, "events")
         place.mkdir()
-        for n, notebook in enumerate(notebooks):
-            write_notebook(place / f"{n:03}.ipynb", notebook)
-        task = (
-            place,
-            events,
-            folder or Path(temporary),
-            timeout,
-            verdict.ALL_CELLS * timeout,
-        )
-        said = _run_to_its_end((*task, SANITIZER, folder is None))
+        write_notebook(place / "notebook.ipynb", notebook)
+        where = place, events, folder or Path(temporary)
+        bounds = timeout, verdict.ALL_CELLS * timeout, folder is None
+        said = _run_to_its_end((*where, *bounds))
         lines = events.read_text("utf-8").splitlines() if events.exists() else []
-    found: list[list[dict]] = [[] for _ in notebooks]
-    for line in lines:
-        event = json.loads(line)
-        found[int(event["notebook"])].append(event)
-    return found, said
+    return [json.loads(line) for line in lines], said
 
 
 def _run_to_its_end(task: tuple) -> str:
@@ -109,12 +71,9 @@ def _run_to_its_end(task: tuple) -> str:
         context.set_forkserver_preload(
             ["classroom.run.under_nbval", "classroom.run.sandbox"]
         )
-    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
-    env = {key: value for key, value in os.environ.items() if key not in unwanted}
-    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     errors = task[0].with_name("errors")
     process = context.Process(
-        target=_under_nbval, args=(task, env, errors), daemon=True
+        target=_under_nbval, args=(task, plain_environment(), errors), daemon=True
     )
     process.start()
     process.join()
@@ -123,6 +82,16 @@ def _run_to_its_end(task: tuple) -> str:
     written = errors.read_text("utf-8", "replace") if errors.exists() else ""
     lines = written.strip().splitlines()
     return lines[-1] if lines else f"it ended with code {process.exitcode}"
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the environment to run notebooks in.
+
+    No plugin loads by itself, and nothing of the user's settings shows in a picture.
+    """
+    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
+    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def _under_nbval(task: tuple, env: dict[str, str], errors: Path) -> None:

@@ -4,7 +4,6 @@ nbval alone would wait twice the time-out for a kernel that is dead, and keep 10
 output many times over.
 """
 
-import ast
 import subprocess
 from collections import deque
 from pathlib import Path
@@ -13,18 +12,12 @@ from time import monotonic
 
 from nbval.kernel import RunningKernel
 
-from classroom.notebook.source_code import has_header
 from classroom.run.kernels import start_new_kernel
 from classroom.run.messages import OUTPUT_LIMIT, message, opened, plain
 
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
 GRACE = 1.5  # seconds an interrupted cell has to stop
 CHECKS = "check", "hidden"
-DEFINE = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
-POWERFUL = {"sys", "os", "builtins", "gc", "ctypes", "signal", "threading", "IPython"}
-POWERFUL |= {"classroom", "subprocess", "multiprocessing", "inspect", "importlib"}
-POWERFUL |= {"setattr", "delattr", "exec", "eval", "globals", "vars", "get_ipython"}
-POWERFUL |= {"__import__", "__builtins__", "getattr"}
 
 # Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
 # `write` back when it is patched.
@@ -107,21 +100,15 @@ class BoundedKernel(RunningKernel):
             self.done.append((self.place["exercise"], self.place["role"], cell_input))
         return msg_id
 
-    def is_spoilt_by(self, event: dict) -> bool:
-        """Return whether what failed may have changed more than its own exercise.
+    def forget(self, event: dict) -> None:
+        """An exercise failed: run its answer no more, and start afresh without it.
 
-        Where it is graded, an answer is trusted to define things only if it looks so.
+        What a check has refused is taken back by it; where it is graded, that is not
+        trusted.
         """
-        if event["role"] not in CHECKS or not self.sandboxed:
-            return event["role"] != "check"
-        answers = [d[2] for d in self.done if d[0] == event["exercise"] and d[1]]
-        kept = event["role"] == "hidden" and any(map(has_header, answers))
-        return kept or not all(map(only_defines, answers))
-
-    def forget(self, exercise: str | None, spoilt: bool) -> None:
-        """An exercise failed: run its answer no more, and start afresh if `spoilt`."""
+        exercise = event["exercise"]
         self.done = [d for d in self.done if d[0] != exercise or not d[1]]
-        self.spoilt = self.spoilt or spoilt
+        self.spoilt |= self.sandboxed or event["role"] != "check"
 
     def run(self, source: str) -> tuple[str, bool]:
         """Run `source`, or make it end; returns its id and whether it failed."""
@@ -192,29 +179,3 @@ class BoundedKernel(RunningKernel):
 
     def is_alive(self) -> bool:
         return True  # a dead one is replaced before the next cell
-
-
-def only_defines(source: str) -> bool:
-    """Return whether `source` only defines and assigns names, as far as can be seen."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    if not all(isinstance(statement, DEFINE) for statement in tree.body):
-        return False
-    for node in ast.walk(tree):
-        modules = []
-        if isinstance(node, ast.ImportFrom):
-            modules = [node.module or ""]
-        elif isinstance(node, ast.Import):
-            modules = [each.name for each in node.names]
-        if POWERFUL & {each.partition(".")[0] for each in modules}:
-            return False
-        if isinstance(node, ast.Name) and node.id in POWERFUL:
-            return False
-        stored = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-        if stored and not (
-            isinstance(node.value, ast.Name) and node.value.id == "self"
-        ):
-            return False
-    return True

@@ -23,7 +23,6 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -47,6 +46,11 @@ FROM_PROC = "/proc/cpuinfo"  # PyTorch reads it; the rest tells of this machine
 MADE = ("/", "/tmp", "/usr", "/home", HOME)
 UIDS = range(61_000, 64_000)  # of nobody; each sandbox that root starts takes one
 COUNTED = re.compile(r"^Vm(?:RSS|Swap|PTE):\s*(\d+) kB", re.M)
+# What one kernel may use
+MEMORY = 2 << 30  # bytes, of a process and of all together
+PROCESSES = 64  # and threads
+CPU = 120  # seconds of a process
+FILE = 64 << 20  # bytes of a file, and of the home
 ENTRY = 4096  # bytes that a file takes beside its content
 MESSAGE = 8 << 20  # bytes of what a kernel may send at once
 WAITING = 16  # messages that wait to be read
@@ -88,20 +92,7 @@ class NoSandbox(Exception):
     """Submissions cannot be kept apart on this machine; the text says why."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What one kernel may use."""
-
-    memory: int = 2 << 30  # bytes, of a process and of all together
-    processes: int = 64  # and threads
-    cpu: int = 120  # seconds of a process
-    file: int = 64 << 20  # bytes of a file, and of the home
-
-
-LIMITS = Limits()
-
-
-def command(inner: list[str], folder: Path, limits: Limits = LIMITS) -> list[str]:
+def command(inner: list[str], folder: Path) -> list[str]:
     """Return the command that runs `inner` in a sandbox which may write in `folder`.
 
     `folder`, for the kernel's sockets, is called SOCKETS there; `inner` is what Python
@@ -118,7 +109,7 @@ def command(inner: list[str], folder: Path, limits: Limits = LIMITS) -> list[str
     words += ["--dir", "/proc", "--ro-bind-try", FROM_PROC, FROM_PROC, "--dev", "/dev"]
     words += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapped, it is memory unseen
     for place in ("/dev/shm", "/tmp", HOME):
-        words += ["--perms", "1777", "--size", str(limits.file), "--tmpfs", place]
+        words += ["--perms", "1777", "--size", str(FILE), "--tmpfs", place]
     words += _readable()
     words += [*_folders(SOCKETS, "0755"), "--bind", str(folder), str(SOCKETS)]
     words += ["--chdir", HOME]
@@ -126,10 +117,10 @@ def command(inner: list[str], folder: Path, limits: Limits = LIMITS) -> list[str
     for name, value in _environment().items():
         words += ["--setenv", name, value]
     uid = UIDS[int.from_bytes(os.urandom(4)) % len(UIDS)] if root else 0
-    numbers = [uid, limits.memory, limits.processes, limits.cpu, limits.file]
+    numbers = [uid, MEMORY, PROCESSES, CPU, FILE]
     enter = ["-I", "-S", "-c", ENTER, *map(str, numbers), refused_calls().hex()]
     python = str(_inside(PYTHON))
-    return [*_cgroup(limits), *words, "--", python, *enter, python, *inner]
+    return [*_cgroup(), *words, "--", python, *enter, python, *inner]
 
 
 def refused_calls() -> bytes:
@@ -163,13 +154,9 @@ def refused_calls() -> bytes:
 
 
 @cache
-def _cgroup(limits: Limits) -> tuple[str, ...]:
+def _cgroup() -> tuple[str, ...]:
     """Return the words that put a command into a cgroup of its own, if systemd can."""
-    most = {
-        "MemoryMax": limits.memory,
-        "MemorySwapMax": 0,
-        "TasksMax": 2 * limits.processes,
-    }
+    most = {"MemoryMax": MEMORY, "MemorySwapMax": 0, "TasksMax": 2 * PROCESSES}
     words = ["systemd-run", "--scope", "--quiet", "--collect"]
     words += ["--user"] if os.geteuid() else []
     words += [f"--property={name}={value}" for name, value in most.items()]
@@ -242,14 +229,14 @@ def _environment() -> dict[str, str]:
 
 
 def start_kernel(
-    folder: Path, timeout: float, arguments: list[str], limits: Limits = LIMITS
+    folder: Path, timeout: float, arguments: list[str]
 ) -> tuple[KernelManager, BlockingKernelClient, "Watch"]:
     """Start a kernel in a sandbox, its sockets in a new folder within `folder`."""
     place = Path(tempfile.mkdtemp(dir=folder))
     place.chmod(0o777)  # so that the kernel, another user, can make its sockets
     launch = ["-m", "ipykernel_launcher", "-f", str(SOCKETS / "k.json")]
     spec = KernelSpec(
-        argv=command([*launch, *arguments], place, limits),
+        argv=command([*launch, *arguments], place),
         language="python",
         display_name="sandbox",
         interrupt_mode="message",  # a signal would end bubblewrap itself
@@ -266,7 +253,7 @@ def start_kernel(
     ours.unlink()
     client = manager.client(context=_bounded_context())
     client.start_channels(stdin=False, hb=False, control=False)
-    watch = Watch(manager, place, limits)
+    watch = Watch(manager, place)
     try:
         client.wait_for_ready(timeout=timeout)
     except RuntimeError:
@@ -289,10 +276,10 @@ def _bounded_context() -> zmq.Context:
 class Watch(threading.Thread):
     """Ends a kernel whose processes hold too much together; `reason` then says what."""
 
-    def __init__(self, manager: KernelManager, folder: Path, limits: Limits):
+    def __init__(self, manager: KernelManager, folder: Path):
         super().__init__(daemon=True)
         self.process = psutil.Process(manager.provisioner.pid)
-        self.folder, self.limits, self.reason = folder, limits, None
+        self.folder, self.reason = folder, None
         self.start()
 
     def run(self) -> None:
@@ -308,7 +295,7 @@ class Watch(threading.Thread):
         inside = self.process.children(recursive=True)
         held = sum(memory_of(process.pid) for process in inside)
         files = sum(map(size_of, self.folder.rglob("*")))
-        return held > self.limits.memory or files > self.limits.file
+        return held > MEMORY or files > FILE
 
 
 def memory_of(process: int) -> int:

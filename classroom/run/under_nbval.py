@@ -1,11 +1,10 @@
-"""Run grafted notebooks under nbval, and write down what each of their cells did.
+"""Run a grafted notebook under nbval, and write down what each of its cells did.
 
 answers.py calls `main` in a process of its own.
 """
 
 import json
 import re
-from collections import defaultdict
 from pathlib import Path
 from typing import TextIO
 
@@ -17,6 +16,7 @@ from classroom.run.messages import KEPT
 from classroom.run.verdict import is_forgiven
 
 NBVAL_MEMORY = 1 << 30  # bytes that nbval may hold, outside of a sandbox
+SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
@@ -25,12 +25,12 @@ class Recorder:
 
     def __init__(self, events: TextIO) -> None:
         self.events = events
-        self.failed = defaultdict(set)  # exercises, by notebook
+        self.failed = set()  # exercises, or None for a cell of the chapter
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        place, failed = item.cell.metadata.minigrad, self.failed[item.path]
-        if None in failed or (place.role and place.exercise in failed):
+        place = item.cell.metadata.minigrad
+        if None in self.failed or (place.role and place.exercise in self.failed):
             pytest.skip("its exercise has failed already")
         item.parent.kernel.place = place
         if place.role in ("answer", "extra"):
@@ -46,13 +46,13 @@ class Recorder:
         kernel = item.parent.kernel
         stopped = kernel.stopped if kernel else None
         event = _what_happened(item, call.excinfo, stopped)
-        event |= {**item.cell.metadata.minigrad, "notebook": item.path.stem}
+        event |= item.cell.metadata.minigrad
         self.events.write(json.dumps(event) + "\n")
         self.events.flush()
         if event["failed"] and not is_forgiven(event):
-            self.failed[item.path].add(event["exercise"])
+            self.failed.add(event["exercise"])
             if kernel:
-                kernel.forget(event["exercise"], kernel.is_spoilt_by(event))
+                kernel.forget(event)
 
 
 def _what_happened(item, excinfo, stopped):
@@ -108,18 +108,17 @@ def bound_memory(most: int) -> None:
 
 
 def main(
-    notebooks: Path,
+    place: Path,
     events: Path,
     folder: Path,
     timeout: float,
     total: float,
-    sanitizer: Path,
     sandboxed: bool,
 ) -> int:
-    """Run all in the folder `notebooks`, for seconds: `timeout` a cell, `total` each.
+    """Run the notebook in a folder, for seconds: `timeout` a cell, `total` all of it.
 
-    Each has a kernel of its own, which works in `folder`, or in a sandbox whose sockets
-    are made in `folder`. The file `events` gets one JSON object per line.
+    Its kernel works in `folder`, or in a sandbox whose sockets are made in `folder`.
+    The file `events` gets one JSON object per line.
     Returns pytest's exit code.
     """
     if sandboxed:
@@ -130,7 +129,7 @@ def main(
     options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with"]
     plugins = ["-p", "nbval.plugin", "-p", "no:cacheprovider", "-s", "--color=no"]
     plugins += ["--continue-on-collection-errors"]  # only Ctrl-C is an interrupt
-    settings = notebooks / "empty.ini"  # no settings
+    settings = place / "empty.ini"  # no settings
     with settings.open("w"), events.open("w", encoding="utf-8") as file:
-        words = [*plugins, *options, sanitizer, "-c", settings, notebooks]
+        words = [*plugins, *options, SANITIZER, "-c", settings, place]
         return pytest.main(list(map(str, words)), plugins=[Recorder(file)])

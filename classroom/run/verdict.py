@@ -6,7 +6,6 @@ no more than what is told.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +27,10 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """How one exercise went: a key of WORDS, what to tell, the traceback."""
+    """How one exercise went: a key of WORDS, and what to tell."""
 
     status: str
     message: str = ""
-    detail: str = ""
 
 
 BLANK = Result("blank")
@@ -60,31 +58,23 @@ def is_forgiven(event: dict[str, Any]) -> bool:
     return event["role"] == "extra" and event["failed"] not in STOPPED
 
 
-STOPPED: dict[str, Callable[[float], tuple[str, str]]] = {
-    "Slow": lambda timeout: (
-        "slow",
-        f"A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
-    ),
-    "Late": lambda timeout: (
-        "slow",
-        f"It was not run: all cells before it took {ALL_CELLS * timeout:g} s together, "
-        "more than a whole notebook may take.",
-    ),
-    "Died": lambda timeout: (
-        "died",
-        "Python itself came to an end in this answer: by exit(), or by something that "
-        "ends the process. Take it out; a cell needs no exit().",
-    ),
-    "Memory": lambda timeout: (
-        "error",
-        "It used more memory than there is for one notebook, and was stopped.",
-    ),
-    "Flood": lambda timeout: (
-        "error",
-        "It printed more than 1,000,000 characters and was stopped. "
-        "Is there a print in a loop?",
-    ),
+STATUSES = {"Slow": "slow", "Late": "slow", "Died": "died"}
+STOPPED = {
+    "Slow": "A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
+    "Late": "It was not run: all cells before it took {total:g} s together, more than "
+    "a whole notebook may take.",
+    "Died": "Python itself came to an end in this answer: by exit(), or by something "
+    "that ends the process. Take it out; a cell needs no exit().",
+    "Memory": "It used more memory than there is for one notebook, and was stopped.",
+    "Flood": "It printed more than 1,000,000 characters and was stopped. Is there a "
+    "print in a loop?",
 }
+
+
+def stopped(why: str, timeout: float, place: str = "") -> Result:
+    """The result of an exercise whose cell was stopped, for a reason of STOPPED."""
+    told = STOPPED[why].format(timeout=timeout, total=ALL_CELLS * timeout)
+    return Result(STATUSES.get(why, "error"), told + place)
 
 
 STILL_BLANK = (
@@ -102,26 +92,25 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     if kind == "_IncompleteInputError":  # Python 3.13's, where a bracket stays open
         kind = "SyntaxError"
     text = ANSI.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
-    detail = ANSI.sub("", event.get("traceback", ""))
+    place = _where(ANSI.sub("", event.get("traceback", "")))
     if event["failed"] in STOPPED:
-        status, message = STOPPED[event["failed"]](timeout)
-        return Result(status, message + _where(detail), detail)
+        return stopped(event["failed"], timeout, place)
     if kind == "NotFilledIn" or (
         kind == "NotImplementedError" and "fill this in" in text
     ):
-        return Result("blank", STILL_BLANK, detail)
+        return Result("blank", STILL_BLANK)
     if role == "hidden":
         return Result("wrong", OTHER_INPUTS)
     if event["failed"] == "differs":
         return Result("wrong", _difference(event["got"], event["expected"]))
     if not role:
         what = f"exercise {name}'s own" if event["exercise"] else "the chapter's own"
-        return Result("error", f"A cell of {what} stopped with {kind}: {text}", detail)
+        return Result("error", f"A cell of {what} stopped with {kind}: {text}")
     if kind in ("WrongAnswer", "AssertionError") and role == "check":
-        return Result("wrong", text or "The check is not satisfied.", detail)
+        return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."
-    return Result("error", told + _where(detail), detail)
+    return Result("error", told + place)
 
 
 def _where(traceback: str) -> str:

@@ -7,16 +7,15 @@ together up to a limit, so that no name in it can point outside and no zip bomb 
 import io
 import re
 import stat
-import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
+from zipfile import ZipFile, ZipInfo
 
 FILE_LIMIT = 20 << 20  # bytes of one notebook, or of a zip within a zip
-ZIP_LIMIT = 2 << 30  # bytes of a zip that lies in the folder, or that was named
 TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
 ENTRIES = 20_000  # names in one zip
 DEPTH = 4  # zips within zips
@@ -62,7 +61,7 @@ class Place:
 class Entry:
     """One entry of a zip, with the parts of its name that lead into the zip."""
 
-    member: zipfile.ZipInfo
+    member: ZipInfo
     parts: Parts
     is_folder: bool
     outside: bool
@@ -80,7 +79,7 @@ class Found:
     @property
     def name(self) -> str:
         """Its path among the submissions, with what cannot be printed escaped."""
-        return short(printable("/".join(self.parts)), NAME)
+        return shown("/".join(self.parts))
 
 
 def printable(text: str) -> str:
@@ -93,6 +92,11 @@ def short(text: str, most: int) -> str:
     """Return a text with its middle left out if it is longer than `most`."""
     half = most // 2
     return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
+
+
+def shown(text: str, most: int = NAME) -> str:
+    """Return what was handed in as it can be shown, and no more than `most` of it."""
+    return short(printable(text), most)
 
 
 # --- files and zips ----------------------------------------------------------------
@@ -118,11 +122,11 @@ class Reader:
         """Yield what a zip of many students has of one of them."""
         depth = len(place.inside)
         with Path(place.path).open("rb") as file:
-            archive = zipfile.ZipFile(file)
+            archive = ZipFile(file)
             for entry in entries(archive):
                 if list(entry.parts[:depth]) == place.inside:
-                    parts, when = entry.parts[depth - 1 :], _when(entry.member)
-                    yield from self.entry(archive, entry, parts, 1, when)
+                    inside = self.entry(archive, entry, entry.parts[depth - 1 :], 1)
+                    yield from dated(inside, _when(entry.member))
 
     def at(self, path: Path, parts: Parts, clone: bool | None) -> Iterator[Found]:
         """Yield the notebooks at `path`; links are not followed.
@@ -144,43 +148,30 @@ class Reader:
             yield Found(parts, problem=NO_NOTEBOOK)
         else:
             when = None if clone else datetime.fromtimestamp(about.st_mtime)
-            yield from self.file(path, parts, when)
+            yield from dated(self.file(path, parts), when)
 
-    def file(self, path: Path, parts: Parts, when: datetime | None) -> Iterator[Found]:
+    def file(self, path: Path, parts: Parts) -> Iterator[Found]:
         """Yield a notebook that lies in a folder, or those of a zip."""
-        zipped = path.name.lower().endswith(".zip")
-        size, limit = path.stat().st_size, ZIP_LIMIT if zipped else FILE_LIMIT
-        if size > limit:
-            problem = f"it has {size >> 20:,} MB, over {limit >> 20:,} MB"
-            yield Found(parts, problem=problem)
-            return
         with path.open("rb") as file:
-            if zipped:
-                yield from self.zip(file, parts, 1, when)
+            if is_zip(path.name):
+                yield from self.zip(file, parts, 1)
             else:
-                yield self.read(file, parts, when)
+                yield self.read(file, parts)
 
-    def zip(
-        self, file: BinaryIO, parts: Parts, depth: int, when: datetime | None
-    ) -> Iterator[Found]:
+    def zip(self, file: BinaryIO, parts: Parts, depth: int) -> Iterator[Found]:
         """Yield the notebooks in a zip, and in the zips in it."""
         try:
-            archive = zipfile.ZipFile(file)
+            archive = ZipFile(file)
             inside = entries(archive)
         except Exception as error:
             problem = f"it is not a zip that can be read: {error}"
             yield Found(parts, problem=problem)
             return
         for entry in inside:
-            yield from self.entry(archive, entry, (*parts, *entry.parts), depth, when)
+            yield from self.entry(archive, entry, (*parts, *entry.parts), depth)
 
     def entry(
-        self,
-        archive: zipfile.ZipFile,
-        entry: Entry,
-        parts: Parts,
-        depth: int,
-        when: datetime | None,
+        self, archive: ZipFile, entry: Entry, parts: Parts, depth: int
     ) -> Iterator[Found]:
         """Yield what one entry of a zip has."""
         if any(map(ignored, entry.parts)):
@@ -196,42 +187,42 @@ class Reader:
         elif stat.S_ISLNK(entry.member.external_attr >> 16):
             yield Found(parts, problem=LINK)
         else:
-            yield from self.unpacked(archive, entry.member, parts, depth, when)
+            yield from self.unpacked(archive, entry.member, parts, depth)
 
     def unpacked(
-        self,
-        archive: zipfile.ZipFile,
-        member: zipfile.ZipInfo,
-        parts: Parts,
-        depth: int,
-        when: datetime | None,
+        self, archive: ZipFile, member: ZipInfo, parts: Parts, depth: int
     ) -> Iterator[Found]:
         """Yield a notebook, or those of an inner zip."""
         try:
             with archive.open(member) as file:
-                found = self.read(file, parts, when)
+                found = self.read(file, parts)
         except Exception as error:  # zlib, lzma, bz2 and zipfile have one each, or more
-            yield Found(parts, problem=why_not("unpacked", error))
-            return
-        zipped = parts[-1].lower().endswith(".zip") and not found.problem
-        if zipped and depth >= DEPTH:
-            yield Found(parts, problem=f"zips lie within zips, more than {DEPTH} deep")
-        elif zipped:
-            yield from self.zip(io.BytesIO(found.data), parts, depth + 1, when)
-        else:
+            found = Found(parts, problem=why_not("unpacked", error))
+        if found.problem or not is_zip(parts[-1]):
             yield found
+        elif depth >= DEPTH:
+            yield Found(parts, problem=f"zips lie within zips, more than {DEPTH} deep")
+        else:
+            yield from self.zip(io.BytesIO(found.data), parts, depth + 1)
 
-    def read(self, file: BinaryIO, parts: Parts, when: datetime | None) -> Found:
+    def read(self, file: BinaryIO, parts: Parts) -> Found:
         """Return a file's bytes, reading no more of them than may be."""
         most = max(0, min(FILE_LIMIT, self.left))
         data = file.read(most + 1)
         self.left -= len(data)
         if len(data) <= most:
-            return Found(parts, data, when)
+            return Found(parts, data)
         over = f"it has over {FILE_LIMIT >> 20} MB"
         if most < FILE_LIMIT:
             over = f"not read: all together is more than {TOTAL_LIMIT >> 20} MB"
         return Found(parts, problem=over)
+
+
+def dated(found: Iterator[Found], when: datetime | None) -> Iterator[Found]:
+    """Yield what is found, with the time of what it lies in."""
+    for each in found:
+        each.when = when
+        yield each
 
 
 def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
@@ -242,65 +233,43 @@ def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
         yield Found(parts, problem=why_not("read", error))
 
 
-def entries(archive: zipfile.ZipFile) -> list[Entry]:
+def entries(archive: ZipFile) -> list[Entry]:
     """Return what a zip lists; raise ValueError if it is not whole, or too much."""
     members = archive.infolist()
     if members and min(member.header_offset for member in members):
         raise ValueError("it does not begin with its first entry: is it complete?")
     if len(members) > ENTRIES:
         raise ValueError(f"it has {len(members):,} entries, over {ENTRIES:,}")
-    older = [name for name in map(_older, members) if name is not None]
-    unicode = all(_decoded(name, "utf-8") is not None for name in older)
-    return [_entry(member, unicode) for member in members]
+    older = [m.orig_filename for m in members if not m.flag_bits & UTF_8]
+    letters = letters_of("\n".join(older).encode("cp437"))
+    return [_entry(member, letters) for member in members]
 
 
-def _entry(member: zipfile.ZipInfo, unicode: bool) -> Entry:
-    older = _older(member)
-    if older is None:
-        names = member.filename.replace("\\", "/").split("/")
-    else:  # none of these letters has a / or \ in it
-        names = older.replace(b"\\", b"/").split(b"/")
-        names = [_read_older(name, unicode) for name in names]
+def _entry(member: ZipInfo, letters: str) -> Entry:
+    name = member.orig_filename
+    if not member.flag_bits & UTF_8:
+        name = name.encode("cp437").decode(letters)
+    names = name.replace("\\", "/").split("/")
     outside = ".." in names or (not names[0] and len(names) > 1)
     parts = tuple(name for name in names if name not in ("", ".", ".."))
     return Entry(member, parts, not names[-1], outside)
 
 
-def _older(member: zipfile.ZipInfo) -> bytes | None:
-    """The bytes of a name that is not known to be in Unicode; None of any other."""
-    with suppress(UnicodeError):
-        return None if member.flag_bits & UTF_8 else member.filename.encode("cp437")
-    return None
+def letters_of(names: bytes) -> str:
+    """Return the encoding of names that are not said to be in Unicode.
 
-
-def _read_older(name: bytes, unicode: bool) -> str:
-    """What a folder's or file's name means, which may be in letters of any country.
-
-    Windows writes Korean as cp949, which has more syllables than euc-kr. A syllable of
-    two bytes may look like an accented letter in UTF-8, unless `unicode`, as all names
-    in the zip may be.
+    Windows writes Korean as cp949, in which a European name is valid, too; but Hangul
+    then stands within words of other letters.
     """
-    utf_8, cp949 = _decoded(name, "utf-8"), _decoded(name, "cp949")
-    if utf_8 is not None and (unicode or max(utf_8) > "\u0240" or utf_8.isascii()):
-        return utf_8
-    korean = _decoded(name, "euc-kr")
-    if korean is None and cp949 is not None and _in_own_words(cp949):
-        korean = cp949
-    return korean if korean is not None else name.decode("cp437")
-
-
-def _decoded(name: bytes, letters: str) -> str | None:
     with suppress(UnicodeError):
-        return name.decode(letters)
-    return None
-
-
-def _in_own_words(text: str) -> bool:
-    """Whether Hangul stands in words of its own, unlike in a misread European name."""
-    words = re.findall(r"[^\W\d_]+", text)
-    hangul = [sum("가" <= letter <= "힣" for letter in word) for word in words]
-    own = sum(n for n, word in zip(hangul, words) if n == len(word))
-    return own > sum(hangul) - own
+        names.decode("utf-8")
+        return "utf-8"
+    with suppress(UnicodeError):
+        text = names.decode("cp949")
+        own = re.findall(r"(?<![^\W\d_])[가-힣]+(?![^\W\d_])", text)
+        if 2 * len("".join(own)) > len(re.findall("[가-힣]", text)):
+            return "cp949"
+    return "cp437"
 
 
 def is_handed_in(name: str) -> bool:
@@ -308,12 +277,17 @@ def is_handed_in(name: str) -> bool:
     return name.lower().endswith((".ipynb", ".zip"))
 
 
+def is_zip(name: str) -> bool:
+    """Whether a file's name is that of a zip."""
+    return name.lower().endswith(".zip")
+
+
 def ignored(name: str) -> bool:
     """Whether nothing that is called so is anybody's work."""
     return name in IGNORED or name.startswith("._")
 
 
-def _when(member: zipfile.ZipInfo) -> datetime | None:
+def _when(member: ZipInfo) -> datetime | None:
     try:
         return datetime(*member.date_time)
     except ValueError:

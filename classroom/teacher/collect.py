@@ -25,14 +25,13 @@ from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter
 from classroom.teacher.archives import (
     CLONE,
-    NAME,
     OWN,
     Parts,
     Place,
     ignored,
     is_handed_in,
     printable,
-    short,
+    shown,
 )
 from classroom.teacher.reading import MEMORY, SECONDS, HandIn
 
@@ -82,7 +81,7 @@ def submissions(path: Path, chapters: list[Chapter]) -> list[Submission]:
     by_student: dict[tuple[str, str], list[Place]] = defaultdict(list)
     for place in places(path):
         who = owner(place.name)
-        by_student[short(who.name, NAME), short(who.id, NAME)].append(place)
+        by_student[shown(who.name), shown(who.id)].append(place)
     slugs, students = [chapter.slug for chapter in chapters], sorted(by_student)
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # they wait for processes
         found = list(pool.map(lambda who: read(who, by_student[who], slugs), students))
@@ -104,9 +103,7 @@ def owner(name: str) -> Owner:
             when = datetime.strptime(match[3], "%Y-%m-%d-%H-%M-%S")
             who, whole = map(printable, (match[2], match[1]))
             return Owner(who, whole, False, "Blackboard", when)
-    for ending in (".zip", ".ipynb"):
-        name = name.removesuffix(ending)
-    return Owner(printable(name))
+    return Owner(printable(name.removesuffix(".zip").removesuffix(".ipynb")))
 
 
 # --- where it lies -----------------------------------------------------------------
@@ -168,7 +165,7 @@ def in_zip(path: Path) -> list[Place]:
     lines, why = in_a_process({"zip": str(path)})
     why = "".join(line["problem"] for line in lines if "problem" in line) or why
     if why:
-        raise Unreadable(f"{path.name}: {short(printable(why), NAME)}")
+        raise Unreadable(f"{path.name}: {shown(why)}")
     listed = [(tuple(line["parts"]), line["folder"]) for line in lines]
     listed = [(p, folder) for p, folder in listed if p and not any(map(ignored, p))]
     around = folder_around([parts for parts, folder in listed if not folder])
@@ -205,7 +202,7 @@ def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Submiss
     job = {"chapters": slugs, "places": list(map(asdict, places))}
     lines, why = in_a_process(job)
     one = Submission(*who, places[0].platform)
-    one.hand_ins = [HandIn.from_json(n["hand_in"]) for n in lines if "hand_in" in n]
+    one.hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
     one.problems = [line["note"] for line in lines if "note" in line]
     one.problems += [f"not all of it could be read: {why}"] if why else []
     return one
@@ -236,4 +233,4 @@ def forget_downloads(found: list[Submission]) -> None:
     times = [each.when for each in dated]
     if len(moodle) > 1 and dated and max(times) - min(times) <= DOWNLOAD:
         for each in dated:
-            each.when, each.clock = None, ALIKE
+            each.at, each.clock = "", ALIKE

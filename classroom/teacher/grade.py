@@ -20,18 +20,14 @@ from rich.text import Text
 
 from classroom.notebook.files import Unreadable, write_whole
 from classroom.notebook.pristine import Chapter, all_chapters
+from classroom.run import sandbox
 from classroom.run.sandbox import NoSandbox
 from classroom.run.verdict import BLANK, Result
-from classroom.teacher.cluster import workers
 from classroom.teacher.collect import submissions
 from classroom.teacher.hand_ins import leave_out, read_students, what_counts
 from classroom.teacher.hidden_checks import pristine
 from classroom.teacher.report import Student, write_report
-from classroom.teacher.tasks import (
-    Ledger,
-    key_of,
-    run_tasks,
-)
+from classroom.teacher.tasks import Ledger, key_of, run_tasks
 
 CLASS = "handed_in.json"  # in the report's folder
 UNGRADED = Result("ungraded")
@@ -51,8 +47,6 @@ class Order:
     seed: str | None = None
     timeout: float = 20
     unsafe: bool = False
-    scheduler: str | None = None
-    tls: tuple[tuple[str, str], ...] = ()
 
 
 def grade_command(order: Order) -> int:
@@ -85,9 +79,7 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     chapters = chosen_chapters(order.chapters)
     students = read_students(submissions(order.path, chapters), moment(order.deadline))
     if not students:
-        raise Unreadable(
-            f"There is no student's folder, zip or notebook in {order.path}."
-        )
+        raise Unreadable(f"There is no student's folder, zip or file in {order.path}.")
     make_room(order)
     begun = {slug for student in students for slug in student.hand_ins}
     chapters = [chapter for chapter in chapters if chapter.slug in begun]
@@ -96,13 +88,13 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     students, chapters = join_report(order.out, students, chapters)
     leave_out(students, chapters)
     seed = kept_seed(order.out / "seed.txt", order.seed)
-    safe = not order.unsafe
-    settings = seed, order.timeout, safe
-    with workers(order.scheduler, dict(order.tls), safe) as run:
-        hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
-        tasks = {key_of(h, settings): h for h in hand_ins}
-        ledger = Ledger(order.out / "graded.jsonl")
-        hindered = run_tasks(run, tasks, ledger, settings, console)
+    settings = seed, order.timeout, not order.unsafe
+    if not order.unsafe:
+        require_sandbox()
+    hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
+    tasks = {key_of(h, settings): h for h in hand_ins}
+    ledger = Ledger(order.out / "graded.jsonl")
+    hindered = run_tasks(tasks, ledger, settings, console)
     keep_class(order.out, students, chapters)
     for student in students:
         for hand_in in student.hand_ins.values():
@@ -117,6 +109,17 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
     for problem, count in Counter(hindered.values()).items():
         console.print(Text(f"{count} not graded: {problem}"), soft_wrap=True)
     return students, len(hindered)
+
+
+def require_sandbox() -> None:
+    """Raise NoSandbox, with what may be done about it, unless a sandbox holds here."""
+    try:
+        sandbox.require()
+    except NoSandbox as problem:
+        raise NoSandbox(
+            f"Submissions would run without a sandbox: {problem}. To run them "
+            "nevertheless, with your rights and your files, give --unsafe."
+        ) from None
 
 
 def moment(deadline: str | None) -> datetime | None:

@@ -54,11 +54,9 @@ def keep_best(student: Student, hand_in: HandIn) -> None:
     The latest counts that was on time. One of solutions/, which may be ours, comes
     last, and one without answers before it.
     """
-    other = student.hand_ins.get(hand_in.chapter)
-    best = hand_in
+    best, other = hand_in, student.hand_ins.get(hand_in.chapter)
     if other:
-        best = max((hand_in, other), key=rank)
-        worse = other if best is hand_in else hand_in
+        worse, best = sorted((hand_in, other), key=rank)
         ours = among_solutions(worse) and not among_solutions(best)
         if worse.answers and best.answers != worse.answers and not ours:
             on_time = worse.late and not best.late

@@ -5,8 +5,6 @@ for each thing that it found. What is too slow or too large ends this process, a
 nobody else.
 """
 
-import ast
-import hashlib
 import json
 import sys
 import zipfile
@@ -19,24 +17,9 @@ from typing import Any
 from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, as_table, parse_notebook
-from classroom.notebook.pristine import Chapter, chapter_of, is_lesson, make_label
-from classroom.notebook.source_code import code_lines
-from classroom.teacher.archives import (
-    CLONE,
-    EMPTY,
-    NAME,
-    NOTHING,
-    OWN,
-    TEXT,
-    UNDATED,
-    Found,
-    Place,
-    Reader,
-    entries,
-    printable,
-    short,
-    why_not,
-)
+from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+from classroom.teacher import archives
+from classroom.teacher.archives import Found, Place
 
 SECONDS = 10  # of a processor, for all that one student has handed in
 MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
@@ -51,21 +34,15 @@ class HandIn:
     chapter: str
     file: str
     answers: dict[str, list[str]]
-    when: datetime | None = None
+    at: str = ""  # when it was handed in, as ISO has it; "" if nobody knows
     clock: str = ""  # who says when, or why nobody knows
     late: bool = False
     notes: list[str] = field(default_factory=list)
-    essences: dict[str, str] = field(default_factory=dict)  # by exercise
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as `json.dumps` takes it."""
-        return {**asdict(self), "when": self.when and self.when.isoformat()}
-
-    @classmethod
-    def from_json(cls, made: dict[str, Any]) -> "HandIn":
-        """Return what `as_json` was made from."""
-        when = made["when"] and datetime.fromisoformat(made["when"])
-        return cls(**{**made, "when": when})
+    @property
+    def when(self) -> datetime | None:
+        """When it was handed in, if anybody knows."""
+        return datetime.fromisoformat(self.at) if self.at else None
 
 
 # --- notebooks ---------------------------------------------------------------------
@@ -81,7 +58,7 @@ class IsNothing(Unreadable):
 
 def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
     """Yield a student's notebooks, and then what is to be said of all the rest."""
-    reader, graded, room = Reader(), False, ANSWERS
+    reader, graded, room = archives.Reader(), False, ANSWERS
     told = {Unreadable: [], IsAnother: [], IsNothing: []}
     for place in places:
         for found in reader.place(place):
@@ -91,7 +68,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
                 if room < 0:
                     raise Unreadable(f"with it, answers have over {ANSWERS:,} letters")
             except Unreadable as error:
-                said = f"{found.name}: {short(printable(str(error)), TEXT)}"
+                said = f"{found.name}: {archives.shown(str(error), archives.TEXT)}"
                 told[type(error)].append(said)
                 continue
             graded = True
@@ -99,7 +76,8 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
     problems, others, nothing = told.values()
     problems += [] if graded else others
     if not (graded or problems):
-        problems = nothing[:3] or [f"{short(printable(places[0].name), NAME)}: {EMPTY}"]
+        empty = f"{archives.shown(places[0].name)}: {archives.EMPTY}"
+        problems = nothing[:3] or [empty]
     yield from problems[:TOLD]
     if len(problems) > TOLD:
         yield f"and {len(problems) - TOLD:,} more things that cannot be read"
@@ -108,7 +86,8 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
 def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one file that was found; raise Unreadable."""
     if found.problem:
-        raise (IsNothing if found.problem in NOTHING else Unreadable)(found.problem)
+        kind = IsNothing if found.problem in archives.NOTHING else Unreadable
+        raise kind(found.problem)
     try:
         hand_in = read_hand_in(found.name, found.data, chapters)
     except Unreadable:
@@ -117,12 +96,12 @@ def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
     hand_in.late, hand_in.clock = place.late, place.clock
-    if place.when == OWN:
-        hand_in.when = found.when
-        without = UNDATED if place.inside else CLONE
+    if place.when == archives.OWN:
+        hand_in.at = found.when.isoformat() if found.when else ""
+        without = archives.UNDATED if place.inside else archives.CLONE
         hand_in.clock = place.clock if found.when else without
-    elif place.when:
-        hand_in.when = datetime.fromisoformat(place.when)
+    else:
+        hand_in.at = place.when
     return hand_in
 
 
@@ -136,31 +115,13 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
         raise IsAnother("it is a lesson; what is graded stands in exercises/")
     learner = Learner(notebook, chapter)
     hand_in = HandIn(chapter.slug, name, learner.answers())
-    hand_in.essences = {n: essence("\n".join(c)) for n, c in hand_in.answers.items()}
     kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
     if kernel != "python":
-        written = short(printable(str(kernel)), NAME)
+        written = archives.shown(str(kernel))
         hand_in.notes.append(f"it was written for {written}; it is run by Python 3")
     for exercise, place in learner.astray().items():
         hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
-    missing = [
-        exercise
-        for exercise in chapter.exercises
-        if make_label("check", exercise) not in learner.labels
-    ]
-    if missing:
-        what = ", ".join(missing)
-        hand_in.notes.append(f"the check of {what} is not in it; ours was used")
     return hand_in
-
-
-def essence(source: str) -> str:
-    """Return a hash of what is left of an answer without its comments and layout."""
-    try:
-        left = ast.dump(ast.parse(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        left = "\n".join(line.strip() for line in code_lines(source))
-    return hashlib.sha256(left.encode()).hexdigest()
 
 
 # --- the process -------------------------------------------------------------------
@@ -181,16 +142,16 @@ def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if "zip" in job:
         try:
             with zipfile.ZipFile(job["zip"]) as archive:
-                for entry in entries(archive):
+                for entry in archives.entries(archive):
                     yield {"parts": entry.parts, "folder": entry.is_folder}
         except Exception as error:
-            yield {"problem": why_not("read", error)}
+            yield {"problem": archives.why_not("read", error)}
         return
     pristine = ROOT / "classroom" / "pristine"
     chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
     for found in read_places([Place(**each) for each in job["places"]], chapters):
         note = isinstance(found, str)
-        yield {"note": found} if note else {"hand_in": found.as_json()}
+        yield {"note": found} if note else {"hand_in": asdict(found)}
 
 
 def main() -> None:

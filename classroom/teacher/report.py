@@ -5,20 +5,17 @@ A student's page says what was wrong, on which input, and which hint to read; no
 in it comes from a hidden check but that there was one.
 """
 
-import base64
 import csv
 import hashlib
-import io
 import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from matplotlib.figure import Figure
 
 from classroom import ROOT
 from classroom.notebook.pristine import Chapter, Exercise
@@ -26,10 +23,8 @@ from classroom.run.verdict import WORDS, Result
 from classroom.teacher.reading import HandIn
 
 TEMPLATES = ROOT / "classroom" / "templates"
-PASSED, TRIED, UNTOUCHED = "#4c8f5b", "#d98c5f", "#d0d4da"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
-NOT_COMPARED = "passed", "blank", "ungraded"
 
 
 @dataclass
@@ -57,14 +52,14 @@ class Student:
 
     def as_json(self) -> dict[str, Any]:
         """Return what was handed in as `json.dumps` takes it, without the results."""
-        hand_ins = {slug: h.as_json() for slug, h in self.hand_ins.items()}
+        hand_ins = {slug: asdict(h) for slug, h in self.hand_ins.items()}
         about = {"name": self.name, "id": self.id, "notes": self.notes}
         return {**about, "hand_ins": hand_ins}
 
     @classmethod
     def from_json(cls, made: dict[str, Any]) -> "Student":
         """Return what `as_json` was made from."""
-        hand_ins = {n: HandIn.from_json(each) for n, each in made["hand_ins"].items()}
+        hand_ins = {n: HandIn(**each) for n, each in made["hand_ins"].items()}
         return cls(**{**made, "hand_ins": hand_ins})
 
     def remarks(self) -> list[str]:
@@ -85,19 +80,12 @@ class Course:
     def exercises(self) -> dict[str, Exercise]:
         return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
 
-    def points(self, name: str) -> int:
-        """The points of an exercise; building exercises carry none."""
-        for chapter in self.chapters:
-            if name in chapter.exercises:
-                return chapter.about["exercises"].get(name, {}).get("points", 0)
-        raise KeyError(name)
-
     def earned(self, student: Student, name: str) -> int | None:
         """The points that a student has for an exercise; None if it is not graded."""
         found = student.results.get(name)
         if found and found.status == "ungraded":
             return None
-        return self.points(name) if found and found.status == "passed" else 0
+        return self.exercises[name].points if found and found.status == "passed" else 0
 
     def total(self, student: Student) -> int | None:
         """The points that a student has for all of them; None if one is not graded."""
@@ -106,7 +94,7 @@ class Course:
 
     @property
     def most(self) -> int:
-        return sum(map(self.points, self.exercises))
+        return sum(exercise.points for exercise in self.exercises.values())
 
 
 def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
@@ -123,11 +111,12 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         old.unlink()
     page = templates.get_template("student.html")
     for student in students:
-        text = page.render(student=student, course=course, words=WORDS, hint=hint)
+        text = page.render(student=student, course=course, words=WORDS)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     about = {"students": students, "course": course, "words": WORDS}
-    about |= {"tallies": tallies(students, course), "plot": plot(students, course)}
-    about |= {"wrong": frequent(students), "shared": shared(students)}
+    about |= {"tallies": tallies(students, course)}
+    about |= {"spread": Counter(map(course.total, students))}
+    about |= {"wrong": frequent(students)}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
@@ -153,7 +142,7 @@ def write_csv(path: Path, students: list[Student], course: Course) -> None:
 def cell(student: Student, name: str, course: Course) -> int | str | None:
     """Return what stands in the sheet for one exercise; nothing if it is not graded."""
     found = student.results.get(name)
-    if course.points(name):
+    if course.exercises[name].points:
         return course.earned(student, name)
     return WORDS[found.status][0] if found else ""
 
@@ -183,7 +172,7 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
                 name: {
                     "status": result.status,
                     "points": course.earned(student, name),
-                    "of": course.points(name),
+                    "of": course.exercises[name].points,
                     "message": result.message,
                 }
                 for name, result in student.results.items()
@@ -217,55 +206,6 @@ def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
     return {name: found[name].most_common(most) for name in sorted(found, key=number)}
 
 
-def shared(students: list[Student]) -> list[tuple[str, list[Student], str]]:
-    """Return which students have the same wrong answer, as Python reads it, to what."""
-    found: dict[tuple, list[Student]] = defaultdict(list)
-    texts = {}
-    for student in students:
-        for hand_in in student.hand_ins.values():
-            for name, cells in hand_in.answers.items():
-                if student.results[name].status not in NOT_COMPARED:
-                    key = name, hand_in.essences[name]
-                    found[key].append(student)
-                    texts[key] = "\n".join(cells)
-    groups = [(k[0], who, texts[k]) for k, who in found.items() if len(who) > 1]
-    return sorted(groups, key=lambda group: (number(group[0]), group[1][0].name))
-
-
 def number(name: str) -> tuple[int, ...]:
     """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
     return tuple(map(int, name.split(".")))
-
-
-def hint(exercise: Exercise, result: Result) -> str:
-    """Return where a student may look next."""
-    if result.status in NOT_COMPARED or not exercise.hints:
-        return ""
-    return f"Hint 1 of exercise {exercise.name} stands folded below its text."
-
-
-def plot(students: list[Student], course: Course) -> str:
-    """Draw how each exercise went, and how the points are spread, as a data URI."""
-    found, names = tallies(students, course), list(course.exercises)
-    figure = Figure(figsize=(10, 1.9 + 0.24 * len(names)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
-    passed = [found[name]["passed"] for name in names]
-    blank = [found[name]["blank"] for name in names]
-    none = [found[name]["ungraded"] for name in names]
-    tried = [found[n].total() - sum(b) for n, *b in zip(names, passed, blank, none)]
-    start = [0] * len(names)
-    kinds = ("passed", passed, PASSED), ("wrong or stopped", tried, TRIED)
-    for label, counts, color in (*kinds, ("not filled in", blank, UNTOUCHED)):
-        left.barh(names, counts, left=start, color=color, label=label)
-        start = [a + b for a, b in zip(start, counts)]
-    left.invert_yaxis()
-    left.set(xlabel="students", ylabel="exercise", title="How each exercise went")
-    figure.legend(loc="outside lower left", ncols=3, fontsize="small", frameon=False)
-    totals = [course.total(student) for student in students]
-    totals = [points for points in totals if points is not None]
-    bins = [k - 0.5 for k in range(course.most + 2)]
-    right.hist(totals, bins=bins, color=PASSED, edgecolor="white")
-    right.set(xlabel=f"points, of {course.most}", ylabel="students", title="Points")
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()

@@ -6,7 +6,7 @@ So what one submission does costs nobody else anything.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from multiprocessing.pool import ThreadPool
@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
-from classroom.notebook.files import write_whole
+from classroom.notebook.files import digest_of, write_whole
 from classroom.notebook.graft import graft
-from classroom.run.answers import run_notebooks
-from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result
+from classroom.run.answers import run_notebook
+from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
 
@@ -48,13 +48,11 @@ def grade_answers(
     chapter = pristine(slug)
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
     folder = None if safe else ROOT / "exercises"
-    (events,), said = run_notebooks([graft(chapter, answers, hidden)], timeout, folder)
+    events, said = run_notebook(graft(chapter, answers, hidden), timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
     second: dict[str, Result] = {}
-    if any(
-        verdict.status in WORDY and not verdict.message for verdict in first.values()
-    ):
-        (events,), said = run_notebooks([graft(chapter, answers)], timeout, folder)
+    if any(found.status in WORDY and not found.message for found in first.values()):
+        events, said = run_notebook(graft(chapter, answers), timeout, folder)
         second = {n: judged(n, events, timeout, said, "check") for n in answers}
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
     for name, verdict in first.items():
@@ -72,9 +70,9 @@ def judged(
     """
     found = result(name, events, timeout, said, last)
     here = [e["failed"] for e in events if e["exercise"] in (name, None)]
-    stopped = [failed for failed in here if failed in STOPPED]
-    if found.status != "passed" and stopped:
-        return Result(*STOPPED[stopped[0]](timeout))
+    reasons = [failed for failed in here if failed in STOPPED]
+    if found.status != "passed" and reasons:
+        return stopped(reasons[0], timeout)
     if last == "check" or found.message == OTHER_INPUTS:
         return found
     return Result(found.status)
@@ -113,7 +111,6 @@ class Ledger:
 
 
 def run_tasks(
-    run: Callable[[Tasks], Iterator[Outcome]],
     tasks: dict[str, HandIn],
     ledger: Ledger,
     settings: tuple[str, float, bool],
@@ -129,7 +126,7 @@ def run_tasks(
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        for key, grades, problem in run(left):
+        for key, grades, problem in run_all(left):
             if problem:
                 hindered[key] = problem[:MESSAGE]
             else:
@@ -138,7 +135,7 @@ def run_tasks(
     return hindered
 
 
-def run_here(tasks: Tasks) -> Iterator[Outcome]:
+def run_all(tasks: Tasks) -> Iterator[Outcome]:
     """Yield what came of each task as it is done, on all cores of this machine.
 
     The threads end with the command: nobody who presses Ctrl-C waits for them.
@@ -160,8 +157,4 @@ def course_digest() -> str:
     """Return a hash of what grades depend on: the package, sources and this folder."""
     parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
     paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
-    paths += sorted((ROOT / "classroom").rglob("*.py"))
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
-    return digest.hexdigest()
+    return digest_of([*paths, *sorted((ROOT / "classroom").rglob("*.py"))])
