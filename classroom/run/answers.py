@@ -71,10 +71,9 @@ def _run_to_its_end(task: tuple) -> str:
         context.set_forkserver_preload(
             ["classroom.run.under_nbval", "classroom.run.sandbox"]
         )
-    errors = task[0].with_name("errors")
-    process = context.Process(
-        target=_under_nbval, args=(task, plain_environment(), errors), daemon=True
-    )
+    errors, settings = task[0].with_name("errors"), task[0].with_name("settings")
+    words = task, plain_environment(settings), errors
+    process = context.Process(target=_under_nbval, args=words, daemon=True)
     process.start()
     process.join()
     if process.exitcode == INTERRUPTED:
@@ -84,13 +83,18 @@ def _run_to_its_end(task: tuple) -> str:
     return lines[-1] if lines else f"it ended with code {process.exitcode}"
 
 
-def plain_environment() -> dict[str, str]:
-    """Return the environment to run notebooks in.
+def plain_environment(settings: Path) -> dict[str, str]:
+    """Return the environment to run notebooks in, with the user's settings left out.
 
-    No plugin loads by itself, and nothing of the user's settings shows in a picture.
+    Programs find theirs in the folder `settings`, where there are none; no plugin loads
+    by itself.
     """
-    unwanted = ("MPLBACKEND", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
-    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
+    unwanted = ("IPYTHON", "JUPYTER", "MPL", "MATPLOTLIB", "PYTEST", "PYTHON")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
+    settings.mkdir(exist_ok=True)
+    (settings / "matplotlibrc").touch()
+    for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "MATPLOTLIBRC"):
+        kept[name] = str(settings)
     return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 

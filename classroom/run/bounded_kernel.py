@@ -95,23 +95,23 @@ class BoundedKernel(RunningKernel):
             self.start()
             for _, _, source in self.done:
                 self.run(source)
-        msg_id, failed = self.run(cell_input)
-        if self.place["role"] not in CHECKS and not failed:
+        msg_id = self.run(cell_input)
+        if self.place["role"] != "hidden" and not self.stopped:
             self.done.append((self.place["exercise"], self.place["role"], cell_input))
         return msg_id
 
-    def forget(self, event: dict) -> None:
-        """An exercise failed: run its answer no more, and start afresh without it.
+    def forget(self, exercise: str) -> None:
+        """An exercise failed. What ran has run, as in the learner's own kernel.
 
-        What a check has refused is taken back by it; where it is graded, that is not
-        trusted.
+        A check that refused a piece of the package has taken it back; where it is
+        graded, a new kernel does so again. What had to be stopped is not run again.
         """
-        exercise = event["exercise"]
-        self.done = [d for d in self.done if d[0] != exercise or not d[1]]
-        self.spoilt |= self.sandboxed or event["role"] != "check"
+        if self.stopped:
+            self.done = [d for d in self.done if d[0] != exercise or not d[1]]
+        self.spoilt |= self.sandboxed
 
-    def run(self, source: str) -> tuple[str, bool]:
-        """Run `source`, or make it end; returns its id and whether it failed."""
+    def run(self, source: str) -> str:
+        """Run `source`, or make it end; return its id."""
         msg_id, messages, self.stopped = "", [], "Late"
         if self.left > 0:
             start = monotonic()
@@ -124,10 +124,9 @@ class BoundedKernel(RunningKernel):
             messages = told or [message("error", msg_id, plain("error", {}))]
         if self.place["role"] in CHECKS:  # a warning makes nothing wrong
             messages = [m for m in messages if m["content"].get("name") != "stderr"]
-        failed = any(m["msg_type"] == "error" for m in messages)
         idle = message("status", msg_id, {"execution_state": "idle"})
         self.inbox = deque([*messages, idle])
-        return msg_id, failed
+        return msg_id
 
     def collect(self, msg_id: str) -> tuple[list[dict], str | None]:
         """The messages of a running cell, and Slow, Died or Flood if it was stopped."""

@@ -52,7 +52,7 @@ class Recorder:
         if event["failed"] and not is_forgiven(event):
             self.failed.add(event["exercise"])
             if kernel:
-                kernel.forget(event)
+                kernel.forget(event["exercise"])
 
 
 def _what_happened(item, excinfo, stopped):

@@ -1,0 +1,57 @@
+"""What stands around an answer, at home or in other cells, is not held against it."""
+
+import pytest
+import sample
+from sample import RIGHT, course, pristine
+
+from classroom.run.answers import run_answers
+
+PROFILE = ".ipython/profile_default"
+USERS = {
+    f"{PROFILE}/startup/10.py": "PI = 7\nfrom numpy import *",
+    f"{PROFILE}/ipython_kernel_config.py": "c.IPKernelApp.pylab = 'inline'",
+    ".config/matplotlib/matplotlibrc": "no such setting",
+    ".jupyter/jupyter_config.py": "raise OSError",
+}
+
+
+def statuses(root, answers):
+    cells = {name: [answer] for name, answer in answers.items()}
+    results = run_answers(pristine(root), cells, 20)
+    return [result.status for result in results.values()]
+
+
+def test_the_users_own_settings_change_nothing(tmp_path, monkeypatch):
+    for name, text in USERS.items():
+        path = tmp_path / "home" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    home = str(tmp_path / "home")
+    for name in ("HOME", "USERPROFILE", "MPLCONFIGDIR"):
+        monkeypatch.setenv(name, home)
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")  # without assertions
+    wrong = RIGHT | {"90.2": "def triple(x): return 2 * x"}
+    assert statuses(course(tmp_path), RIGHT) == ["passed"] * 3
+    assert statuses(tmp_path, wrong) == ["passed", "wrong", "passed"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "status"),
+    [
+        ("import math as m\ndef double(x): return x + x\nraise KeyError(1)", "error"),
+        ("import math as m\ndef double(x): return x", "wrong"),
+        ("import math as m\nraise NotImplementedError('fill this in')", "blank"),
+    ],
+)
+def test_what_ran_before_an_error_has_run(tmp_path, cell, status):
+    later = "def triple(x): return m.floor(3 * x)"
+    found = statuses(course(tmp_path), {"90.1": cell, "90.2": later})
+    assert found[:2] == [status, "passed"]
+
+
+def test_what_had_to_be_stopped_does_not_run_again(tmp_path):
+    cell = "while True: pass"
+    cells = {"90.1": [cell], "90.2": [sample.RIGHT["90.2"]]}
+    found = run_answers(pristine(course(tmp_path)), cells, 2)
+    assert [r.status for r in found.values()] == ["slow", "passed", "blank"]
