@@ -53,7 +53,8 @@ class set_grad_enabled(Switch):
     """Record or do not record: from now on, or until the end of a `with`."""
 
     def __init__(self, mode: bool):
-        self.value, self.before, recording.on = bool(mode), recording.on, bool(mode)
+        self.value, self.before = bool(mode), recording.on
+        recording.on = self.value
 
     def __enter__(self):
         recording.outside.append(self.before)
