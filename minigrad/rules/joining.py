@@ -15,6 +15,7 @@ joined = Op(
         g, dim, slice(ends[i] - shape[dim], ends[i])
     ),
 )
+joined.settings |= {"ends"}  # which are no operands: it may be walked back twice
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
