@@ -110,7 +110,7 @@ def suit(x: Any, z: Any) -> bool:
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
-    others = (Op.shares, Node.shares, saved_values.wrote) != AS_KNOWN
+    others = (Op.shares, Node.shares, Node.check, saved_values.wrote) != AS_KNOWN
     recorded = any(isinstance(g, Tensor) for g in roots.values())
     if inputs or anomaly.on or others or recorded:
         return plain_walk(roots, inputs, retain_graph)
@@ -165,7 +165,12 @@ def wrote(array: ndarray) -> None:
     newest_write[0] = next(saved_values.numbers)
 
 
-AS_KNOWN = Op.shares, Node.shares, wrote  # a page that replaces one of them is heeded
+AS_KNOWN = (
+    Op.shares,
+    Node.shares,
+    Node.check,
+    wrote,
+)  # a page that replaces one of them is heeded
 
 
 def install() -> None:
