@@ -1,3 +1,9 @@
 """The name by which a notebook's first cell makes pages of the package live."""
 
-from classroom.cell.pages import is_live, keep, restore  # noqa: F401
+from pathlib import Path
+
+from classroom.cell.shadows import refuse_shadows
+
+refuse_shadows(Path.cwd())  # before NumPy is looked for
+
+from classroom.cell.pages import is_live, keep, restore  # noqa: E402, F401

@@ -111,10 +111,10 @@ def suit(x: Any, z: Any) -> bool:
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
     others = (Op.shares, Node.shares, Node.check, saved_values.wrote) != AS_KNOWN
-    recorded = any(isinstance(g, Tensor) for g in roots.values())
-    if inputs or anomaly.on or others or recorded:
+    others |= any(isinstance(g, Tensor) for g in roots.values())
+    if inputs or anomaly.on or others:
         return plain_walk(roots, inputs, retain_graph)
-    waiting, ends, sums = dict(roots), {}, set()
+    waiting, ends = dict(roots), {}
     heap = sorted((-node.number, node) for node in roots)
     while heap:
         node = heappop(heap)[1]
@@ -127,14 +127,11 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
         for target, share in shares_of(node, g):
             if share.shape != target.shape:
                 share = walk.sum_to(share, target.shape, node.name())
-            if target not in waiting:
+            if target in waiting:
+                waiting[target] = waiting[target] + share
+            else:
                 waiting[target] = share
                 heappush(heap, (-target.number, target))
-            elif target in sums:  # which nobody else holds
-                waiting[target] += share
-            else:
-                waiting[target] = waiting[target] + share
-                sums.add(target)
         if node.saved and not retain_graph:
             node.free()
     return ends
@@ -149,9 +146,8 @@ def shares_of(node: Node, g: Any) -> Any:
     if node.number < newest_write[0]:
         node.check()
     shares = []
-    for target, formula, names in zip(
-        node.targets, op.formulas.values(), op.wants.values()
-    ):
+    rules = zip(op.formulas.values(), op.wants.values())
+    for target, (formula, names) in zip(node.targets, rules):
         if target is not None:
             own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
             values = [saved[n] if n in saved else own[n] for n in names]
@@ -165,12 +161,8 @@ def wrote(array: ndarray) -> None:
     newest_write[0] = next(saved_values.numbers)
 
 
-AS_KNOWN = (
-    Op.shares,
-    Node.shares,
-    Node.check,
-    wrote,
-)  # a page that replaces one of them is heeded
+# A page that replaces one of these is heeded
+AS_KNOWN = Op.shares, Node.shares, Node.check, wrote
 
 
 def install() -> None:

@@ -1,5 +1,8 @@
 """What stands around an answer, at home or in other cells, is not held against it."""
 
+import subprocess
+import sys
+
 import pytest
 import sample
 from sample import RIGHT, course, pristine
@@ -55,3 +58,12 @@ def test_what_had_to_be_stopped_does_not_run_again(tmp_path):
     cells = {"90.1": [cell], "90.2": [sample.RIGHT["90.2"]]}
     found = run_answers(pristine(course(tmp_path)), cells, 2)
     assert [r.status for r in found.values()] == ["slow", "passed", "blank"]
+
+
+@pytest.mark.parametrize("name", ["numpy.py", "random.py", "minigrad.py"])
+def test_a_file_that_hides_a_module_is_named(tmp_path, name):
+    (tmp_path / name).write_text("")
+    words = [sys.executable, "-c", "import classroom.live"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ImportError: The file {name}, beside this notebook")

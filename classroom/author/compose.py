@@ -19,7 +19,8 @@ except ModuleNotFoundError:
     raise ImportError(
         "This Python does not know the course. In a terminal, in the folder of the "
         "course, run: python3 course.py lab (on Windows, py course.py lab). Or choose "
-        "its .venv as the kernel."
+        "its .venv as the kernel. (If there is a file classroom.py beside this "
+        "notebook, give it another name.)"
     ) from None"""
 
 

@@ -1,0 +1,17 @@
+"""Files of the learner's that would be imported in place of a module."""
+
+import sys
+from pathlib import Path
+
+OURS = {"classroom", "minigrad", "numpy", "matplotlib", "graphviz", "sklearn", "torch"}
+
+
+def refuse_shadows(folder: Path) -> None:
+    """Raise ImportError if a file beside the notebook has the name of a module."""
+    for path in sorted(folder.glob("*.py")):
+        if path.stem in OURS | sys.stdlib_module_names:
+            raise ImportError(
+                f"The file {path.name}, beside this notebook, is imported in place of "
+                f"the module {path.stem}: give it another name, restart the kernel, "
+                "and run this cell again."
+            )
