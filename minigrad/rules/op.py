@@ -60,10 +60,10 @@ class Op:
             return on_arrays(self, values)
         arrays = {name: bare(value) for name, value in values.items()}
         y, extras = computed(self, arrays)
-        result = Tensor(y)
+        result, known = Tensor(y), arrays | extras | {"y": y}
         targets = [edge(x) for x in flat(values[name] for name in self.formulas)]
-        if any(targets) and recording.on:
-            result.edge = self.record(targets, arrays | extras | {"y": y})
+        if any(targets) and recording.on and result.is_floating_point():
+            result.edge = self.record(targets, known)
         result.note_base(tensors[0])
         return result
 
@@ -129,7 +129,7 @@ def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
     """Return `a` with numbers of another dtype; `a` itself if they are that already."""
     if a.array.dtype == dtype:
         return a
-    if not a.requires_grad or dtype.kind != "f":
+    if not a.requires_grad:
         return Tensor(a.array.astype(dtype))
     return cast(a, dtype, a.array.dtype)
 
