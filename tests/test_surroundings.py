@@ -1,12 +1,17 @@
 """What stands around an answer, at home or in other cells, is not held against it."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 import sample
 from sample import RIGHT, course, pristine
 
+from classroom import ROOT
 from classroom.run.answers import run_answers
 
 PROFILE = ".ipython/profile_default"
@@ -67,3 +72,35 @@ def test_a_file_that_hides_a_module_is_named(tmp_path, name):
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith(f"ImportError: The file {name}, beside this notebook")
+
+
+CHECK = """
+import sys
+from pathlib import Path
+from classroom.learner.check import check_command
+
+if __name__ == "__main__":
+    sys.exit(check_command("90", 20, Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("seconds", [0, 0.3, 0.8])
+def test_ctrl_c_while_python_imports_says_stopped(tmp_path, seconds):
+    sample.fill(sample.learner(course(tmp_path)), RIGHT)
+    (tmp_path / "check.py").write_text(CHECK)
+    process = subprocess.Popen(
+        [sys.executable, tmp_path / "check.py", tmp_path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+        text=True,
+    )
+    while not psutil.Process(process.pid).children() and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all that it started
+    said = process.communicate(timeout=60)[0]
+    assert process.returncode == 130 and said.split()[0] == "Stopped.", said
+    assert "Traceback" not in said

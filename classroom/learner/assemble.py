@@ -25,7 +25,7 @@ from classroom.learner.check import find_tasks
 from classroom.learner.results import Memory
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
-from classroom.run.answers import run_answers
+from classroom.run.answers import run_answers, start_server
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
@@ -70,6 +70,7 @@ def all_pieces(root: Path, timeout: float) -> list[Piece]:
     """Every exercise that is part of the package, with its answer if that passes."""
     tasks, _ = find_tasks(None, root)
     memory, passed = Memory(root), {}
+    start_server()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(lambda t: passing(t, memory, timeout), tasks):
             passed |= found

@@ -6,9 +6,10 @@ its own.
 
 import json
 import os
+import signal
 import sys
 import tempfile
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context, resource_tracker
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +19,9 @@ from classroom.notebook.pristine import Chapter
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result
 
+# What is forked has imported this already, which takes longer than running
+PRELOADED = ["classroom.run.under_nbval", "classroom.run.sandbox"]
+forkserver.set_forkserver_preload(PRELOADED)
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 
 
@@ -60,17 +64,24 @@ def run_notebook(
     return [json.loads(line) for line in lines], said
 
 
-def _run_to_its_end(task: tuple) -> str:
-    """Run under_nbval.main in a process of its own; return the last line that it wrote.
+def start_server() -> None:
+    """Start the process that those which run notebooks are forked from, on Linux.
 
-    On Linux that is forked from one which has imported all that it needs: importing
-    takes longer than running.
+    Ctrl-C does not reach it then. Only the main thread may call this.
     """
+    if sys.platform != "linux":
+        return
+    resource_tracker.ensure_running()  # which would lift the mask
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # it inherits that
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
+def _run_to_its_end(task: tuple) -> str:
+    """Run under_nbval.main in a process of its own; return the last line it wrote."""
     context = get_context("forkserver" if sys.platform == "linux" else "spawn")
-    if sys.platform == "linux":
-        context.set_forkserver_preload(
-            ["classroom.run.under_nbval", "classroom.run.sandbox"]
-        )
     errors, settings = task[0].with_name("errors"), task[0].with_name("settings")
     words = task, plain_environment(settings), errors
     process = context.Process(target=_under_nbval, args=words, daemon=True)
@@ -99,6 +110,8 @@ def plain_environment(settings: Path) -> dict[str, str]:
 
 
 def _under_nbval(task: tuple, env: dict[str, str], errors: Path) -> None:
+    if sys.platform == "linux":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     os.environ.clear()
     os.environ.update(env)
     for stream, file in ((0, os.devnull), (1, os.devnull), (2, errors)):

@@ -62,8 +62,8 @@ def leading_to(inputs: Any, roots: Mapping) -> set:
 def sum_to(share: Any, shape: tuple, name: str) -> Any:
     """Undo broadcasting: sum over the axes along which an argument was stretched."""
     new = len(share.shape) - len(shape)
-    pairs = list(zip((1,) * new + tuple(shape), share.shape))
-    if new < 0 or any(old not in (1, size) for old, size in pairs):
+    old = (1,) * new + tuple(shape)  # aligned at the right
+    if new < 0 or any(n not in (1, size) for n, size in zip(old, share.shape)):
         raise errors.invalid_gradient(name, share.shape, shape)
-    axes = tuple(i for i, (old, size) in enumerate(pairs) if i < new or old != size)
+    axes = tuple(axis for axis, n in enumerate(old) if n == 1)
     return sums(share, axes).reshape(shape)

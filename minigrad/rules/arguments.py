@@ -30,8 +30,8 @@ def parameters_of(forward: Callable) -> dict[str, Any]:
     return dict(zip(names, missing + defaults))
 
 
-def in_order(op: Any, args: tuple, kwargs: dict) -> list:
-    """Return the values of all parameters; raise TypeError where one does not fit."""
+def in_order(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Return the values of all parameters by name; TypeError where one does not fit."""
     values = dict(zip(op.parameters, args))
     for name, value in kwargs.items():
         name = name if name in op.parameters else ALIASES.get(name, name)
@@ -50,7 +50,7 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> list:
     first, *_ = values.values()
     if values.get("dim") in (0, -1) and getattr(first, "shape", None) == ():
         values["dim"] = None  # a number has an axis 0, too, as in PyTorch
-    return list(values.values())
+    return values
 
 
 def flat(values: Any) -> Iterator[Any]:
@@ -74,6 +74,16 @@ def parted(y: Any) -> tuple[ndarray, dict]:
     return np.asarray(y) if isinstance(y, np.generic) else y, extras
 
 
+def computed(op: Any, arrays: dict[str, Any]) -> tuple[ndarray, dict]:
+    """Return what an operation makes of arrays, in PyTorch's dtype, and its extras."""
+    with np.errstate(all="ignore"):  # log(0) is -inf, without a word
+        y, extras = parted(op.forward(*arrays.values()))
+    dtypes = [x.dtype for x in flat(arrays.values()) if isinstance(x, Array)]
+    if y.dtype == float64 and not any(dtype.kind == "f" for dtype in dtypes):
+        y = y.astype(default)  # exp(2), of an integer, is a float32
+    return y, extras
+
+
 def named(op: Any, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
     """Return what formulas name, of what is known; TypeError for what is not."""
     names = [name for name in names if name not in ("shape", "i")]
@@ -86,14 +96,8 @@ def named(op: Any, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
     return {name: known[name] for name in names}
 
 
-def settled(y: ndarray, tensors: list[Tensor]) -> ndarray:
-    """Return a result in PyTorch's dtype: exp(2), of an integer, is a float32."""
-    floats = any(x.array.dtype.kind == "f" for x in tensors)
-    return y.astype(default) if y.dtype == float64 and not floats else y
-
-
-def on_arrays(op: Any, *values: Any) -> Any:
+def on_arrays(op: Any, values: dict[str, Any]) -> Any:
     """Return the bare result for bare arrays; TypeError if there is none among them."""
-    if not any(isinstance(x, Array | np.generic) for x in flat(values)):
-        raise errors.not_a_tensor(op.name.lower(), values[0])
-    return parted(op.forward(*values))[0]
+    if not any(isinstance(x, Array | np.generic) for x in flat(values.values())):
+        raise errors.not_a_tensor(op.name.lower(), next(iter(values.values())))
+    return parted(op.forward(*values.values()))[0]

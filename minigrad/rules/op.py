@@ -1,6 +1,7 @@
 """Op: an operation with its derivatives, one formula for each argument."""
 
 from collections.abc import Iterator
+from itertools import cycle
 from types import MethodType
 from typing import Any
 
@@ -12,13 +13,12 @@ from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.arguments import (
     bare,
+    computed,
     flat,
     in_order,
     named,
     on_arrays,
     parameters_of,
-    parted,
-    settled,
 )
 
 
@@ -54,39 +54,34 @@ class Op:
 
     def __call__(self, *args, **kwargs):
         """Compute the result; record a node, if an argument requires grad."""
-        values = dict(zip(self.parameters, in_order(self, args, kwargs)))
+        values = operands(self, args, kwargs)
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula calls, and wants an array
-            return on_arrays(self, *values.values())
-        if [*values] == ["a", "b"]:
-            values["a"], values["b"] = alike(**values)
+            return on_arrays(self, values)
         arrays = {name: bare(value) for name, value in values.items()}
-        with np.errstate(all="ignore"):  # log(0) is -inf, without a word
-            y, extras = parted(self.forward(*arrays.values()))
-        result = Tensor(settled(y, tensors))
-        targets = [edge(x) for name in self.formulas for x in flat([values[name]])]
+        y, extras = computed(self, arrays)
+        result, known = Tensor(y), arrays | extras | {"y": y}
+        targets = [edge(x) for x in flat(values[name] for name in self.formulas)]
         if any(targets) and recording.on and result.is_floating_point():
-            result.edge = self.record(targets, arrays | extras | {"y": result.array})
+            result.edge = self.record(targets, known)
         result.note_base(tensors[0])
         return result
 
     def record(self, targets: list, known: dict[str, Any]) -> Node:
         """Return the node of a result, with what the formulas want of what is known."""
-        listed = len(targets) > len(self.formulas)
-        pairs = zip(targets, self.wants.values())
-        wants = [n for to, names in pairs if to or listed for n in names]
-        return Node(self, targets, named(self, wants, known), known["y"].shape)
+        pairs = zip(targets, cycle(self.wants.values()))
+        names = [name for target, wants in pairs if target for name in wants]
+        return Node(self, targets, named(self, names, known), known["y"].shape)
 
     def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
         """Yield each target of `node`, and its share of the gradient of the result.
 
         If g is a Tensor, the formulas get Tensors, too, and are recorded.
         """
-        rules = list(zip(self.formulas.values(), self.wants.values()))
-        for i, target in enumerate(node.targets):
+        rules = cycle(self.formulas.items())  # the tensors of a list share one
+        for i, (target, (name, formula)) in enumerate(zip(node.targets, rules)):
             if target and (wanted is None or target in wanted):
-                formula, names = rules[min(i, len(rules) - 1)]
-                values = [value_of(node, name, i, g) for name in names]
+                values = [value_of(node, want, i, g) for want in self.wants[name]]
                 yield target, formula(g, *values)
 
 
@@ -112,6 +107,14 @@ def edge(value: Any) -> Any:
         return None
     value.check_view()
     return value.edge
+
+
+def operands(op: Op, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Return the values of all parameters by name; two tensors in one dtype."""
+    values = in_order(op, args, kwargs)
+    if [*values] == ["a", "b"]:
+        values["a"], values["b"] = alike(**values)
+    return values
 
 
 def alike(a: Any, b: Any) -> tuple[Any, Any]:
