@@ -13,6 +13,7 @@ from minigrad.array.protocols import ArrayLike, held
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
 from minigrad.graph.recording import set_grad_enabled
+from minigrad.graph.saved_values import storage
 from minigrad.graph.walk import walk
 
 if TYPE_CHECKING:
@@ -139,8 +140,7 @@ class Tensor(ArrayLike, Methods):
 
     def note_base(self, source: "Tensor") -> None:
         """Remember whose memory this is a view of, and since when, if it is one."""
-        storage = saved_values.storage
-        if self.array.base is not None and storage(self.array) is storage(source.array):
+        if storage(self.array) is storage(source.array):
             base = source if source._base is None else source._base
             self.source = base, next(saved_values.numbers)
 
