@@ -93,12 +93,11 @@ class Call:
 
     def gradients(self, g: Any) -> list[Tensor | None]:
         """Return what has come for each output, as Tensors; zeros for the others."""
+        if not isinstance(g, tuple):
+            return [g if isinstance(g, Tensor) else Tensor(g)]
         found = [kind and Tensor(np.zeros(*kind)) for kind in self.kinds]
-        come = {}
-        for i, part in g if isinstance(g, tuple) else [(0, g)]:
-            come[i] = come[i] + part if i in come else part
-        for i, part in come.items():
-            found[i] = part if isinstance(part, Tensor) else Tensor(part)
+        for i, part in g:
+            found[i] = found[i] + part
         return found
 
     def checked(self, shares: Any) -> list[Tensor | None]:
