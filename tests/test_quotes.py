@@ -18,8 +18,8 @@ QUOTED_WHOLE += ["autograd/functional.py", "autograd/checkpointing.py"]
 QUOTED_WHOLE += ["autograd/gradient_checks.py"]
 QUOTED_WHOLE += ["rules/pointwise.py", "rules/softmax.py", "rules/op.py Op."]
 # What several outputs of a Function take, and what it checks
-PLUMBING = {"Call.checked", "own_memory", "wrapped", "output_of", "part"}
-PLUMBING |= {"Parts.docstring", "Parts.shape", "Parts.__add__"}
+PLUMBING = {"Call.checked", "Call.gradients", "own_memory", "output_of", "part"}
+PLUMBING |= {"Parts.docstring", "Parts.shape"}
 LONGEST_CELL = 20
 
 

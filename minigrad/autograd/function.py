@@ -43,14 +43,15 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run forward unrecorded, and record all of it as one node."""
-        ctx = Context(tuple(edge(x) is not None for x in args))
+        targets = [edge(x) for x in args]
+        ctx = Context(tuple(target is not None for target in targets))
         with no_grad():
             result = cls.forward(ctx, *args)
-        if not any(ctx.needs_input_grad) or not recording.on:
+        if not any(targets) or not recording.on:
             return result
         outputs = result if isinstance(result, tuple) else (result,)
-        made = Call(cls, ctx, args, outputs).record(args, outputs)
-        return made if isinstance(result, tuple) else made[0]
+        made = Call(cls, ctx, args, outputs).record(targets, args, outputs)
+        return tuple(made) if isinstance(result, tuple) else made[0]
 
 
 class Call:
@@ -62,22 +63,19 @@ class Call:
         self.name, self.function = f"{function.__name__}Backward", function
         self.ctx = ctx
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
-        tensors = {i: x for i, x in enumerate(outputs) if isinstance(x, Tensor)}
-        self.blanks = {i: (x.shape, x.dtype) for i, x in tensors.items()}
-        self.count = len(outputs)
-        places = {id(x): i for i, x in tensors.items()}
-        if len(places) < len(tensors):
-            raise RuntimeError(f"{self.name} returns one output twice: clone() it")
+        kinds = [(x.shape, x.dtype) if isinstance(x, Tensor) else None for x in outputs]
+        self.kinds = kinds  # of the zeros for an output that is not used
+        places = {id(x): i for i, x in enumerate(outputs)}
         # where each saved tensor came from: an edge, or which output it is
         self.sources = [edge(x) or places.get(id(x)) for x in ctx.saved_tensors]
 
-    def record(self, args: tuple, outputs: tuple) -> tuple:
+    def record(self, targets: list, args: tuple, outputs: tuple) -> list:
         """Return the outputs as results of one node, which leads to the arguments."""
         saved = [None if x is None else x.array for x in self.ctx.saved_tensors]
         self.ctx.saved_tensors = ()  # from now on the node has them
         shape = outputs[0].shape if len(outputs) == 1 else None
-        node = Node(self, list(map(edge, args)), {"saved": saved}, shape)
-        made = tuple(own_memory(x, args) for x in outputs)
+        node = Node(self, targets, {"saved": saved}, shape)
+        made = [own_memory(x, args + outputs[:i]) for i, x in enumerate(outputs)]
         for i, out in enumerate(made):
             if isinstance(out, Tensor) and out.is_floating_point():
                 out.edge = output_of(node, i, out.shape)
@@ -88,15 +86,19 @@ class Call:
         ctx = copy.copy(self.ctx)
         pairs = zip(node.saved["saved"], self.sources)
         ctx.saved_tensors = tuple(linked(x, source, node) for x, source in pairs)
-        parts = g if isinstance(g, Parts) else {0: g}
-        recorded = any(isinstance(part, Tensor) for part in parts.values())
-        zeros = {i: Tensor(np.zeros(*blank)) for i, blank in self.blanks.items()}
-        known = zeros | {i: wrapped(part) for i, part in parts.items()}
-        gradients = [known.get(i) for i in range(self.count)]
-        shares = self.checked(self.function.backward(ctx, *gradients))
+        shares = self.checked(self.function.backward(ctx, *self.gradients(g)))
         for target, share in zip(node.targets, shares):
             if target and share is not None and (wanted is None or target in wanted):
-                yield target, share if recorded else share.array
+                yield target, share if recording.on else share.array
+
+    def gradients(self, g: Any) -> list[Tensor | None]:
+        """Return what has come for each output, as Tensors; zeros for the others."""
+        if not isinstance(g, tuple):
+            return [g if isinstance(g, Tensor) else Tensor(g)]
+        found = [kind and Tensor(np.zeros(*kind)) for kind in self.kinds]
+        for i, part in g:
+            found[i] = found[i] + part
+        return found
 
     def checked(self, shares: Any) -> list[Tensor | None]:
         """Return one gradient for each argument; raise if that is not what came."""
@@ -120,31 +122,22 @@ def linked(array: Any, source: Any, node: Node) -> Tensor | None:
     return leaf if is_leaf else Tensor(array, source)
 
 
-def own_memory(x: Any, args: tuple) -> Any:
-    """Return an output as a new Tensor: a copy if it shares an argument's memory."""
+def own_memory(x: Any, others: tuple) -> Any:
+    """Return an output as a new Tensor: a copy if it shares memory with another one."""
     if not isinstance(x, Tensor):
         return x
-    arrays = [arg.array for arg in args if isinstance(arg, Tensor)]
+    arrays = [other.array for other in others if isinstance(other, Tensor)]
     shared = any(np.may_share_memory(x.array, array) for array in arrays)
     return Tensor(x.array.copy() if shared else x.array)
 
 
-def wrapped(g: Any) -> Tensor:
-    """Return a gradient as a Tensor."""
-    return g if isinstance(g, Tensor) else Tensor(g)
-
-
-class Parts(dict):
-    """The gradients, by index, of those of several outputs that have got one."""
+class Parts(tuple):
+    """Gradients of several outputs: pairs of an index and what came; + joins them."""
 
     shape = None
 
-    def __add__(self, other: "Parts") -> "Parts":
-        both = {i: self[i] + other[i] for i in self.keys() & other.keys()}
-        return Parts(self | other | both)
 
-
-part = Op("Part", lambda a, index: a[index], a=lambda g, index: Parts({index: g}))
+part = Op("Part", lambda a, index: a[index], a=lambda g, index: Parts([(index, g)]))
 
 
 def output_of(node: Node, index: int, shape: tuple) -> Node:

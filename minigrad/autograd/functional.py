@@ -74,11 +74,8 @@ def jacobian(func: Callable, inputs: Any, create_graph: bool = False) -> Any:
     inputs a tuple, of several outputs a tuple of these.
     """
     outputs, leaves = recorded(func, inputs, create_graph)
-    tables = [
-        like_given(inputs, table_of(output, leaves, create_graph))
-        for output in many(outputs)
-    ]
-    return like_given(outputs, tables)
+    tables = [table_of(output, leaves, create_graph) for output in many(outputs)]
+    return like_given(outputs, [like_given(inputs, table) for table in tables])
 
 
 def table_of(output: Tensor, leaves: Sequence[Tensor], create_graph: bool) -> list:

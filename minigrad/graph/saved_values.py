@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.array.dtypes import ARRAYS
 
 numbers = itertools.count(1)
-_writes: dict[int, list] = {}  # of each storage: a weak reference, how often, when
+_writes: dict[int, tuple] = {}  # to each storage, by its id: how many, and the last
 
 
 def storage(array: np.ndarray) -> np.ndarray:
@@ -28,16 +28,14 @@ def storage(array: np.ndarray) -> np.ndarray:
 def wrote(array: np.ndarray) -> None:
     """Note that the storage of `array` is being written to, now."""
     owner = storage(array)
-    key = id(owner)
-    if key not in _writes:
-        forget = weakref.ref(owner, lambda _: _writes.pop(key, None))
-        _writes[key] = [forget, 0, 0]
-    _writes[key][1:] = version(owner) + 1, next(numbers)
+    if id(owner) not in _writes:  # and forget them when it goes: ids are given again
+        weakref.finalize(owner, _writes.pop, id(owner), None)
+    _writes[id(owner)] = version(owner) + 1, next(numbers)
 
 
 def version(array: np.ndarray) -> int:
     """Return how often the storage of `array` was written to."""
-    return _writes.get(id(storage(array)), (None, 0, 0))[1]
+    return _writes.get(id(storage(array)), (0, 0))[0]
 
 
 def written_after(number: int, saved: Any) -> bool:
@@ -46,4 +44,4 @@ def written_after(number: int, saved: Any) -> bool:
         return any(written_after(number, each) for each in saved)
     if not isinstance(saved, ARRAYS):
         return False
-    return _writes.get(id(storage(saved)), (None, 0, 0))[2] > number
+    return _writes.get(id(storage(saved)), (0, 0))[1] > number

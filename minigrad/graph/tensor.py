@@ -12,7 +12,8 @@ from minigrad.array.dtypes import RANK, ones
 from minigrad.array.protocols import ArrayLike, held
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
-from minigrad.graph.recording import recording
+from minigrad.graph.recording import set_grad_enabled
+from minigrad.graph.saved_values import storage
 from minigrad.graph.walk import walk
 
 if TYPE_CHECKING:
@@ -139,8 +140,7 @@ class Tensor(ArrayLike, Methods):
 
     def note_base(self, source: "Tensor") -> None:
         """Remember whose memory this is a view of, and since when, if it is one."""
-        storage = saved_values.storage
-        if self.array.base is not None and storage(self.array) is storage(source.array):
+        if storage(self.array) is storage(source.array):
             base = source if source._base is None else source._base
             self.source = base, next(saved_values.numbers)
 
@@ -160,13 +160,9 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
         g = first_gradient(output, gradient)
         g = g if create_graph else g.array
         roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
-    before, recording.on = recording.on, create_graph
-    try:
-        with np.errstate(all="ignore"):
-            retain_graph = create_graph if retain_graph is None else retain_graph
-            return walk(roots, ends, retain_graph)
-    finally:
-        recording.on = before
+    retain_graph = create_graph if retain_graph is None else retain_graph
+    with set_grad_enabled(create_graph), np.errstate(all="ignore"):
+        return walk(roots, ends, retain_graph)
 
 
 def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:

@@ -30,7 +30,7 @@ def walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:
             g = hook(g)
         if node in inputs or not (inputs or node.targets):
             ends[node] = g
-        if not (node.targets if wanted is None else wanted.intersection(node.targets)):
+        if not node.targets or (inputs and wanted.isdisjoint(node.targets)):
             continue
         for target, share in node.shares(g, wanted):
             if share.shape != target.shape:
@@ -54,7 +54,7 @@ def leading_to(inputs: Any, roots: Mapping) -> set:
         to_visit += new
     wanted = set(inputs)
     for node in sorted(reached, key=attrgetter("number")):  # arguments before results
-        if wanted.intersection(node.targets):
+        if not wanted.isdisjoint(node.targets):
             wanted.add(node)
     return wanted
 
