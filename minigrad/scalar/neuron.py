@@ -15,7 +15,8 @@ class Neuron:
         self.bias = Value(0.0)
 
     def __call__(self, xs: Sequence) -> Value:
-        return sum((w * x for w, x in zip(self.weights, xs, strict=True)), self.bias)
+        weighed = [w * x for w, x in zip(self.weights, xs, strict=True)]
+        return sum(weighed, self.bias)
 
     def parameters(self) -> list[Value]:
         return [*self.weights, self.bias]

@@ -6,7 +6,12 @@ from numbers import Real
 
 def unary(op, f, slope):
     """Make the method that computes f(a) and records d f(a) / da = slope(a, f(a))."""
-    return lambda self: Value(y := f(self.data), op, self, slope(self.data, y))
+
+    def method(self):
+        y = f(self.data)
+        return Value(y, op, self, slope(self.data, y))
+
+    return method
 
 
 class Value:
@@ -17,14 +22,12 @@ class Value:
     fills in `grad`.
     """
 
-    __slots__ = ["data", "grad", "op", "seen"]
-    __slots__ += ["left", "left_slope", "right", "right_slope"]
+    __slots__ = ["data", "grad", "op", "left", "left_slope", "right", "right_slope"]
 
     def __init__(self, data, op="", left=None, left_slope=0, right=None, right_slope=0):
         if type(data) is not float and not isinstance(data, Real):
             raise TypeError(f"a Value holds one number, got {type(data).__name__}")
-        self.data, self.grad = float(data), 0.0
-        self.op, self.seen = op, None
+        self.data, self.grad, self.op = float(data), 0.0, op
         self.left, self.left_slope = left, left_slope
         self.right, self.right_slope = right, right_slope
 
@@ -41,29 +44,30 @@ class Value:
         other = other if isinstance(other, Value) else Value(other, "constant")
         return Value(self.data + other.data, "Add", self, 1.0, other, 1.0)
 
-    def __sub__(self, other):
-        other = other if isinstance(other, Value) else Value(other, "constant")
-        return Value(self.data - other.data, "Sub", self, 1.0, other, -1.0)
-
     def __mul__(self, other):
         other = other if isinstance(other, Value) else Value(other, "constant")
         return Value(self.data * other.data, "Mul", self, other.data, other, self.data)
 
-    def __truediv__(self, other):
+    def __sub__(self, other):
         other = other if isinstance(other, Value) else Value(other, "constant")
-        y = self.data / other.data
-        return Value(y, "Div", self, 1 / other.data, other, -y / other.data)
-
-    def __pow__(self, n: float):
-        return Value(self.data**n, "Pow", self, n * self.data ** (n - 1) if n else 0.0)
+        return Value(self.data - other.data, "Sub", self, 1.0, other, -1.0)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __rsub__(self, other):
         return Value(other, "constant") - self
 
+    def __truediv__(self, other):
+        other = other if isinstance(other, Value) else Value(other, "constant")
+        y = self.data / other.data
+        return Value(y, "Div", self, 1 / other.data, other, -y / other.data)
+
     def __rtruediv__(self, other):
         return Value(other, "constant") / self
+
+    def __pow__(self, n: float):
+        slope = n * self.data ** (n - 1) if n else 0.0
+        return Value(self.data**n, "Pow", self, slope)
 
     __neg__ = unary("Neg", lambda a: -a, lambda a, y: -1.0)
     exp = unary("Exp", math.exp, lambda a, y: y)
@@ -86,15 +90,14 @@ class Value:
 
 def topological_order(root: Value) -> list[Value]:
     """List the results root depends on, root first, each before its parents."""
-    order, to_visit, entered, placed = [], [root], object(), object()  # fresh marks
+    order, placed, to_visit = [], set(), [(root, False)]
     while to_visit:
-        node = to_visit.pop()
-        if node is None or node.left is None or node.seen is placed:
+        node, parents_placed = to_visit.pop()
+        if node is None or node.left is None or node in placed:
             continue
-        if node.seen is entered:  # for the second time here: its parents are placed
-            node.seen = placed
+        if parents_placed:
+            placed.add(node)
             order.append(node)
         else:
-            node.seen = entered
-            to_visit += node, node.left, node.right
+            to_visit += (node, True), (node.left, False), (node.right, False)
     return order[::-1]
