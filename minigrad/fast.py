@@ -16,7 +16,7 @@ from minigrad.graph import anomaly, saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.rules.op import Op, edge
+from minigrad.rules.op import Op, edge, value_of
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
@@ -110,7 +110,7 @@ def suit(x: Any, z: Any) -> bool:
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
-    others = (Op.shares, Node.shares, saved_values.wrote) != AS_KNOWN
+    others = (Op.shares, Node.shares, value_of, saved_values.wrote) != AS_KNOWN
     recorded = any(isinstance(g, Tensor) for g in roots.values())
     if inputs or anomaly.on or others or recorded:
         return plain_walk(roots, inputs, retain_graph)
@@ -165,7 +165,8 @@ def wrote(array: ndarray) -> None:
     newest_write[0] = next(saved_values.numbers)
 
 
-AS_KNOWN = Op.shares, Node.shares, wrote  # a page that replaces one of them is heeded
+# a page that replaces one of them is heeded
+AS_KNOWN = Op.shares, Node.shares, value_of, wrote
 
 
 def install() -> None:

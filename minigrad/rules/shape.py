@@ -30,7 +30,7 @@ squeezed = AlongAxes(
     lambda a, dim=None: a.squeeze(ones_among(a, dim))[...],
     a=lambda g, shape: g.reshape(shape),
 )
-unsqueezed = AlongAxes(
+unsqueezed = Op(
     "Unsqueeze",
     lambda a, place: np.expand_dims(a, place),
     a=lambda g, place: g.squeeze(place),
