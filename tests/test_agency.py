@@ -8,14 +8,13 @@ from classroom import ROOT
 from classroom.author.chapters import SOLUTION, chapters
 from classroom.cell.pages import page_of
 
-FILES = "scalar/value.py graph/*.py rules/op.py autograd/function.py "
-FILES += "autograd/functional.py autograd/gradients.py autograd/checkpointing.py"
-HEART = {p for each in FILES.split() for p in (ROOT / "minigrad").glob(each)}
-HEART -= {ROOT / "minigrad" / "graph" / each for each in ("hooks.py", "anomaly.py")}
+FILES = "scalar/value graph/* rules/op autograd/fun* autograd/gradients autograd/check*"
+HEART = {p for each in FILES.split() for p in (ROOT / "minigrad").glob(f"{each}.py")}
+HEART -= {path for path in HEART if path.stem in ("hooks", "anomaly")}
 # What is wanted in the end, and what has been reached so far, which is asserted
 AT_MOST = {"lines of the heart": (550, 705), "quoted of a lesson": (0.35, 0.5)}
-AT_LEAST = {"written of the heart": (0.5, 0.13), "typed an hour": (25, 16)}
-AT_LEAST |= {"median of a building exercise": (6, 5)}
+AT_LEAST = {"written of the heart": (0.5, 0.13), "typed an hour": (25, 16.4)}
+AT_LEAST |= {"median built": (6, 5)}  # lines of an exercise that goes to the package
 
 
 def code_lines(source: str) -> int:
@@ -29,10 +28,8 @@ def code_lines(source: str) -> int:
 
 def typed(exercise) -> int:
     """Count the lines that a learner types, if the answer is the solution."""
-    bodies = [body for _, body in SOLUTION.findall(exercise.solution + "\n")]
-    return sum(
-        line.strip()[:1] not in ("", "#") for line in "".join(bodies).split("\n")
-    )
+    bodies = (body for _, body in SOLUTION.findall(exercise.solution + "\n"))
+    return sum(line.strip()[:1] not in "#" for b in bodies for line in b.split("\n"))
 
 
 def in_heart(source: str) -> bool:
@@ -45,9 +42,7 @@ def test_the_learner_writes_as_much_as_was_reached_so_far(capsys):
     built = [chapter for chapter in chapters() if 3 <= chapter.number <= 13]
     exercises = [each for chapter in built for each in chapter.exercises.values()]
     lessons = [[c.source for c in b.lesson if c.cell_type == "code"] for b in built]
-    sizes = [
-        [(code_lines(s), page_of(s), in_heart(s)) for s in all_] for all_ in lessons
-    ]
+    sizes = [[(code_lines(s), page_of(s), in_heart(s)) for s in c] for c in lessons]
     heart = sum(code_lines(path.read_text("utf-8")) for path in HEART)
     quoted = sum(n for cells in sizes for n, _, within in cells if within)
     shares = [sum(n for n, p, _ in c if p) / sum(n for n, _, _ in c) for c in sizes]
@@ -55,12 +50,11 @@ def test_the_learner_writes_as_much_as_was_reached_so_far(capsys):
     found = {"lines of the heart": heart, "quoted of a lesson": max(shares)}
     found |= {"written of the heart": written / heart, "also quoted": quoted / heart}
     hours = sum(chapter.front["minutes"] for chapter in built) / 60
-    building = [typed(each) for each in exercises if page_of(each.solution)]
     found["typed an hour"] = sum(map(typed, exercises)) / hours
-    found["median of a building exercise"] = median(building)
+    found["median built"] = median(typed(e) for e in exercises if page_of(e.solution))
     with capsys.disabled():
         print(*(f"\n{name}: {number:.2f}" for name, number in found.items()))
-    for name, (wanted, reached) in AT_MOST.items():
-        assert found[name] <= reached, f"{name}: {found[name]:.3f}, wanted {wanted}"
-    for name, (wanted, reached) in AT_LEAST.items():
-        assert found[name] >= reached, f"{name}: {found[name]:.3f}, wanted {wanted}"
+    for name, (wanted, reached) in (AT_MOST | AT_LEAST).items():
+        told = f"{name}: {found[name]:.3f}, so far {reached}, wanted {wanted}"
+        side = min if name in AT_MOST else max
+        assert found[name] == side(found[name], reached), told
