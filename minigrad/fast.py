@@ -16,7 +16,7 @@ from minigrad.graph import anomaly, saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.rules.op import Op, edge
+from minigrad.rules.op import Op, edge, value_of
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
@@ -110,8 +110,8 @@ def suit(x: Any, z: Any) -> bool:
 
 def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Do what walk does; of arrays, and to all leaves, without detours."""
-    others = (Op.shares, Node.shares, Node.check, saved_values.wrote) != AS_KNOWN
-    others |= any(isinstance(g, Tensor) for g in roots.values())
+    used = Op.shares, Node.shares, Node.check, value_of, saved_values.wrote
+    others = used != AS_KNOWN or any(isinstance(g, Tensor) for g in roots.values())
     if inputs or anomaly.on or others:
         return plain_walk(roots, inputs, retain_graph)
     waiting, ends = dict(roots), {}
@@ -162,7 +162,7 @@ def wrote(array: ndarray) -> None:
 
 
 # A page that replaces one of these is heeded
-AS_KNOWN = Op.shares, Node.shares, Node.check, wrote
+AS_KNOWN = Op.shares, Node.shares, Node.check, value_of, wrote
 
 
 def install() -> None:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import minigrad
+from classroom.author.chapters import chapters
 from minigrad import autograd
 from minigrad.autograd.function import Function
 from minigrad.autograd.gradient_checks import gradcheck, gradgradcheck
+from minigrad.graph.walk import leading_to
 from minigrad.nn import functional as F
 from minigrad.scalar.finite_differences import GradcheckError
 
@@ -217,6 +219,35 @@ def test_second_derivatives_agree_with_pytorch():
         results.append(values)
     for mine, theirs in zip(*results):
         np.testing.assert_allclose(mine, theirs)
+
+
+def results_of(lib, a, b):
+    """Return three results: of a reused, of broadcasting, of one of the two alone."""
+    h = (a.exp() * b).softmax(1)
+    return h * h + a[:1], (a.tanh() @ b.transpose(0, 1)).sum(), lib.cat([b, b * b])
+
+
+def sweep(func, inputs, v):
+    """Return what chapter 13's exercise makes of each result, by one sweep forward."""
+    (chapter,) = (c for c in chapters() if c.slug == "13_twice")
+    names = {"minigrad": minigrad, "grad": autograd.grad, "leading_to": leading_to}
+    exec(chapter.exercises["13.4"].solved, names)
+    leaves = [x.detach().requires_grad_() for x in inputs]
+    nudges = {leaf.edge: nudge for leaf, nudge in zip(leaves, v)}
+    return None, [names["carry"](nudges, y) for y in func(*leaves)]
+
+
+@pytest.mark.parametrize("mine", [autograd.jvp, sweep])
+def test_nudges_forward_agree_with_pytorch(mine):
+    torch = pytest.importorskip("torch")
+    arrays = np.random.default_rng(1).normal(size=(4, 2, 3))
+    found = []
+    for lib, jvp in (torch, torch.autograd.functional.jvp), (minigrad, mine):
+        a, b, *v = (lib.tensor(array, dtype=lib.float64) for array in arrays)
+        _, moved = jvp(lambda a, b: results_of(lib, a, b), (a, b), tuple(v))  # noqa: B023
+        found.append([each.tolist() for each in moved])
+    for theirs, ours in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, theirs)
 
 
 def rows(*shape):

@@ -57,6 +57,15 @@ def test_the_walk_heeds_a_page_that_notes_writes():
         y.backward()
 
 
+def test_the_walk_heeds_a_page_that_hands_formulas_their_values():
+    page = "# minigrad/rules/op.py\n"
+    body = "def value_of(node, name, i, g):\n    return 7 * node.saved[name]\n"
+    run_page(page + body)
+    x = minigrad.ones(3, requires_grad=True)
+    (x * x).backward(minigrad.ones(3))
+    assert x.grad.tolist() == [14.0] * 3
+
+
 def test_restore_brings_the_package_back():
     before = Value.__add__
     run_page(METHOD)

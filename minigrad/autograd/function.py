@@ -118,8 +118,9 @@ def linked(array: Any, source: Any, node: Node) -> Tensor | None:
     if isinstance(source, int):
         source = output_of(node, source, array.shape)
     leaf = getattr(source, "variable", None)
-    is_leaf = leaf is not None and leaf.array is array
-    return leaf if is_leaf else Tensor(array, source)
+    if leaf is not None and leaf.array is array:
+        return leaf
+    return Tensor(array, source)
 
 
 def own_memory(x: Any, others: tuple) -> Any:

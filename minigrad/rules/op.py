@@ -90,15 +90,15 @@ def value_of(node: Node, name: str, i: int, g: Any) -> Any:
 
     Beside a gradient that is a Tensor, an array is one, too, and leads to its node.
     """
-    if name in ("shape", "i"):
-        return node.targets[i].shape if name == "shape" else i
+    if name == "shape":
+        return node.targets[i].shape
+    if name == "i":
+        return i
     value = node.saved[name]
     if not isinstance(g, Tensor) or not isinstance(value, ARRAYS):
         return value
-    arguments = [*node.op.formulas]
-    if name in arguments:
-        return Tensor(value, node.targets[arguments.index(name)])
-    return Tensor(value, node) if name == "y" else value
+    sources = dict(zip(node.op.formulas, node.targets)) | {"y": node}
+    return Tensor(value, sources[name]) if name in sources else value
 
 
 def edge(value: Any) -> Any:

@@ -1,0 +1,60 @@
+"""How much of the engine does a learner write, and how much is only read?"""
+
+import ast
+from pathlib import Path
+from statistics import median
+
+from classroom import ROOT
+from classroom.author.chapters import SOLUTION, chapters
+from classroom.cell.pages import page_of
+
+FILES = "scalar/value graph/* rules/op autograd/fun* autograd/gradients autograd/check*"
+HEART = {p for each in FILES.split() for p in (ROOT / "minigrad").glob(f"{each}.py")}
+HEART -= {path for path in HEART if path.stem in ("hooks", "anomaly")}
+# What is wanted in the end, and what has been reached so far, which is asserted
+AT_MOST = {"lines of the heart": (550, 705), "quoted of a lesson": (0.35, 0.5)}
+AT_LEAST = {"written of the heart": (0.5, 0.13), "typed an hour": (25, 16.4)}
+AT_LEAST |= {"median built": (6, 3)}  # lines of a building exercise
+
+
+def code_lines(source: str) -> int:
+    """Count the lines that are neither blank nor a comment nor a docstring."""
+    statements = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Expr)]
+    strings = [n for n in statements if isinstance(n.value, ast.Constant)]
+    prose = {line for n in strings for line in range(n.lineno, n.end_lineno + 1)}
+    texts = enumerate(map(str.strip, source.splitlines()), start=1)
+    return len({line for line, text in texts if text and text[0] != "#"} - prose)
+
+
+def typed(exercise) -> int:
+    """Count the lines that a learner types, if the answer is the solution."""
+    bodies = (body for _, body in SOLUTION.findall(exercise.solution + "\n"))
+    return sum(line.strip()[:1] not in "#" for b in bodies for line in b.split("\n"))
+
+
+def in_heart(source: str) -> bool:
+    """Return whether a cell is a page of one of the heart's files."""
+    module = page_of(source)
+    return bool(module) and ROOT / Path(*module.split(".")).with_suffix(".py") in HEART
+
+
+def test_the_learner_writes_as_much_as_was_reached_so_far(capsys):
+    built = [chapter for chapter in chapters() if 3 <= chapter.number <= 13]
+    exercises = [each for chapter in built for each in chapter.exercises.values()]
+    lessons = [[c.source for c in b.lesson if c.cell_type == "code"] for b in built]
+    sizes = [[(code_lines(s), page_of(s), in_heart(s)) for s in c] for c in lessons]
+    heart = sum(code_lines(path.read_text("utf-8")) for path in HEART)
+    quoted = sum(n for cells in sizes for n, _, within in cells if within)
+    shares = [sum(n for n, p, _ in c if p) / sum(n for n, _, _ in c) for c in sizes]
+    written = sum(typed(each) for each in exercises if in_heart(each.solution))
+    found = {"lines of the heart": heart, "quoted of a lesson": max(shares)}
+    found |= {"written of the heart": written / heart, "also quoted": quoted / heart}
+    hours = sum(chapter.front["minutes"] for chapter in built) / 60
+    found["typed an hour"] = sum(map(typed, exercises)) / hours
+    found["median built"] = median(typed(e) for e in exercises if not e.points)
+    with capsys.disabled():
+        print(*(f"\n{name}: {number:.2f}" for name, number in found.items()))
+    for name, (wanted, reached) in (AT_MOST | AT_LEAST).items():
+        told = f"{name}: {found[name]:.3f}, so far {reached}, wanted {wanted}"
+        side = min if name in AT_MOST else max
+        assert found[name] == side(found[name], reached), told
