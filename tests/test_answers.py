@@ -77,9 +77,8 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
     blank, solved, *judged = judge(chapter.slug, sets)
     for name in exercises:
         assert blank[name].status == "blank", f"the blank of {name}: {blank[name]}"
-        assert solved[name].status == "passed", (
-            f"the solution of {name}: {solved[name]}"
-        )
+        found = solved[name]
+        assert found.status == "passed", f"the solution of {name}: {found}"
     for variant, results in zip(right, judged):
         for name, (title, _) in variant.items():
             found = results[name]

@@ -9,19 +9,8 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from sample import (
-    BLANK,
-    RIGHT,
-    chapter,
-    code,
-    course,
-    exercise,
-    fill,
-    learner,
-    markdown,
-    pristine,
-    sources,
-)
+import sample
+from sample import RIGHT, chapter, course, exercise, fill, learner, pristine, sources
 
 from classroom import __main__ as commands
 from classroom import journal
@@ -34,13 +23,13 @@ from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
 
-NEW_STUB = f"def triple(number):\n    {BLANK}"
+NEW_STUB = f"def triple(number):\n    {sample.BLANK}"
 
 
 def newer_course(folder):
     """90.1 as it was, 90.2 changed, 90.3 removed, 90.4 and a chapter added."""
     cells = {"90.1": exercise("90.1"), "90.2": exercise("90.2", NEW_STUB, "Mended.")}
-    cells["90.4"] = exercise("90.4", f"def fourth(x):\n    {BLANK}")
+    cells["90.4"] = exercise("90.4", f"def fourth(x):\n    {sample.BLANK}")
     added = chapter({"91.1": exercise("91.1", "x = ...")}, slug="91_added")
     course(folder, chapter(cells), added)
     (folder / "minigrad").mkdir(exist_ok=True)
@@ -51,7 +40,7 @@ def newer_course(folder):
 
 def older_course(folder):
     gone = chapter(
-        {"80.1": exercise("80.1", f"def g(x):\n    {BLANK}")}, slug="80_gone"
+        {"80.1": exercise("80.1", f"def g(x):\n    {sample.BLANK}")}, slug="80_gone"
     )
     course(folder, chapter(), gone)
     (folder / "minigrad").mkdir(exist_ok=True)
@@ -62,8 +51,8 @@ def older_course(folder):
 def learn(root):
     """All answers, a note, a cell and a notebook of one's own."""
     notebook = fill(learner(root), RIGHT)
-    notebook["cells"].insert(1, code("own", "import math"))
-    notebook["cells"].insert(6, markdown("note", "My note."))
+    notebook["cells"].insert(1, sample.code("own", "import math"))
+    notebook["cells"].insert(6, sample.markdown("note", "My note."))
     write_notebook(learner(root), notebook)
     fill(learner(root, "80_gone"), {"80.1": "def g(x): return 80"})
     (root / "exercises" / "mine.ipynb").write_text('{"cells": [], "metadata": {}}')
