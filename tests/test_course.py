@@ -171,9 +171,10 @@ def course(tmp_path, monkeypatch):
     for name in ("CI", "CONDA_DEFAULT_ENV"):
         monkeypatch.delenv(name, raising=False)
     module = course_in(write_course(tmp_path / "course"))
-    module.ran, module.real_run = [], module.run
+    module.ran, module.commands, module.real_run = [], [], module.run
 
     def run(command):
+        module.commands.append(command)
         makes = "venv" in map(str, command)
         module.ran.append("venv" if makes else str(command[-1]))
         if makes:
@@ -245,9 +246,8 @@ def test_on_windows_a_python_that_was_removed_is_missed(course, tmp_path):
 
 def test_a_new_venv_is_made_by_the_python_outside(course, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(course.PYTHON))
-    made_by, noting = [], course.run
-    course.run = lambda command: (made_by.append(command[0]), noting(command))
     course.main(["check"])
+    made_by = [command[0] for command in course.commands]
     assert made_by == [sys._base_executable, course.PYTHON]
 
 
@@ -342,11 +342,9 @@ def test_without_the_venv_package_it_says_how_to_get_it(course, monkeypatch, cap
 def test_uv_is_used_if_it_is_there_and_needs_no_venv_package(course, monkeypatch):
     monkeypatch.setattr(course.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(course.shutil, "which", lambda name: f"/somewhere/{name}")
-    commands, noting = [], course.run
-    course.run = lambda command: (commands.append(command[:3]), noting(command))
     assert course.main(["lab"]) == 0
-    uv = "/somewhere/uv"
-    assert commands == [[uv, "venv", "--seed"], [uv, "pip", "install"]]
+    expected = [["/somewhere/uv", *words] for words in (["venv", "--seed"], ["pip"])]
+    assert [c[:n] for c, n in zip(course.commands, (3, 2), strict=True)] == expected
 
 
 @pytest.mark.posix

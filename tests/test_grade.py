@@ -294,24 +294,18 @@ def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
     assert first == second and not first & third and SEED not in str(given)
 
 
-def test_names_of_pythons_own_mean_these_in_a_hidden_check(capsys):
-    names = {"print": lambda *words: None, "sum": lambda numbers: 7, "f": math.sqrt}
-    exec(hidden_cell("4.1", "print(sum([1, 2]), f(4))", "s")["source"], names)
+def test_pythons_own_names_mean_these_in_a_hidden_check_that_leaves_none(capsys):
+    own = {"print": lambda *words: None, "sum": lambda numbers: 7, "f": math.sqrt}
+    names, text = {**own}, "y = rng.random()\nprint(sum([1, 2]), f(4))"
+    exec(hidden_cell("4.1", text, "s")["source"], names)
     assert capsys.readouterr().out == "3 2.0\n"
-
-
-def test_a_hidden_check_leaves_no_names():
-    names = {"double": lambda x: 2 * x}
-    exec(hidden_cell("4.1", "y = double(rng.random())", "s")["source"], names)
-    assert set(names) == {"double", "__builtins__"}
+    assert names.pop("__builtins__") and names == own
 
 
 def test_a_last_digit_may_differ_by_one_and_nothing_else():
     assert same_numbers("a 1.00000 2", "a 1.00001 2")
-    assert not same_numbers("a 1.00000 2", "a 1.00002 2")
-    assert not same_numbers("a 1.00000 2", "a 1.00000 3")
-    assert not same_numbers("1.00000", "1.00000 1.0")
-    assert not same_numbers("1.0", "1.00000") and not same_numbers("nan", "1.0")
+    for other in "a 1.00002 2", "a 1.00000 3", "a 1.00000 2 1.0", "a 1.0 2", "a nan 2":
+        assert not same_numbers("a 1.00000 2", other)
 
 
 def test_the_sandbox_holds():
@@ -349,8 +343,7 @@ def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
         sandbox.require()
 
 
-def test_what_processes_that_end_leave_does_not_hide_the_others():
-    """A process or a file that has gone counts nothing, and the rest is counted."""
+def test_a_process_or_a_file_that_has_gone_counts_nothing():
     mine = sandbox.memory_of(os.getpid())
     assert mine > psutil.Process().memory_info().rss // 2
     assert sandbox.memory_of(1 << 30) == 0
@@ -361,7 +354,7 @@ def test_what_processes_that_end_leave_does_not_hide_the_others():
 def test_one_student_is_graded_again_beside_the_others(report, tmp_path):
     """What others have is kept, and what this one has not handed in again."""
     before, out = report[1], shutil.copytree(report[0], tmp_path / "report")
-    hostile.written(tmp_path / "class" / "bo", hostile.honest(), "again.ipynb")
+    hostile.written(tmp_path / "class" / "bo", hostile.MADE, "again.ipynb")
     found = graded(tmp_path / "class", out)
     assert found["bo"]["points"] == 3 and found["bo"]["of"] == 3
     assert found == before | {"bo": found["bo"]}

@@ -187,7 +187,7 @@ class Linear(Module):
         self.register_parameter("bias", None)
     @property
     def kind(self):
-        return super().extra_repr()
+        return super().__repr__()
 """
 
 
@@ -196,4 +196,4 @@ def test_super_in_a_method_is_the_packages():
     layer = minigrad.nn.Linear(2, 1)
     assert layer(minigrad.ones(1, 2)).tolist() == [[2.0]]
     assert [name for name, _ in layer.named_parameters()] == ["weight"]
-    assert layer.kind == ""
+    assert layer.kind.startswith("Linear(")

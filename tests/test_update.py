@@ -330,7 +330,7 @@ def test_what_jupyterlab_saves_under_the_former_name_counts(renamed, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_what_was_saved_last_counts_under_the_new_name_too(renamed, capsys):
+def test_what_was_saved_last_counts_under_the_new_name_too(renamed):
     new = learner(renamed, "90_renamed")
     saved_by_jupyterlab(renamed, learner(renamed), {"90.3": RIGHT["90.3"]}, later=-60)
     fill(new, {"90.1": LATER})
@@ -410,33 +410,25 @@ def assert_newest(upstream, root):
     assert git(root, "merge-base", "--is-ancestor", head, "HEAD").returncode == 0
 
 
-def test_git_with_changed_exercises(upstream, root, capsys):
+@pytest.mark.parametrize("before", ["changed", "committed", "in a conflict"])
+def test_git_with_exercises(upstream, root, capsys, before):
+    if before != "changed":
+        (root / "mine.py").write_text("MINE = 1\n")
+        commit(root)
     publish(upstream)
-    assert git(root, "pull", "-q").returncode != 0  # git alone cannot
+    if before != "committed":
+        assert (
+            git(root, "pull", "-q", "--no-rebase").returncode != 0
+        )  # git alone cannot
+    conflict = "<<<<<<<" in learner(root).read_text("utf-8")
+    assert conflict == (before == "in a conflict")
     assert_update(root)
     assert_newest(upstream, root)
+    assert ("MINE" in git(root, "log", "-p").stdout) == (before != "changed")
     assert len(git(root, "worktree", "list").stdout.splitlines()) == 1
     capsys.readouterr()
     assert update_command(None, root) == 0
     assert "newest course already" in capsys.readouterr().out
-
-
-def test_git_with_answers_that_were_committed(upstream, root):
-    (root / "minigrad" / "value.py").write_text("MINE = 1\n\n\nEND = 1\n")
-    commit(root)
-    publish(upstream)
-    assert_update(root)
-    assert_newest(upstream, root)
-    assert "MINE" in git(root, "log", "-p").stdout
-
-
-def test_git_in_the_middle_of_a_conflict(upstream, root):
-    commit(root)
-    publish(upstream)
-    git(root, "pull", "-q", "--no-rebase")
-    assert "<<<<<<<" in learner(root).read_text("utf-8")
-    assert_update(root)
-    assert_newest(upstream, root)
 
 
 def test_git_with_a_stash_that_did_not_fit(upstream, root):
