@@ -134,7 +134,8 @@ def zipped(
 
 
 MADE = json.dumps(honest()).encode()
-OUTSIDE = "../../../../tmp/outside.ipynb", "/tmp/outside.ipynb", "..\\outside.ipynb"
+NAMES = "../../../../tmp/outside.ipynb", "/tmp/outside.ipynb", "..\\outside.ipynb"
+OUTSIDE = zipped([(name, MADE) for name in NAMES])
 
 
 def zip_bomb(folder: Path) -> None:
@@ -188,11 +189,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "200 MB": (large_file, 0, "it has over 20 MB"),
     "blank": (file(notebook({})), 0, ""),
     "two students in one folder": (two_students, 3, "two students in one folder?"),
-    "names that lead outside": (
-        file(zipped([(name, MADE) for name in OUTSIDE]), "hw.zip"),
-        0,
-        "leads outside",
-    ),
+    "names that lead outside": (file(OUTSIDE, "hw.zip"), 0, "leads outside"),
     "zip bomb": (zip_bomb, 0, "over 20 MB"),
     "zips in zips": (zips_in_zips, 0, "zips lie within zips"),
     "broken zip": (file(zipped([(FILE, MADE)])[:-60], "hw.zip"), 0, "not a zip that"),

@@ -22,11 +22,11 @@ import time
 from pathlib import Path
 
 import psutil
-from sample import BLANK, RIGHT, chapter, exercise, fill, learner, sources
+from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, sources
 from test_update import commit, contents, git, learn, newer_course, older_course
 
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.files import read_notebook
 from classroom.notebook.pristine import all_chapters
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,9 +41,7 @@ def make_courses(place):
         for root, text in (folder, ""), (newer, "Mended."):
             name = f"{number}.1"
             made = {name: exercise(name, f"def f{number}(x):\n    {BLANK}", text)}
-            for part in ("classroom/pristine", "exercises"):
-                notebook = chapter(made, f"{number}_more")
-                write_notebook(root / part / f"{number}_more.ipynb", notebook)
+            course(root, chapter(made, f"{number}_more"))
     for root in (folder, newer):
         for path in (ROOT / "classroom").rglob("*.py"):
             target = root / path.relative_to(ROOT)
@@ -99,8 +97,7 @@ def run(root, words):
 def break_off(process, how, place):
     """End a running command, or fill the disk that it writes to."""
     if how == "a full disk":
-        with contextlib.suppress(OSError):
-            fill_disk(place / "filler", process)
+        fill_disk(place / "filler", process)
         process.communicate(timeout=120)
         return (place / "filler").unlink()
     if how == "SIGKILL for all":
@@ -114,7 +111,7 @@ def break_off(process, how, place):
 
 def fill_disk(path, process):
     """Write until nothing more goes in, or the process has ended."""
-    with open(path, "wb", buffering=0) as file:
+    with contextlib.suppress(OSError), open(path, "wb", buffering=0) as file:
         while process.poll() is None:
             file.write(bytes(1 << 16))
 
@@ -132,10 +129,10 @@ def answers_in(folder):
 def assert_nothing_lost(root, newer, before, without=()):
     """Every answer is in its place, and the course is one course."""
     assert not list((root / ".minigrad").glob("change/journal.json"))
-    course = contents_of_course(root)
-    is_new = course["minigrad/value.py"].startswith(b"NEW")
+    found = contents_of_course(root)
+    is_new = found["minigrad/value.py"].startswith(b"NEW")
     right = contents_of_course(newer) if is_new else before
-    unlike = {n for n in course | right if course.get(n) != right.get(n)}
+    unlike = {n for n in found | right if found.get(n) != right.get(n)}
     assert not unlike, f"{'newer' if is_new else 'as it was'}, but for {unlike}"
     expected = {"80.1": "def g(x): return 80", **RIGHT}
     for number in MORE:
@@ -156,8 +153,7 @@ def assert_nothing_lost(root, newer, before, without=()):
 
 
 def contents_of_course(root):
-    found = contents(root)
-    return {n: c for n, c in found.items() if not n.startswith("exercises/")}
+    return {n: c for n, c in contents(root).items() if not n.startswith("exercises/")}
 
 
 def all_kept(root):

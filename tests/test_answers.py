@@ -119,12 +119,11 @@ def test_hidden_checks_tell_right_from_wrong(chapter):
     skip_without(chapter.missing)
     exercises = chapter.exercises
 
-    def tries(kind):
-        for variant in variants(chapter, kind):
-            yield SEEDS[0], {name: answer for name, (_, answer) in variant.items()}
-
     solved = {name: ex.solved for name, ex in exercises.items()}
-    right, wrong = list(tries("right")), list(tries("wrong"))
+    right, wrong = (
+        [(SEEDS[0], {n: answer for n, (_, answer) in each.items()}) for each in tries]
+        for tries in (variants(chapter, "right"), variants(chapter, "wrong"))
+    )
     plan = [*((seed, solved) for seed in SEEDS), *right, *wrong]
     found = hidden_outputs(chapter, plan)
     printed, outputs = found[: len(SEEDS)], found[len(SEEDS) :]

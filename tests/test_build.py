@@ -102,34 +102,25 @@ def test_ids_stay_when_a_cell_is_added(sample, tmp_path):
     assert old <= {c.id for c in new.cells}
 
 
-def test_a_changed_or_missing_notebook_is_noticed(sample):
-    root, chapter = sample
+def test_a_changed_or_missing_notebook_is_noticed(sample, tmp_path):
+    root, chapter = shutil.copytree(sample[0], tmp_path / "copy"), sample[1]
     path = root / "notebooks" / "90_sample.ipynb"
-    before = path.read_text()
-    try:
-        path.write_text(before.replace("hello", "hallo"))
-        assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
-        path.unlink()
-        assert "is missing" in build._differences(chapter, "notebooks", root)[0]
-    finally:
-        path.write_text(before)
     assert build._differences(chapter, "notebooks", root) == []
+    path.write_text(path.read_text().replace("hello", "hallo"))
+    assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
+    path.unlink()
+    assert "is missing" in build._differences(chapter, "notebooks", root)[0]
 
 
-def test_answers_in_exercises_are_never_overwritten(sample):
-    root, chapter = sample
+def test_answers_in_exercises_are_never_overwritten(sample, tmp_path):
+    root = shutil.copytree(sample[0], tmp_path / "copy")
     path = root / "exercises" / "90_sample.ipynb"
     before = path.read_text()
     mine = before.replace(STUB.replace('"', '\\"'), "return x + x")
-    assert mine != before
-    try:
-        path.write_text(mine)
-        pristine = read(root, build.PRISTINE)
-        messages = build._write_blank(pristine, "90_sample.ipynb", root)
-        assert path.read_text() == mine
-        assert "left as it is" in messages[-1]
-    finally:
-        path.write_text(before)
+    path.write_text(mine)
+    messages = build._write_blank(read(root, build.PRISTINE), path.name, root)
+    assert path.read_text() == mine != before
+    assert "left as it is" in messages[-1]
 
 
 @pytest.mark.parametrize(

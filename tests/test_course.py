@@ -5,6 +5,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,38 +27,9 @@ from classroom.learner import lab
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A course that installs without a network. Its only command tells what it was given,
-# and ends with 7.
-PYPROJECT = """
-[build-system]
-requires = []
-build-backend = "backend"
-backend-path = ["."]
-[project]
-name = "minigrad"
-version = "1"
-"""
-BACKEND = """
-import pathlib, zipfile
-EXTRAS = "course", "classroom", "dev", "compare"
-ROOT = pathlib.Path(__file__).parent
-def build_editable(folder, config_settings=None, metadata_directory=None):
-    extras = "".join(f"Provides-Extra: {e}\\n" for e in EXTRAS)
-    metadata = f"Metadata-Version: 2.1\\nName: minigrad\\nVersion: 1\\n{extras}"
-    wheel = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
-    with zipfile.ZipFile(f"{folder}/minigrad-1-py3-none-any.whl", "w") as file:
-        file.writestr("minigrad.pth", str(ROOT))
-        file.writestr("minigrad-1.dist-info/METADATA", metadata)
-        file.writestr("minigrad-1.dist-info/WHEEL", wheel)
-        file.writestr("minigrad-1.dist-info/RECORD", "")
-    return "minigrad-1-py3-none-any.whl"
-get_requires_for_build_editable = lambda config_settings=None: []
-"""
-COMMAND = """
-import sys
-print(ascii(sys.argv[1:]), ascii(sys.prefix))
-sys.exit(7)
-"""
+TEXT = (ROOT / "tests" / "small_course.md").read_text("utf-8")
+SMALL_COURSE = dict(re.findall(r"## (\S+)\n\n```\w+\n(.*?\n)```", TEXT, re.DOTALL))
+COMMAND = SMALL_COURSE["classroom/__main__.py"]
 
 
 def write_course(folder):
@@ -65,11 +37,10 @@ def write_course(folder):
     (folder / "classroom").mkdir(parents=True)
     (folder / "chapters").mkdir()  # without it, it is a release to students
     shutil.copy(ROOT / "course.py", folder)
-    (folder / "pyproject.toml").write_text(PYPROJECT, encoding="utf-8")
-    (folder / "backend.py").write_text(BACKEND, encoding="utf-8")
     (folder / "classroom" / "__init__.py").touch()
     shutil.copy(ROOT / "classroom" / "journal.py", folder / "classroom")
-    (folder / "classroom" / "__main__.py").write_text(COMMAND, encoding="utf-8")
+    for path, text in SMALL_COURSE.items():
+        (folder / path).write_text(text, encoding="utf-8")
     return folder
 
 
@@ -266,70 +237,40 @@ def test_a_half_made_or_moved_venv_is_made_anew(course, damage):
     assert course.ran == ["venv", ".[course,dev]", "venv", again]
 
 
-# What the installers really print, shortened.
-OUTPUTS = {
-    "pip, no network": (
-        "WARNING: Retrying (Retry(total=0)) after connection broken by "
-        "'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection>: Failed "
-        "to establish a new connection: [Errno -3] Temporary failure in name "
-        "resolution')': /simple/numpy/\nERROR: No matching distribution found",
-        "NO_NETWORK",
-    ),
-    "uv, no network": (
-        "error: Request failed after 3 retries\n  Caused by: error sending request for "
-        "url\n  Caused by: dns error: failed to lookup address information",
-        "NO_NETWORK",
-    ),
-    "pip, disk full": ("OSError: [Errno 28] No space left on device", "DISK_FULL"),
-    "uv, disk full": ("No space left on device (os error 28)", "DISK_FULL"),
-    "Windows, disk full": ("There is not enough space on the disk", "DISK_FULL"),
-    "Windows, disk full, in Korean": ("[WinError 112] 디스크 공간이", "DISK_FULL"),
-    "Windows, in use, in German": ("[WinError 32] Der Prozess kann", "NO_WRITING"),
-    "Windows, a long path": (
-        "ERROR: Could not install packages due to an OSError: [Errno 2] No such file "
-        "or directory\nHINT: This error might have occurred since this system does not "
-        "have Windows Long Path support enabled.",
-        "TOO_LONG",
-    ),
-    "Windows, in use": ("ERROR: [WinError 5] Access is denied: '.venv'", "NO_WRITING"),
-}
+INSTALLERS = (ROOT / "tests" / "installers.md").read_text("utf-8")
+OUTPUTS = re.findall(r"## ([^\n]+): (\w+)\n\n```\n(.*?)\n```", INSTALLERS, re.DOTALL)
 
 
 @pytest.fixture
-def failing(course):
-    """Make the next install fail as if the installer had printed the given text."""
+def failing(course, capsys):
+    """Return what is told if the next install fails and prints the given text."""
 
     def install(output):
         course.main(["check"])
         program = f"import sys; print({output!r}); sys.exit(1)"
         course.run = lambda command: course.real_run([sys.executable, "-c", program])
-        return course.main(["build"])
+        assert course.main(["build"]) == 1
+        return " ".join(capsys.readouterr().err.split())
 
     return install
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_a_failed_install_is_explained(course, failing, capsys, name):
-    output, paragraph = OUTPUTS[name]
-    assert failing(output) == 1
-    told = " ".join(capsys.readouterr().err.split())
-    assert told == getattr(course, paragraph).format(root=course.ROOT)
+@pytest.mark.parametrize(("name", "paragraph", "output"), OUTPUTS)
+def test_a_failed_install_is_explained(course, failing, name, paragraph, output):
+    assert failing(output) == getattr(course, paragraph).format(root=course.ROOT)
     assert course.STAMP.exists()  # what was there before can still be used
 
 
-def test_an_unknown_failure_is_quoted_and_the_next_run_anew(course, failing, capsys):
-    assert failing("Collecting numpy\nERROR: a strange thing") == 1
-    assert "ERROR: a strange thing" in " ".join(capsys.readouterr().err.split())
-    assert not course.STAMP.exists()
+def test_an_unknown_failure_is_quoted_and_the_next_run_starts_anew(course, failing):
+    told = failing("Collecting numpy\nERROR: a strange thing")
+    assert "ERROR: a strange thing" in told and not course.STAMP.exists()
 
 
-def test_a_full_disk_is_noticed_even_if_nothing_says_so(
-    course, failing, capsys, monkeypatch
-):
+def test_a_full_disk_is_noticed_even_if_nothing_says_so(course, failing, monkeypatch):
     full = types.SimpleNamespace(free=1000)
     monkeypatch.setattr(course.shutil, "disk_usage", lambda path: full)
-    assert failing("ensurepip returned non-zero exit status 1") == 1
-    assert "The disk is full" in capsys.readouterr().err
+    told = failing("ensurepip returned non-zero exit status 1")
+    assert told.startswith("The disk is full")
 
 
 def test_without_the_venv_package_it_says_how_to_get_it(course, monkeypatch, capsys):
@@ -349,30 +290,20 @@ def test_uv_is_used_if_it_is_there_and_needs_no_venv_package(course, monkeypatch
 
 @pytest.mark.posix
 def test_a_read_only_course_says_so(capsys):
-    folder = Path(tempfile.mkdtemp()).resolve()
+    folder, me = Path(tempfile.mkdtemp()).resolve(), os.geteuid()
     course = course_in(write_course(folder / "course"))
     for path in (folder / "course", folder):
         path.chmod(0o555)
+    if me == 0:  # root may write everywhere
+        os.seteuid(65534)
     try:
-        with as_nobody():
-            assert course.main(["lab"]) == 1
+        assert course.main(["lab"]) == 1
     finally:
+        os.seteuid(me)
         (folder / "course").chmod(0o755)
         shutil.rmtree(folder)
     err = capsys.readouterr().err
     assert f"{folder / 'course'} cannot be written to" in " ".join(err.split())
-
-
-@contextlib.contextmanager
-def as_nobody():
-    """Give up root's right to write everywhere, where the tests run as root."""
-    me = os.geteuid()
-    if me == 0:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(me)
 
 
 def test_ctrl_c_during_an_install_is_quiet(course, capsys):
@@ -441,6 +372,8 @@ def test_an_old_python_can_read_the_file_and_says_so():
 
 # The command lab.
 
+LESSONS = "00_before", "01_slope", "02_graph"
+
 
 @pytest.fixture
 def launched(tmp_path, monkeypatch):
@@ -452,24 +385,23 @@ def launched(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")  # lab sets both: restore them after
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "")
     (tmp_path / "notebooks").mkdir()
-    for name in ("00_before", "01_slope", "02_graph"):
-        nbformat.write(notebook(), tmp_path / "notebooks" / f"{name}.ipynb")
+    # An output that JupyterLab shows only if it is trusted
+    output = new_output("display_data", {"image/svg+xml": "<svg></svg>"})
+    cell = new_code_cell("draw(x)", outputs=[output], execution_count=1)
+    for name in LESSONS:
+        path = tmp_path / "notebooks" / f"{name}.ipynb"
+        nbformat.write(new_notebook(cells=[cell]), path)
     started = []
     monkeypatch.setattr(LabApp, "launch_instance", started.append)
     return started
-
-
-def notebook():
-    """A notebook with an output that JupyterLab shows only if it is trusted."""
-    output = new_output("display_data", {"image/svg+xml": "<svg></svg>"})
-    cell = new_code_cell("draw(x)", outputs=[output], execution_count=1)
-    return new_notebook(cells=[cell])
 
 
 def test_lab_opens_the_first_lesson_and_passes_words_on(launched, tmp_path):
     assert lab.lab(["--no-browser"]) == 0
     address = "--LabApp.default_url=/lab/tree/notebooks/01_slope.ipynb"
     assert launched == [[f"--ServerApp.root_dir={tmp_path}", address, "--no-browser"]]
+    shutil.rmtree(tmp_path / "notebooks")
+    assert lab.address() == "/lab"
 
 
 def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
@@ -478,14 +410,9 @@ def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
         broken.write_text(text)
         assert lab.lab([]) == 0
     notary = nbformat.sign.NotebookNotary(data_dir=str(tmp_path / "data"))
-    for name in ("00_before", "01_slope", "02_graph"):
+    for name in LESSONS:
         nb = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
         assert notary.check_signature(nb)
-
-
-def test_lab_without_notebooks_still_opens(launched, tmp_path):
-    shutil.rmtree(tmp_path / "notebooks")
-    assert lab.address() == "/lab"
 
 
 def test_the_first_start_of_jupyterlab_asks_nothing(launched, monkeypatch):
@@ -565,10 +492,9 @@ def test_in_ci_what_is_skipped_fails(tmp_path, ci, expected):
     (tmp_path / "test_a.py").write_text(TESTS)
     (tmp_path / "test_b.py").write_text(NEEDS_TOO_MUCH)
     where = ["-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
-    environment = {**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    env = {**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     command = [*testing.PYTEST, *testing.TESTS, *where]
-    settings = {"cwd": ROOT, "env": environment, "text": True}
-    done = subprocess.run(command, stdout=subprocess.PIPE, **settings)
+    done = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True)
     assert done.returncode == 1 and expected in done.stdout.splitlines()[-1]
 
 

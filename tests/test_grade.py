@@ -59,19 +59,14 @@ def statuses(student):
 # --- the collection -----------------------------------------------------------------
 
 
-def class_of_hostiles(folder):
-    """Write a folder for each hostile hand-in; return students' names by theirs."""
+def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
+    folder, outside = tmp_path / "class", Path("/tmp/outside.ipynb")
     for name, (code, _) in hostile.answers().items():
         made = hostile.notebook(hostile.SOLVED | {"4.3": code})
         hostile.written(folder / name.replace("/", "-"), made)
     for name, (make, *_) in hostile.FILES.items():
         make(folder / name.replace("/", "-"))
-
-
-def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
-    class_of_hostiles(tmp_path / "class")
-    outside = Path("/tmp/outside.ipynb")
-    found = graded(tmp_path / "class", tmp_path / "out", "--timeout", SECONDS)
+    found = graded(folder, tmp_path / "out", "--timeout", SECONDS)
     problems = []
     for name, (_, expected) in hostile.answers().items():
         student = found[name.replace("/", "-")]
@@ -99,11 +94,10 @@ def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
 def small_class(tmp_path_factory):
     """Return a folder with five students, as folders and zips, and their names."""
     folder = tmp_path_factory.mktemp("class")
-    wrong = hostile.SOLVED | {"4.3": hostile.WRONG}
     hostile.written(folder / "ada" / "home" / "work", hostile.honest())
-    hostile.written(folder / "bo", hostile.notebook(wrong))
-    remarked = wrong | {"4.3": hostile.WRONG + "#"}
-    hostile.written(folder / "cy", hostile.notebook(remarked))
+    for name, wrong in ("bo", hostile.WRONG), ("cy", hostile.WRONG + "#"):
+        made = hostile.notebook(hostile.SOLVED | {"4.3": wrong})
+        hostile.written(folder / name, made)
     entries = [(f"di/{hostile.FILE}", hostile.MADE)]
     (folder / "di.zip").write_bytes(hostile.zipped(entries))
     hostile.written(folder / "ed", hostile.notebook({}))

@@ -161,6 +161,5 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
 
 
 def test_a_solved_exercise_runs(lab, page):
-    path = "solutions/04_blame.ipynb"
-    open_and_run(page, lab, path)
+    open_and_run(page, lab, "solutions/04_blame.ipynb")
     assert page.locator(".jp-OutputArea-output", has_text="4.1 passed").is_visible()

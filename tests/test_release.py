@@ -67,12 +67,8 @@ def test_nothing_secret_is_in_a_release(release):
 def strings(value):
     """Yield all texts in a notebook: sources, outputs, metadata."""
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield key
-            yield from strings(each)
-    elif isinstance(value, list) and all(isinstance(each, str) for each in value):
-        yield "".join(value)
-    elif isinstance(value, list):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
         for each in value:
             yield from strings(each)
     elif isinstance(value, str):
