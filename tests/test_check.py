@@ -226,8 +226,8 @@ def test_a_missing_notebook_can_be_had_again(root, capsys):
 
 def test_a_notebook_is_known_by_its_name_alone(root):
     for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
-        path, _, exercise = find(what, all_chapters(root), root)
-        assert (path, exercise) == (learner(root), only)
+        path, _, found = find(what, all_chapters(root), root)
+        assert (path, found) == (learner(root), only)
 
 
 def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
