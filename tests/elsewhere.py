@@ -57,12 +57,6 @@ class Elsewhere(NDArrayOperatorsMixin):
     def __bool__(self):
         return bool(self.numbers)
 
-    def item(self):
-        return self.numbers.item()
-
-    def tolist(self):
-        return self.numbers.tolist()
-
 
 Array.register(Elsewhere)
 

@@ -9,8 +9,9 @@ import json
 import os
 import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from zipfile import ZIP_DEFLATED
 
 from classroom import ROOT
 from classroom.author.chapters import chapters, first_fence, sections
@@ -61,92 +62,59 @@ def honest() -> dict:
     return notebook(SOLVED)
 
 
-def changed_ids(folder: Path) -> None:
-    made = honest()
+def own_labels(made: dict) -> None:
     for n, each in enumerate(made["cells"]):
         each["id"], each["metadata"] = f"mine-{n}", {}
     made["metadata"].pop("minigrad")
-    written(folder, made, "renamed by me.ipynb")
 
 
-def deleted_checks(folder: Path) -> None:
-    made = honest()
-    kept = [c for c in made["cells"] if not c["id"].startswith("check-")]
-    written(folder, {**made, "cells": kept})
+def without_checks(made: dict) -> None:
+    made["cells"] = [c for c in made["cells"] if not c["id"].startswith("check-")]
 
 
-def edited_checks(folder: Path) -> None:
-    made = notebook(SOLVED | {"4.3": WRONG})
+def edited_checks(made: dict) -> None:
     for each in made["cells"]:
         if each["id"].startswith("check-"):
             each["source"] = "print('4.3 passed')"
-    written(folder, made)
+        if each["id"] == "answer-4-3":
+            each["source"] = WRONG
 
 
-def reordered_cells(folder: Path) -> None:
-    made = honest()
-    written(folder, {**made, "cells": made["cells"][::-1]})
-
-
-def other_kernel(folder: Path) -> None:
-    answers = {name: "x <- function(a) a * 2" for name in SOLVED}
-    made = notebook(answers)
+def other_kernel(made: dict) -> None:
+    made |= notebook(dict.fromkeys(SOLVED, "x <- function(a) a * 2"))
     made["metadata"]["kernelspec"] = {"name": "ir", "language": "R"}
-    written(folder, made)
 
 
-def half_characters(folder: Path) -> None:
-    answers = {name: f"# \ud800\n{text}" for name, text in SOLVED.items()}
-    made = notebook(answers)
+def half_characters(made: dict) -> None:
+    made |= notebook({name: f"# \ud800\n{text}" for name, text in SOLVED.items()})
     made["metadata"]["\udfff"] = "\ud800"
-    written(folder, made)
 
 
-def hidden_metadata(folder: Path) -> None:
-    made = honest()
+def hidden_metadata(made: dict) -> None:
     made["metadata"]["minigrad"] = {"chapter": "../../etc", "exercises": 7}
     for each in made["cells"]:
         each["metadata"]["nbgrader"] = {"grade_id": ["a"], "points": 1e9}
-    written(folder, made)
 
 
-def not_json(folder: Path) -> None:
-    written(folder, json.dumps(honest())[:-500])
-
-
-def json_but_no_notebook(folder: Path) -> None:
-    written(folder, '{"cells": 7}')
-
-
-def deep_json(folder: Path) -> None:
-    written(folder, '{"cells": ' + "[" * 200_000)
-
-
-def empty_file(folder: Path) -> None:
-    written(folder, "")
-
-
-def nothing(folder: Path) -> None:
-    folder.mkdir(parents=True)
-
-
-def no_notebook(folder: Path) -> None:
-    written(folder, b"%PDF", "homework.pdf")
-
-
-def another_notebook(folder: Path) -> None:
+def another_notebook(made: dict) -> None:
     cell = {"cell_type": "code", "source": "1 + 1", "metadata": {}, "outputs": []}
-    made = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    written(folder, made, "other.ipynb")
+    made |= {"cells": [cell], "metadata": {}}
+
+
+def file(data: dict | str | bytes, name: str = FILE) -> Callable[[Path], None]:
+    """Return what writes this, whatever it is, into a student's folder."""
+    return lambda folder: written(folder, data, name)
+
+
+def changed(change: Callable[[dict], None], name: str = FILE) -> Callable[[Path], None]:
+    """Return what writes an honest notebook after a change."""
+    change(made := honest())
+    return file(made, name)
 
 
 def large_file(folder: Path) -> None:
     written(folder, b"")
     os.truncate(folder / FILE, 200 << 20)
-
-
-def blank(folder: Path) -> None:
-    written(folder, notebook({}))
 
 
 def two_students(folder: Path) -> None:
@@ -155,18 +123,19 @@ def two_students(folder: Path) -> None:
     os.utime(folder / "first" / FILE, (1, 1))
 
 
-def zipped(entries: list[tuple[zipfile.ZipInfo | str, bytes]]) -> bytes:
+def zipped(
+    entries: Iterable[tuple[zipfile.ZipInfo | str, bytes]], how: int = ZIP_DEFLATED
+) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         for info, data in entries:
-            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+            archive.writestr(info, data, how)
     return file.getvalue()
 
 
-def outside_names(folder: Path) -> None:
-    data = json.dumps(honest()).encode()
-    names = "../../../../tmp/outside.ipynb", "/tmp/outside.ipynb", "..\\outside.ipynb"
-    written(folder, zipped([(name, data) for name in names]), "hw.zip")
+MADE = json.dumps(honest()).encode()
+NAMES = "../../../../tmp/outside.ipynb", "/tmp/outside.ipynb", "..\\outside.ipynb"
+OUTSIDE = zipped([(name, MADE) for name in NAMES])
 
 
 def zip_bomb(folder: Path) -> None:
@@ -175,19 +144,14 @@ def zip_bomb(folder: Path) -> None:
 
 
 def zips_in_zips(folder: Path) -> None:
-    data = json.dumps(honest()).encode()
-    entry = FILE
+    data, entry = MADE, FILE
     for n in range(6):
         data, entry = zipped([(entry, data)]), f"{n}.zip"
     written(folder, data, "deep.zip")
 
 
-def broken_zip(folder: Path) -> None:
-    written(folder, zipped([(FILE, json.dumps(honest()).encode())])[:-60], "hw.zip")
-
-
 def locked_zip(folder: Path) -> None:
-    data = bytearray(zipped([(FILE, json.dumps(honest()).encode())]))
+    data = bytearray(zipped([(FILE, MADE)]))
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # flag: encrypted
         at = data.index(mark) + place
         data[at : at + 2] = struct.pack("<H", 1)
@@ -208,31 +172,31 @@ def link(folder: Path) -> None:
 
 # name: (what makes it, the points it deserves, what the remarks or messages say)
 FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
-    "changed ids": (changed_ids, 3, ""),
-    "deleted checks": (deleted_checks, 3, ""),
-    "edited checks": (edited_checks, 2, ""),
-    "reordered cells": (reordered_cells, 3, ""),
-    "other kernel": (other_kernel, 0, "it was written for R"),
-    "half characters": (half_characters, 3, ""),
-    "hidden metadata": (hidden_metadata, 3, ""),
-    "not JSON": (not_json, 0, "its JSON breaks off"),
-    "JSON, but no notebook": (json_but_no_notebook, 0, "is JSON, but not a notebook"),
-    "deep JSON": (deep_json, 0, "is not a notebook"),
-    "empty file": (empty_file, 0, "is empty"),
-    "nothing": (nothing, 0, "there is no notebook in it"),
-    "no notebook": (no_notebook, 0, "homework.pdf: it is no notebook"),
-    "another notebook": (another_notebook, 0, "no exercise that is graded here"),
+    "changed ids": (changed(own_labels, "renamed by me.ipynb"), 3, ""),
+    "deleted checks": (changed(without_checks), 3, ""),
+    "edited checks": (changed(edited_checks), 2, ""),
+    "reordered cells": (changed(lambda made: made["cells"].reverse()), 3, ""),
+    "other kernel": (changed(other_kernel), 0, "it was written for R"),
+    "half characters": (changed(half_characters), 3, ""),
+    "hidden metadata": (changed(hidden_metadata), 3, ""),
+    "not JSON": (file(MADE[:-500]), 0, "its JSON breaks off"),
+    "JSON, but no notebook": (file('{"cells": 7}'), 0, "is JSON, but not a notebook"),
+    "deep JSON": (file('{"cells": ' + "[" * 200_000), 0, "is not a notebook"),
+    "empty file": (file(""), 0, "is empty"),
+    "nothing": (Path.mkdir, 0, "there is no notebook in it"),
+    "no notebook": (file(b"%PDF", "hw.pdf"), 0, "hw.pdf: it is no notebook"),
+    "another notebook": (changed(another_notebook), 0, "no exercise that is graded"),
     "200 MB": (large_file, 0, "it has over 20 MB"),
-    "blank": (blank, 0, ""),
+    "blank": (file(notebook({})), 0, ""),
     "two students in one folder": (two_students, 3, "two students in one folder?"),
-    "names that lead outside": (outside_names, 0, "leads outside"),
+    "names that lead outside": (file(OUTSIDE, "hw.zip"), 0, "leads outside"),
     "zip bomb": (zip_bomb, 0, "over 20 MB"),
     "zips in zips": (zips_in_zips, 0, "zips lie within zips"),
-    "broken zip": (broken_zip, 0, "not a zip that can be read"),
+    "broken zip": (file(zipped([(FILE, MADE)])[:-60], "hw.zip"), 0, "not a zip that"),
     "locked zip": (locked_zip, 0, "cannot be unpacked"),
     "link in a zip": (link_in_zip, 0, "symbolic link"),
     "links": (link, 0, "symbolic link"),
-    "Zoë 🎓 Østergård\n«ß»": (lambda folder: written(folder, honest()), 3, ""),
-    "=HYPERLINK(1)": (lambda folder: written(folder, honest()), 3, ""),
-    "<script>alert(1)</script>": (lambda folder: written(folder, honest()), 3, ""),
+    "Zoë 🎓 Østergård\n«ß»": (file(MADE), 3, ""),
+    "=HYPERLINK(1)": (file(MADE), 3, ""),
+    "<script>alert(1)</script>": (file(MADE), 3, ""),
 }

@@ -77,9 +77,8 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
     blank, solved, *judged = judge(chapter.slug, sets)
     for name in exercises:
         assert blank[name].status == "blank", f"the blank of {name}: {blank[name]}"
-        assert solved[name].status == "passed", (
-            f"the solution of {name}: {solved[name]}"
-        )
+        found = solved[name]
+        assert found.status == "passed", f"the solution of {name}: {found}"
     for variant, results in zip(right, judged):
         for name, (title, _) in variant.items():
             found = results[name]
@@ -120,12 +119,11 @@ def test_hidden_checks_tell_right_from_wrong(chapter):
     skip_without(chapter.missing)
     exercises = chapter.exercises
 
-    def tries(kind):
-        for variant in variants(chapter, kind):
-            yield SEEDS[0], {name: answer for name, (_, answer) in variant.items()}
-
     solved = {name: ex.solved for name, ex in exercises.items()}
-    right, wrong = list(tries("right")), list(tries("wrong"))
+    right, wrong = (
+        [(SEEDS[0], {n: answer for n, (_, answer) in each.items()}) for each in tries]
+        for tries in (variants(chapter, "right"), variants(chapter, "wrong"))
+    )
     plan = [*((seed, solved) for seed in SEEDS), *right, *wrong]
     found = hidden_outputs(chapter, plan)
     printed, outputs = found[: len(SEEDS)], found[len(SEEDS) :]

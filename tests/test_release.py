@@ -67,15 +67,10 @@ def test_nothing_secret_is_in_a_release(release):
 def strings(value):
     """Yield all texts in a notebook: sources, outputs, metadata."""
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield key
+        value = [*value, *value.values()]
+    if isinstance(value, list):
+        for each in value:
             yield from strings(each)
-    elif isinstance(value, list):
-        if all(isinstance(each, str) for each in value):
-            yield "".join(value)
-        else:
-            for each in value:
-                yield from strings(each)
     elif isinstance(value, str):
         yield value
 
@@ -129,12 +124,9 @@ def test_what_is_out_of_date_is_not_handed_out(tmp_path, monkeypatch, capsys):
 def test_some_chapters_only(tmp_path):
     code, said = command("release", tmp_path / "out", "--chapters", "3-4")
     assert code == 0 and "2 chapters" in said
-    names = [p.stem for p in sorted((tmp_path / "out" / "notebooks").iterdir())]
-    assert [name[:2] for name in names] == ["03", "04"]
-    lessons = [
-        (tmp_path / "out" / "notebooks" / f"{n}.ipynb").read_text("utf-8")
-        for n in names
-    ]
+    paths = sorted((tmp_path / "out" / "notebooks").iterdir())
+    assert [path.name[:2] for path in paths] == ["03", "04"]
+    lessons = [path.read_text("utf-8") for path in paths]
     assert "Then: [" in lessons[0] and "Then: [" not in lessons[1]
     text = (tmp_path / "out" / "README.md").read_text("utf-8")
     assert "04_blame" in text and "05_" not in text
@@ -164,10 +156,9 @@ def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
     assert cells(blank) == cells(ours)
 
     exercises = hostile.CHAPTER.exercises
-    wrong = max(len(exercise.wrong) for exercise in exercises.values())
     hand_ins = {"solved": hostile.SOLVED, "blank": {}}
-    for k in range(wrong):
-        lists = {n: list(ex.wrong.values()) for n, ex in exercises.items()}
+    lists = {name: list(each.wrong.values()) for name, each in exercises.items()}
+    for k in range(max(map(len, lists.values()))):
         hand_ins[f"wrong{k}"] = {n: each[k % len(each)] for n, each in lists.items()}
     for student, answers in hand_ins.items():
         made = json.loads(blank.read_text("utf-8"))
@@ -191,11 +182,9 @@ def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
 def cells(path):
     """Return what students see of a notebook: text, code and outputs."""
     made = json.loads(path.read_text("utf-8"))
-    keys = "cell_type", "source", "outputs"
-    return [
-        {key: "".join(strings(each.get(key, []))).rstrip() for key in keys}
-        for each in made["cells"]
-    ]
+    kept = "cell_type", "source", "outputs"
+    shown = [[each.get(key, []) for key in kept] for each in made["cells"]]
+    return [["".join(strings(part)).rstrip() for part in cell] for cell in shown]
 
 
 def scores(database):

@@ -9,19 +9,8 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from sample import (
-    BLANK,
-    RIGHT,
-    chapter,
-    code,
-    course,
-    exercise,
-    fill,
-    learner,
-    markdown,
-    pristine,
-    sources,
-)
+import sample
+from sample import RIGHT, chapter, course, exercise, fill, learner, pristine, sources
 
 from classroom import __main__ as commands
 from classroom import journal
@@ -34,13 +23,13 @@ from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
 
-NEW_STUB = f"def triple(number):\n    {BLANK}"
+NEW_STUB = f"def triple(number):\n    {sample.BLANK}"
 
 
 def newer_course(folder):
     """90.1 as it was, 90.2 changed, 90.3 removed, 90.4 and a chapter added."""
     cells = {"90.1": exercise("90.1"), "90.2": exercise("90.2", NEW_STUB, "Mended.")}
-    cells["90.4"] = exercise("90.4", f"def fourth(x):\n    {BLANK}")
+    cells["90.4"] = exercise("90.4", f"def fourth(x):\n    {sample.BLANK}")
     added = chapter({"91.1": exercise("91.1", "x = ...")}, slug="91_added")
     course(folder, chapter(cells), added)
     (folder / "minigrad").mkdir(exist_ok=True)
@@ -50,10 +39,8 @@ def newer_course(folder):
 
 
 def older_course(folder):
-    gone = chapter(
-        {"80.1": exercise("80.1", f"def g(x):\n    {BLANK}")}, slug="80_gone"
-    )
-    course(folder, chapter(), gone)
+    exercises = {"80.1": exercise("80.1", f"def g(x):\n    {sample.BLANK}")}
+    course(folder, chapter(), chapter(exercises, slug="80_gone"))
     (folder / "minigrad").mkdir(exist_ok=True)
     (folder / "minigrad" / "value.py").write_text("OLD = 1\n\n\nEND = 1\n")
     return folder
@@ -62,8 +49,8 @@ def older_course(folder):
 def learn(root):
     """All answers, a note, a cell and a notebook of one's own."""
     notebook = fill(learner(root), RIGHT)
-    notebook["cells"].insert(1, code("own", "import math"))
-    notebook["cells"].insert(6, markdown("note", "My note."))
+    notebook["cells"].insert(1, sample.code("own", "import math"))
+    notebook["cells"].insert(6, sample.markdown("note", "My note."))
     write_notebook(learner(root), notebook)
     fill(learner(root, "80_gone"), {"80.1": "def g(x): return 80"})
     (root / "exercises" / "mine.ipynb").write_text('{"cells": [], "metadata": {}}')
@@ -83,24 +70,45 @@ def contents(root):
     return {path.as_posix(): (root / path).read_bytes() for path in files}
 
 
+@pytest.fixture
+def folder(tmp_path):
+    """An older course in a folder, learnt in."""
+    learn(older_course(tmp_path / "course"))
+    return tmp_path / "course"
+
+
+@pytest.fixture
+def newer(tmp_path):
+    return str(newer_course(tmp_path / "newer"))
+
+
+def assert_back(root):
+    """The answers and the note are in the newer notebook; return its texts."""
+    texts = sources(learner(root))
+    assert {RIGHT["90.1"], RIGHT["90.2"], "My note."} <= set(texts)
+    assert any("Mended." in text for text in texts)
+    return texts
+
+
+def assert_update(root, source=None):
+    """Update, which loses nothing; return the folder with what was kept."""
+    before = everything(root)
+    assert update_command(source, root) == 0
+    return assert_updated(root, before)
+
+
 def assert_updated(root, before):
     found = Learner(read_notebook(learner(root)), Chapter(pristine(root))).answers()
-    assert {name: found[name][-1] for name in found} == {
-        "90.1": RIGHT["90.1"],
-        "90.2": RIGHT["90.2"],
-    }
-    texts = sources(learner(root))
-    assert any("Mended." in text for text in texts)
-    assert any("fourth" in text for text in texts)
-    assert {"import math", "My note."} <= set(texts)
-    assert learner(root, "91_added").read_bytes() == (
-        pristine(root, "91_added").read_bytes()
-    )
+    answers = {name: cells[-1] for name, cells in found.items()}
+    assert answers == {name: RIGHT[name] for name in ("90.1", "90.2")}
+    texts = assert_back(root)
+    assert "import math" in texts and any("fourth" in text for text in texts)
+    added = learner(root, "91_added").read_bytes()
+    assert added == pristine(root, "91_added").read_bytes()
     assert not learner(root, "80_gone").exists()
     (kept,) = (root / "exercises" / "kept").iterdir()
-    assert {
-        p.name: p.read_bytes() for p in kept.iterdir() if p.name in before
-    } == before
+    copies = {p.name: p.read_bytes() for p in kept.iterdir() if p.name in before}
+    assert copies == before
     assert RIGHT["90.3"] in sources(kept / "removed-90_sample.ipynb")
     assert (root / "exercises" / "mine.ipynb").read_bytes() == before["mine.ipynb"]
     assert (root / "exercises" / "notes.txt").read_text() == "mine"
@@ -116,9 +124,7 @@ def test_from_a_folder_or_a_zip(tmp_path, capsys, kind):
     newer = newer_course(tmp_path / "zipped" / "minigrad-main")
     if kind == "zip":
         newer = shutil.make_archive(tmp_path / "newer", "zip", newer.parent)
-    before = everything(root)
-    assert update_command(str(newer), root) == 0
-    kept = assert_updated(root, before)
+    kept = assert_update(root, str(newer))
     assert (kept / "course" / "minigrad" / "value.py").read_text() == "MINE = 1\n"
     assert not pristine(root, "80_gone").exists()
     out = capsys.readouterr().out
@@ -127,15 +133,12 @@ def test_from_a_folder_or_a_zip(tmp_path, capsys, kind):
     assert "Traceback" not in out
 
 
-def test_unreadable_and_renamed_notebooks(tmp_path, capsys):
-    root = older_course(tmp_path / "course")
-    fill(learner(root), RIGHT)
+def test_unreadable_and_renamed_notebooks(folder, newer, capsys):
+    root, broken = folder, folder / "exercises" / "broken.ipynb"
     learner(root).rename(root / "exercises" / "my own name.ipynb")
     learner(root, "80_gone").write_text("<<<<<<< HEAD\n{}")
-    broken = root / "exercises" / "broken.ipynb"
     broken.write_text("{")
-    newer = newer_course(tmp_path / "newer")
-    assert update_command(str(newer), root) == 0
+    assert update_command(newer, root) == 0
     texts = sources(root / "exercises" / "my own name.ipynb")
     assert RIGHT["90.2"] in texts and any("Mended." in text for text in texts)
     assert not learner(root).exists(), "a blank one would hide the other"
@@ -144,41 +147,31 @@ def test_unreadable_and_renamed_notebooks(tmp_path, capsys):
     assert learner(root, "80_gone").read_text() == "<<<<<<< HEAD\n{}"
 
 
-def test_a_release_of_other_chapters_takes_none_away(tmp_path, capsys):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    newer = newer_course(tmp_path / "newer")
-    (newer / "chapters").rmdir()
-    before = learner(root, "80_gone").read_bytes()
-    assert update_command(str(newer), root) == 0
-    assert pristine(root, "80_gone").exists() and pristine(root, "91_added").exists()
-    assert learner(root, "80_gone").read_bytes() == before
+def test_a_release_of_other_chapters_takes_none_away(folder, newer, capsys):
+    Path(newer, "chapters").rmdir()
+    before = learner(folder, "80_gone").read_bytes()
+    assert update_command(newer, folder) == 0
+    assert pristine(folder, "80_gone").exists()
+    assert pristine(folder, "91_added").exists()
+    assert learner(folder, "80_gone").read_bytes() == before
     assert "no longer" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("where", ["copy", "_put_back_one", "write_journal"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left")])
 def test_an_update_that_stops_early_has_changed_nothing(
-    tmp_path, capsys, monkeypatch, where, error
+    folder, newer, capsys, monkeypatch, where, error
 ):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    newer = newer_course(tmp_path / "newer")
-    before = contents(root)
-
-    def stopped(*_):
-        raise error
-
+    before, code = contents(folder), 130 if error is KeyboardInterrupt else 2
     with monkeypatch.context() as context:
+        stopped = Mock(side_effect=error)
         context.setattr(f"classroom.learner.update.{where}", stopped)
-        code = 130 if error is KeyboardInterrupt else 2
-        assert update_command(str(newer), root) == code
+        assert update_command(newer, folder) == code
     assert "Your notebooks" in capsys.readouterr().out
-    assert contents(root) == before
-    assert not (root / ".minigrad" / "change").exists()
-    assert update_command(str(newer), root) == 0
-    texts = sources(learner(root))
-    assert RIGHT["90.1"] in texts and RIGHT["90.2"] in texts
+    assert contents(folder) == before
+    assert not (folder / ".minigrad" / "change").exists()
+    assert update_command(newer, folder) == 0
+    assert_back(folder)
 
 
 @pytest.mark.parametrize(
@@ -193,8 +186,7 @@ def test_sources_that_are_none(tmp_path, capsys, make):
         source.write_text("hello")
     if make == "damaged":
         newer = newer_course(tmp_path / "zipped" / "minigrad-main")
-        shutil.make_archive(source, "zip", newer.parent)
-        source = source.with_suffix(".zip")
+        source = Path(shutil.make_archive(source, "zip", newer.parent))
         content = bytearray(source.read_bytes())
         content[len(content) // 2 : len(content) // 2 + 40] = bytes(40)
         source.write_bytes(content)
@@ -224,59 +216,65 @@ def nobody(monkeypatch):
     monkeypatch.setattr("builtins.input", Mock(side_effect=EOFError))
 
 
-@pytest.mark.parametrize("kind", ["folder", "zip"])
-@pytest.mark.parametrize("date", ["2026-05-01T10:00:00+00:00", "$Format:%cI$"])
-def test_an_older_course_is_not_taken_unasked(
-    tmp_path, capsys, monkeypatch, kind, date
-):
-    root = dated(older_course(tmp_path / "course"), "2026-05-01T10:00:00Z")
-    fill(learner(root), RIGHT)
+def assert_not_taken(monkeypatch, source, root):
+    """Nothing changes where nobody answers, or not with yes."""
     before = contents(root)
-    older = dated(newer_course(tmp_path / "zip" / "minigrad-main"), "2026-05-01T09:59Z")
-    older = older if date[0] == "2" else dated(older, date)
+    nobody(monkeypatch)
+    assert update_command(source, root) == 2
+    for answer in "n", "":
+        answering(monkeypatch, answer)
+        assert update_command(source, root) == 2
+    assert contents(root) == before and not (root / "exercises" / "kept").exists()
+
+
+def told(capsys):
+    """What was printed, without its lines."""
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "date", "there"),
+    [
+        ("folder", "2026-05-01T09:59Z", "of 2026-05-01 09:59"),
+        ("zip", "2026-05-01T09:59Z", "of 2026-05-01 09:59"),
+        ("zip", "$Format:%cI$", "of an unknown date"),
+    ],
+)
+def test_an_older_course_is_not_taken_unasked(
+    tmp_path, folder, capsys, monkeypatch, kind, date, there
+):
+    root = dated(folder, "2026-05-01T10:00:00Z")
+    older = dated(newer_course(tmp_path / "zip" / "minigrad-main"), date)
     if kind == "zip":
         older = shutil.make_archive(tmp_path / "older", "zip", older.parent)
-    nobody(monkeypatch)
-    assert update_command(str(older), root) == 2
-    answering(monkeypatch, "n")
-    assert update_command(str(older), root) == 2
-    said = " ".join(capsys.readouterr().out.split())
-    there = "of 2026-05-01 09:59" if date[0] == "2" else "of an unknown date"
+    assert_not_taken(monkeypatch, str(older), root)
+    said = told(capsys)
     assert f"is {there}, yours of 2026-05-01 10:00." in said
     assert "Nothing was taken." in said
-    assert contents(root) == before and not (root / "exercises" / "kept").exists()
     answering(monkeypatch, "y")
     assert update_command(str(older), root) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"up to date: that {there}, after that of 2026-05-01 10:00." in said
-    assert learner(root, "91_added").exists()
+    after = f"up to date: that {there}, after that of 2026-05-01 10:00."
+    assert after in told(capsys) and learner(root, "91_added").exists()
 
 
-def test_a_newer_course_is_taken_unasked_and_named(tmp_path, capsys, monkeypatch):
-    root = dated(older_course(tmp_path / "course"), "2026-05-01T10:00:00+02:00")
-    newer = dated(newer_course(tmp_path / "newer"), "2026-05-01T09:00:00+00:00")
+def test_a_newer_course_is_taken_unasked_and_named(folder, newer, capsys, monkeypatch):
+    dated(folder, "2026-05-01T10:00:00+02:00")
+    dated(Path(newer), "2026-05-01T09:00:00+00:00")
     nobody(monkeypatch)
-    assert update_command(str(newer), root) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "that of 2026-05-01 09:00, after that of 2026-05-01 10:00." in said
+    assert update_command(newer, folder) == 0
+    after = "that of 2026-05-01 09:00, after that of 2026-05-01 10:00."
+    assert after in told(capsys)
 
 
 def test_a_folder_that_only_contains_a_course_is_asked_about(
-    tmp_path, capsys, monkeypatch
+    tmp_path, folder, capsys, monkeypatch
 ):
-    root = older_course(tmp_path / "course")
-    before = contents(root)
-    downloads = tmp_path / "Downloads"
+    root, downloads = folder, tmp_path / "Downloads"
     dated(newer_course(downloads / "minigrad-main"), "2026-05-01T09:00:00+00:00")
     newer_course(downloads / "minigrad-main (1)")
-    nobody(monkeypatch)
-    assert update_command(str(downloads), root) == 2
-    answering(monkeypatch, "")
-    assert update_command(str(downloads), root) == 2
-    said = " ".join(capsys.readouterr().out.replace("\n", " ").split())
-    assert "minigrad-main in it is one, of 2026-05-01 09:00." in said
-    assert "Take minigrad-main?" in said
-    assert contents(root) == before
+    assert_not_taken(monkeypatch, str(downloads), root)
+    said = "minigrad-main in it is one, of 2026-05-01 09:00. Take minigrad-main?"
+    assert said in told(capsys)
     answering(monkeypatch, "yes")
     assert update_command(str(downloads), root) == 0
     assert learner(root, "91_added").exists()
@@ -303,8 +301,7 @@ def saved_by_jupyterlab(root, path, answers, later):
     """Save what JupyterLab has, some seconds after the update."""
     shutil.copy(root.parent / "open.ipynb", path)
     fill(path, answers)
-    now = path.stat().st_mtime + later
-    os.utime(path, (now, now))
+    os.utime(path, (path.stat().st_mtime + later,) * 2)
 
 
 LATER = "def double(x):\n    return sum([x, x])"
@@ -318,17 +315,12 @@ def test_what_jupyterlab_saves_under_the_former_name_counts(renamed, capsys):
     take_newest(root)
     said = capsys.readouterr().out
     assert "90_sample.ipynb is the former name of 90_renamed.ipynb" in said
-    assert (
-        "The newest text, that of 90_sample.ipynb, is in 90_renamed.ipynb now" in said
-    )
+    newest = "The newest text, that of 90_sample.ipynb, is in 90_renamed.ipynb now"
+    assert newest in said
     path, found, _ = find("90", all_chapters(root), root)
     answers = Learner(read_notebook(path), found).answers()
-    assert answers == {
-        "90.1": [LATER],
-        "90.2": [RIGHT["90.2"]],
-        "90.3": answers["90.3"],
-    }
-    assert RIGHT["90.3"] in answers["90.3"]
+    assert RIGHT["90.3"] in answers.pop("90.3")
+    assert answers == {"90.1": [LATER], "90.2": [RIGHT["90.2"]]}
     assert not learner(root).exists()
     kept = (root / "exercises" / "kept").glob("*.ipynb")
     assert {path.read_bytes() for path in kept} == before
@@ -337,7 +329,7 @@ def test_what_jupyterlab_saves_under_the_former_name_counts(renamed, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_what_was_saved_last_counts_under_the_new_name_too(renamed, capsys):
+def test_what_was_saved_last_counts_under_the_new_name_too(renamed):
     new = learner(renamed, "90_renamed")
     saved_by_jupyterlab(renamed, learner(renamed), {"90.3": RIGHT["90.3"]}, later=-60)
     fill(new, {"90.1": LATER})
@@ -376,10 +368,8 @@ def test_each_command_looks_for_former_names_and_leaves_all_others(
 
 def git(folder, *words):
     me = ["-c", "user.name=me", "-c", "user.email=me@localhost"]
-    done = subprocess.run(
-        ["git", *me, *words], cwd=folder, capture_output=True, text=True
-    )
-    return done
+    command = ["git", *me, *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 def commit(folder):
@@ -400,7 +390,9 @@ def upstream(tmp_path):
 
 @pytest.fixture
 def root(tmp_path, upstream):
+    """The learner's clone, learnt in."""
     git(tmp_path, "clone", "-q", str(upstream), "clone")
+    learn(tmp_path / "clone")
     return tmp_path / "clone"
 
 
@@ -412,51 +404,33 @@ def publish(upstream):
     commit(upstream)
 
 
-def newest(upstream, root):
+def assert_newest(upstream, root):
     head = git(upstream, "rev-parse", "HEAD").stdout.strip()
-    return git(root, "merge-base", "--is-ancestor", head, "HEAD").returncode == 0
+    assert git(root, "merge-base", "--is-ancestor", head, "HEAD").returncode == 0
 
 
-def test_git_with_changed_exercises(upstream, root, capsys):
-    learn(root)
+@pytest.mark.parametrize("before", ["changed", "committed", "in a conflict"])
+def test_git_with_exercises(upstream, root, capsys, before):
+    if before != "changed":
+        (root / "mine.py").write_text("MINE = 1\n")
+        commit(root)
     publish(upstream)
-    assert git(root, "pull", "-q").returncode != 0  # git alone cannot
-    before = everything(root)
-    assert update_command(None, root) == 0
-    assert_updated(root, before)
-    assert newest(upstream, root)
+    if before != "committed":
+        assert (
+            git(root, "pull", "-q", "--no-rebase").returncode != 0
+        )  # git alone cannot
+    conflict = "<<<<<<<" in learner(root).read_text("utf-8")
+    assert conflict == (before == "in a conflict")
+    assert_update(root)
+    assert_newest(upstream, root)
+    assert ("MINE" in git(root, "log", "-p").stdout) == (before != "changed")
     assert len(git(root, "worktree", "list").stdout.splitlines()) == 1
     capsys.readouterr()
     assert update_command(None, root) == 0
     assert "newest course already" in capsys.readouterr().out
 
 
-def test_git_with_answers_that_were_committed(upstream, root):
-    learn(root)
-    (root / "minigrad" / "value.py").write_text("MINE = 1\n\n\nEND = 1\n")
-    commit(root)
-    publish(upstream)
-    before = everything(root)
-    assert update_command(None, root) == 0
-    assert_updated(root, before)
-    assert newest(upstream, root)
-    assert "MINE" in git(root, "log", "-p").stdout
-
-
-def test_git_in_the_middle_of_a_conflict(upstream, root):
-    learn(root)
-    commit(root)
-    publish(upstream)
-    git(root, "pull", "-q", "--no-rebase")
-    assert "<<<<<<<" in learner(root).read_text("utf-8")
-    before = everything(root)
-    assert update_command(None, root) == 0
-    assert_updated(root, before)
-    assert newest(upstream, root)
-
-
 def test_git_with_a_stash_that_did_not_fit(upstream, root):
-    learn(root)
     git(root, "stash", "-q")
     publish(upstream)
     git(root, "pull", "-q")
@@ -464,15 +438,12 @@ def test_git_with_a_stash_that_did_not_fit(upstream, root):
     assert "<<<<<<<" in learner(root).read_text("utf-8")
     before = everything(root)
     assert update_command(None, root) == 0
-    texts = sources(learner(root))
-    assert {RIGHT["90.1"], RIGHT["90.2"], "My note."} <= set(texts)
-    assert any("Mended." in text for text in texts)
+    assert_back(root)
     (kept,) = (root / "exercises" / "kept").iterdir()
     assert {p.name: p.read_bytes() for p in kept.iterdir() if p.is_file()} == before
 
 
 def test_git_in_the_middle_of_a_rebase(upstream, root, capsys):
-    learn(root)
     commit(root)
     publish(upstream)
     git(root, "pull", "-q", "--rebase")
@@ -483,15 +454,12 @@ def test_git_in_the_middle_of_a_rebase(upstream, root, capsys):
 
 
 def test_git_with_other_changes_of_the_learner(upstream, root, capsys):
-    learn(root)
     (root / "minigrad" / "value.py").write_text("MINE = 1\n\n\nEND = 1\n")
     (root / "new.txt").write_text("mine too")
     (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\nx\n")
     (upstream / "new.txt").write_text("the course's")
     publish(upstream)
-    before = everything(root)
-    assert update_command(None, root) == 0
-    kept = assert_updated(root, before)
+    kept = assert_update(root)
     assert (kept / "course" / "minigrad" / "value.py").read_text().startswith("MINE")
     assert (kept / "course" / "new.txt").read_text() == "mine too"
     assert (root / "new.txt").read_text() == "the course's"
@@ -500,19 +468,15 @@ def test_git_with_other_changes_of_the_learner(upstream, root, capsys):
 
 
 def test_git_with_a_history_written_anew(upstream, root):
-    learn(root)
     shutil.rmtree(upstream / ".git")
     git(upstream, "init", "-q", "-b", "main")
     publish(upstream)
     assert update_command(None, root) == 0
-    texts = sources(learner(root))
-    assert {RIGHT["90.1"], RIGHT["90.2"], "My note."} <= set(texts)
-    assert any("Mended." in text for text in texts)
-    assert newest(upstream, root)
+    assert_back(root)
+    assert_newest(upstream, root)
 
 
 def test_git_that_cannot_fetch_or_has_no_remote(upstream, root, capsys):
-    learn(root)
     before = everything(root)
     shutil.rmtree(upstream)
     assert update_command(None, root) == 2
@@ -524,29 +488,26 @@ def test_git_that_cannot_fetch_or_has_no_remote(upstream, root, capsys):
 
 
 def test_git_that_fails_leaves_everything_as_it_was(upstream, root, capsys):
-    learn(root)
     publish(upstream)
     before = everything(root)
     (root / ".git" / "refs" / "heads" / "main.lock").touch()
     assert update_command(None, root) == 2
-    assert "had changed, are as they were" in capsys.readouterr().out.replace("\n", " ")
+    assert "had changed, are as they were" in told(capsys)
     shutil.rmtree(root / "exercises" / "kept")
     assert everything(root) == before
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch, name):
+def test_a_signal_waits_until_an_update_is_done(
+    folder, newer, capsys, monkeypatch, name
+):
     number = getattr(signal, name, signal.SIGINT)  # Windows has no SIGHUP
-    root = older_course(tmp_path / "course")
-    learn(root)
-    newer = newer_course(tmp_path / "newer")
     before = signal.signal(number, signal.default_int_handler)
     try:
         break_off(monkeypatch, lambda: signal.raise_signal(number))
-        assert update_command(str(newer), root) == 0
+        assert_update(folder, newer)
         said = capsys.readouterr().out
         assert "One moment" in said and "The course is up to date" in said
-        assert RIGHT["90.1"] in sources(learner(root))
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(number)
     finally:
@@ -558,10 +519,6 @@ def test_a_signal_waits_until_an_update_is_done(tmp_path, capsys, monkeypatch, n
 
 class Killed(BaseException):
     """Nothing catches it: what was to come after does not."""
-
-
-def killed():
-    raise Killed
 
 
 def break_off(monkeypatch, act, after=0):
@@ -579,33 +536,29 @@ def break_off(monkeypatch, act, after=0):
 
 def cut_off(monkeypatch, root, newer, after):
     with monkeypatch.context() as context:
-        break_off(context, killed, after)
+        break_off(context, Mock(side_effect=Killed), after)
         with pytest.raises(Killed):
             update_command(newer, root)
 
 
 @pytest.mark.parametrize("after", range(6))
 def test_the_next_command_finishes_an_update_that_was_killed(
-    tmp_path, capsys, monkeypatch, after
+    folder, newer, capsys, monkeypatch, after
 ):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    newer = newer_course(tmp_path / "newer")
-    before = everything(root)
-    cut_off(monkeypatch, root, str(newer), after)
+    before = everything(folder)
+    cut_off(monkeypatch, folder, newer, after)
     capsys.readouterr()
-    finish_first(root)
-    assert_updated(root, before)
+    finish_first(folder)
+    assert_updated(folder, before)
     said = capsys.readouterr().out
     assert "was cut off before its end. It is finished now" in said
     assert "answers back in place: 90.1, 90.2. Changed, check again: 90.2." in said
-    finish_first(root)
+    finish_first(folder)
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("after", range(0, 8, 2))
 def test_git_that_was_killed_with_an_update(upstream, root, capsys, monkeypatch, after):
-    learn(root)
     publish(upstream)
     before = everything(root)
     cut_off(monkeypatch, root, None, after)
@@ -613,47 +566,38 @@ def test_git_that_was_killed_with_an_update(upstream, root, capsys, monkeypatch,
     assert update_command(None, root) == 0
     assert "newest course already" in capsys.readouterr().out
     assert_updated(root, before)
-    assert newest(upstream, root)
+    assert_newest(upstream, root)
     (root / ".git" / "index.lock").unlink()
     changed = git(root, "status", "--porcelain").stdout.split()
-    assert {name for name in changed if len(name) > 2 and "exercises/" not in name} == (
-        set()
-    )
+    assert not [name for name in changed if len(name) > 2 and "exercises/" not in name]
 
 
 def test_what_is_saved_after_the_kill_is_not_written_over(
-    tmp_path, capsys, monkeypatch
+    folder, newer, capsys, monkeypatch
 ):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    cut_off(monkeypatch, root, str(newer_course(tmp_path / "newer")), 0)
-    fill(learner(root), {"90.1": "def double(x):\n    return 2 * x"})
-    finish_first(root)
+    cut_off(monkeypatch, folder, newer, 0)
+    fill(learner(folder), {"90.1": LATER})
+    finish_first(folder)
     assert "90_sample.ipynb: you saved it while" in capsys.readouterr().out
-    assert "def double(x):\n    return 2 * x" in sources(learner(root))
-    assert learner(root, "91_added").exists()
+    assert LATER in sources(learner(folder))
+    assert learner(folder, "91_added").exists()
 
 
 def test_a_journal_that_cannot_be_followed_says_why_and_waits(
-    tmp_path, capsys, monkeypatch
+    folder, newer, monkeypatch
 ):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    before = everything(root)
-    cut_off(monkeypatch, root, str(newer_course(tmp_path / "newer")), 0)
+    before = everything(folder)
+    cut_off(monkeypatch, folder, newer, 0)
     with monkeypatch.context() as context:
         full = OSError(28, "No space left on device")
         context.setattr("classroom.journal.os.replace", Mock(side_effect=full))
         with pytest.raises(Trouble, match="No space left .* goes on where it stopped"):
-            finish_first(root)
-    finish_first(root)
-    assert_updated(root, before)
+            finish_first(folder)
+    finish_first(folder)
+    assert_updated(folder, before)
 
 
-def test_a_folder_of_the_course_on_another_disk(tmp_path, monkeypatch):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    before = everything(root)
+def test_a_folder_of_the_course_on_another_disk(folder, newer, monkeypatch):
     replace = os.replace
 
     def only_beside(new, path):
@@ -662,42 +606,35 @@ def test_a_folder_of_the_course_on_another_disk(tmp_path, monkeypatch):
         replace(new, path)
 
     monkeypatch.setattr("classroom.journal.os.replace", only_beside)
-    assert update_command(str(newer_course(tmp_path / "newer")), root) == 0
-    assert_updated(root, before)
-    assert not list(root.rglob("*.unfinished"))
+    assert_update(folder, newer)
+    assert not list(folder.rglob("*.unfinished"))
 
 
-def test_room_is_asked_for_first(tmp_path, capsys, monkeypatch):
-    root = older_course(tmp_path / "course")
-    learn(root)
-    before = contents(root)
-    full = Mock(return_value=Mock(free=1000))
+def test_room_is_asked_for_first(folder, newer, capsys, monkeypatch):
+    before, full = contents(folder), Mock(return_value=Mock(free=1000))
     monkeypatch.setattr("classroom.learner.newer_course.shutil.disk_usage", full)
-    assert update_command(str(newer_course(tmp_path / "newer")), root) == 2
-    said = " ".join(capsys.readouterr().out.split())
-    assert "The disk is nearly full: an update needs 0." in said
-    assert contents(root) == before
-    assert not (root / "exercises" / "kept").exists()
+    assert update_command(newer, folder) == 2
+    assert "The disk is nearly full: an update needs 0." in told(capsys)
+    assert contents(folder) == before
+    assert not (folder / "exercises" / "kept").exists()
 
 
 def test_whoever_comes_second_is_told_in_one_sentence(tmp_path, capsys, monkeypatch):
-    root = older_course(tmp_path / "course")
     monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
-    with alone(root):
+    with alone(tmp_path):
         for second in update_command, reset_command:
-            assert second("90", root) == 2
-            assert " ".join(capsys.readouterr().out.split()) == BUSY
+            assert second("90", tmp_path) == 2
+            assert told(capsys) == BUSY
 
 
 @pytest.mark.posix
 def test_a_git_that_outlives_its_update_holds_the_lock(tmp_path, monkeypatch):
-    root = older_course(tmp_path / "course")
     monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
-    with alone(root):
+    with alone(tmp_path):
         process = subprocess.Popen(["sleep", "60"], **OF_ITS_OWN)
-    with pytest.raises(Trouble, match="at this moment"), alone(root):
+    with pytest.raises(Trouble, match="at this moment"), alone(tmp_path):
         pass
     process.kill()
     process.wait()
-    with alone(root):
+    with alone(tmp_path):
         pass
