@@ -151,41 +151,6 @@ def test_a_batch_has_at_least_one_example(size):
         list(DataLoader(Squares(), batch_size=size))
 
 
-BATCHES = [
-    [1, 2],
-    [0.5, 1.5],
-    [True, False],
-    [np.float32(1), np.float32(2)],
-    [np.float64(1), np.float64(2)],
-    [np.ones(2, "float32"), np.zeros(2, "float32")],
-    [(1, 2.0), (3, 4.0)],
-    [[1, 2], [3, 4]],
-]
-
-
-def plain(batch):
-    """Return a batch with dtypes and numbers in the place of tensors."""
-    if isinstance(batch, list | tuple):
-        return [plain(value) for value in batch]
-    return str(batch.dtype), batch.tolist()
-
-
-def test_collate_keeps_the_form_of_the_examples():
-    batch = default_collate([((1, 0.5), 1), ((2, 1.5), 3)])
-    inside = [("int64", [1, 2]), ("float64", [0.5, 1.5])]
-    assert plain(batch) == [inside, ("int64", [1, 3])]
-    x, y = default_collate([(minigrad.ones(2), 1), (minigrad.zeros(2), 2)])
-    assert x.tolist() == [[1, 1], [0, 0]] and y.tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("examples", BATCHES)
-def test_collate_does_as_pytorch(examples):
-    torch = pytest.importorskip("torch")
-    expected = torch.utils.data.default_collate(examples)
-    found = str(plain(expected)).replace("torch.", "")
-    assert str(plain(default_collate(examples))) == found
-
-
 def test_collate_wants_examples_of_one_size():
     with pytest.raises(ValueError, match="shorter"):
         default_collate([(1, 2), (1,)])

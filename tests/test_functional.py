@@ -205,20 +205,6 @@ def test_the_jacobian_and_its_products_agree(name):
     assert back.tolist() == pytest.approx((u.reshape(-1) @ flat).tolist())
 
 
-def test_second_derivatives_agree_with_pytorch():
-    torch = pytest.importorskip("torch")
-    results = []
-    for lib, tools in (torch, torch.autograd.functional), (minigrad, autograd):
-        x, y = (lib.tensor(v, dtype=lib.float64) for v in ([1.0, 2.0], [0.5, -1.0]))
-        f = lambda a, b: (a.exp() * b * b).sum() + (a * a[0]).sum()  # noqa: E731
-        tables = tools.hessian(f, (x, y))
-        values = [cell.tolist() for row in tables for cell in row]
-        values += [g.tolist() for g in tools.hvp(f, (x, y), (y, x))[1]]
-        results.append(values)
-    for mine, theirs in zip(*results):
-        np.testing.assert_allclose(mine, theirs)
-
-
 def rows(*shape):
     return minigrad.randn(shape, dtype=minigrad.float64, requires_grad=True)
 

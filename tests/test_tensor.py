@@ -217,14 +217,3 @@ def test_a_root_of_no_variance_has_no_slope():
     x = minigrad.tensor([[1.0, 2.0], [1.0, 4.0]], requires_grad=True)
     x.std(0).sum().backward()
     assert x.grad[:, 0].tolist() == [0, 0] and x.grad[1, 1].item() > 0
-
-
-def test_the_slopes_of_the_largest_are_nan_beside_nan_as_in_pytorch():
-    torch = pytest.importorskip("torch")
-    for lib in (minigrad, torch):
-        x = lib.tensor([1.0, np.nan], requires_grad=True)
-        x.amax().backward()
-        assert np.isnan(x.grad.tolist()).all()
-        x.grad = None
-        x.max().backward()
-        assert x.grad.tolist() == [0, 1]
