@@ -74,33 +74,6 @@ def test_a_step_is_not_recorded_and_is_noticed():
         loss.backward()
 
 
-W = minigrad.ones(2, requires_grad=True)
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: optim.SGD(W), ValueError, "non-leaf"),
-        (lambda: optim.SGD(nn.Linear(1, 1)), TypeError, "Linear.*not iterable"),
-        (lambda: optim.SGD(nn.Sequential(nn.ReLU())), ValueError, "non-leaf ReLU"),
-        (lambda: optim.SGD([]), ValueError, "empty parameter list"),
-        (lambda: optim.SGD([1.0]), ValueError, "non-leaf float"),
-        (lambda: optim.SGD([W * 2]), ValueError, "non-leaf Tensor: give leaves"),
-        (
-            lambda: optim.SGD([{"params": [W]}, {"params": [W]}]),
-            ValueError,
-            "more than one group",
-        ),
-        (lambda: optim.SGD([W, W]), ValueError, "appears twice"),
-        (lambda: optim.SGD([W], lr="0.1"), TypeError, "'str' and 'int'"),
-        (lambda: optim.Adam([W], lr=-0.1), ValueError, "learning rate: -0.1"),
-    ],
-)
-def test_a_wrong_argument_is_named(make, error, message):
-    with pytest.raises(error, match=message):
-        make()
-
-
 # All together
 
 
