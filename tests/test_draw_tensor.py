@@ -402,7 +402,7 @@ def test_a_module_called_twice_has_two_boxes_and_integers_are_inputs():
 def test_names_that_users_choose_are_drawn_as_they_are():
     odd = "<b>|{x}\\N &amp; c>"
     model, x = nn.Sequential(), leaf(np.ones((1, 2)))
-    model.add_module(odd, type("<Net>", (nn.Linear,), {})(2, 1))
+    setattr(model, odd, type("<Net>", (nn.Linear,), {})(2, 1))
     assert f"{odd}: <Net>" in words(draw(model, x))
     y = x * x
     assert odd in words(draw_nodes(y, **{odd: x}))

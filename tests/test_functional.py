@@ -90,7 +90,11 @@ def test_a_function_knows_which_gradients_are_needed():
     [
         (lambda g: (g, g), RuntimeError, "expected 1, got 2"),
         (lambda g: 1.0, TypeError, "must be Tensor"),
-        (lambda g: minigrad.ones(3, dtype=minigrad.float64), RuntimeError, r"\(3,\), not \(2,\)"),
+        (
+            lambda g: minigrad.ones(3, dtype=minigrad.float64),
+            RuntimeError,
+            r"\(3,\), not \(2,\)",
+        ),
     ],
 )
 def test_a_wrong_backward_is_named(result, error, words):
