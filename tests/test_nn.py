@@ -34,13 +34,6 @@ def numbers(module):
 # What a module keeps
 
 
-def test_modules_go_through_the_parts_in_order():
-    net = Net()
-    linear, norm, relu = net.body
-    assert list(net.modules()) == [net, net.body, linear, norm, relu, net.head]
-    assert dict(net.named_children()) == {"body": net.body, "head": net.head}
-
-
 def test_a_plain_tensor_is_no_parameter():
     net = Net()
     net.table = minigrad.ones(3, requires_grad=True)
@@ -66,40 +59,11 @@ def test_none_keeps_the_place():
     assert "head.weight" not in net.state_dict() and "shift" not in net.state_dict()
     assert "(head): None" in repr(net)
     assert [name for name, _ in net.named_children()] == ["body"]
+    net.head = nn.Linear(1, 1)
+    assert list(net.head.state_dict()) == ["weight", "bias"]
 
 
-def test_an_attribute_may_become_a_part_and_none_again():
-    net = nn.Module()
-    net.part = None
-    net.part = nn.Linear(1, 1)
-    assert list(net.state_dict()) == ["part.weight", "part.bias"]
-    net.part = None
-    assert net.part is None and not net.state_dict()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "what"),
-    [
-        ("scale", minigrad.ones(1), "Tensor as parameter 'scale'.*Parameter, or None"),
-        ("scale", nn.ReLU(), "ReLU as parameter"),
-        ("scale", 2.0, "float as parameter"),
-        ("head", minigrad.ones(1), "Tensor as module 'head'.*Module, or None"),
-        ("head", len, ".* as module"),
-        ("shift", 1.0, "float as buffer 'shift'.*Tensor, or None"),
-    ],
-)
-def test_what_is_kept_is_replaced_only_by_its_like(name, value, what):
-    net = Net()
-    before = numbers(net)
-    with pytest.raises(TypeError, match=f"cannot assign {what}"):
-        setattr(net, name, value)
-    assert numbers(net) == before
-
-
-@pytest.mark.parametrize(
-    "value",
-    [nn.ReLU(), nn.Parameter(minigrad.ones(1))],
-)
+@pytest.mark.parametrize("value", [nn.ReLU(), nn.Parameter(minigrad.ones(1))])
 def test_parts_wait_for_super_init(value):
     class Forgetful(nn.Module):
         def __init__(self):

@@ -4,11 +4,9 @@ import copy
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
 
 import minigrad
-from minigrad import nn, optim
-from minigrad.training.data import DataLoader, TensorDataset
+from minigrad import optim
 
 
 def steps(params, optimizer, count):
@@ -72,27 +70,3 @@ def test_a_step_is_not_recorded_and_is_noticed():
     assert w.is_leaf and w.tolist() == [0, 0]
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
-
-
-# All together
-
-
-def test_a_small_network_learns_the_moons():
-    minigrad.manual_seed(0)
-    model = nn.Sequential(
-        nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 2)
-    )
-    points, classes = make_moons(200, noise=0.1, random_state=0)
-    moons = TensorDataset(minigrad.tensor(points).float(), minigrad.tensor(classes))
-    adam, loss_of = optim.Adam(model.parameters(), lr=0.02), nn.CrossEntropyLoss()
-    loader = DataLoader(moons, batch_size=50, shuffle=True, seed=0)
-    for _ in range(40):
-        for points, classes in loader:
-            adam.zero_grad()
-            loss_of(model(points), classes).backward()
-            adam.step()
-    points, classes = moons.tensors
-    with minigrad.no_grad():
-        scores = model.eval()(points)
-    assert loss_of(scores, classes).item() < 0.02
-    assert (scores.argmax(1) == classes).all()
