@@ -79,12 +79,6 @@ def test_a_split_repeats_from_its_seed_or_from_manual_seed():
     assert indices(None) == one != other
 
 
-def test_a_subset_counts_anew():
-    part = Subset(Squares(), [3, 7])
-    assert list(part) == [(3, 9), (7, 49)] and len(part) == 2
-    assert order(DataLoader(part, 2)) == [[3, 7]]
-
-
 # Batches
 
 

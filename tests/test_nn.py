@@ -119,17 +119,6 @@ def test_hooks_see_and_replace_what_goes_in_and_out():
     assert layer(minigrad.tensor(3.0)).item() == 3 and len(seen) == 1
 
 
-def test_a_hook_may_remove_itself():
-    layer, calls = nn.Sequential(), []
-
-    def once(module, args, out):
-        calls.append(out)
-        hook.remove()
-
-    hook = layer.register_forward_hook(once)
-    assert layer(1) == layer(2) - 1 and calls == [1]
-
-
 # State
 
 
@@ -203,15 +192,11 @@ def test_to_changes_floats_and_keeps_who_they_are():
     assert net.to("cpu") is net and net.to(minigrad.float64).shift.dtype == "float64"
 
 
-@pytest.mark.parametrize("target", [minigrad.int64, "int64", bool])
-def test_to_wants_floats(target):
-    with pytest.raises(TypeError, match="wants a floating point dtype"):
-        Net().to(target)
+def thawed(module):
+    return pickle.loads(pickle.dumps(module))
 
 
-@pytest.mark.parametrize(
-    "twin", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
-)
+@pytest.mark.parametrize("twin", [copy.deepcopy, thawed])
 def test_a_copy_has_the_same_numbers_on_its_own_memory(twin):
     net = Net().eval()
     net.tied = net.head
@@ -292,15 +277,6 @@ def test_a_module_list_holds_parts():
 
 
 # Sums and statistics
-
-
-def test_batch_norm_in_use_treats_each_example_alone():
-    norm = nn.BatchNorm1d(2)
-    norm(minigrad.randn(10, 2))
-    norm.eval()
-    x = minigrad.randn(5, 2)
-    apart = minigrad.cat([norm(x[i : i + 1]) for i in range(5)])
-    np.testing.assert_allclose(norm(x).detach(), apart.detach(), 1e-6)
 
 
 def test_many_equal_rows_add_up_exactly_in_a_weights_gradient():

@@ -19,10 +19,8 @@ def no_window():
 def test_axes_are_small_and_labelled():
     figure, ax = plot.axes("step", "loss", "Falling")
     assert tuple(figure.get_size_inches()) == (3.5, 2.5)
-    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == (
-        *("step", "loss"),
-        "Falling",
-    )
+    words = ax.get_xlabel(), ax.get_ylabel(), ax.get_title()
+    assert words == ("step", "loss", "Falling")
     figure, both = plot.axes("x", "y", ncols=2, figsize=(7, 2.5))
     assert [ax.get_xlabel() for ax in both] == ["x", "x"]
 

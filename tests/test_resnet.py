@@ -43,9 +43,8 @@ def torch_resnet(torch, layers, widths):
             self.conv2, self.bn2 = conv(w, w, 3), nn.BatchNorm2d(w)
             self.downsample = None
             if stride > 1 or i != w:
-                self.downsample = nn.Sequential(
-                    conv(i, w, 1, stride), nn.BatchNorm2d(w)
-                )
+                norm = nn.BatchNorm2d(w)
+                self.downsample = nn.Sequential(conv(i, w, 1, stride), norm)
 
         def forward(self, x):
             y = self.bn2(self.conv2(self.bn1(self.conv1(x)).relu()))
@@ -83,12 +82,8 @@ def test_logits_and_gradients_are_pytorchs(train):
         if "running" in name:
             buffer.uniform_(0.5, 1.5)
     ours = ResNet(layers, num_classes=7, widths=widths).double()
-    ours.load_state_dict(
-        {
-            n: minigrad.from_numpy(t.numpy().copy())
-            for n, t in theirs.state_dict().items()
-        }
-    )
+    state = theirs.state_dict().items()
+    ours.load_state_dict({n: minigrad.tensor(t.numpy()) for n, t in state})
     ours.train(train), theirs.train(train)
     x = torch.randn(3, 3, 64, 64, dtype=torch.float64)
     classes = torch.tensor([1, 6, 0])

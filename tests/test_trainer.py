@@ -121,14 +121,6 @@ def test_a_part_in_eval_mode_is_not_moved_by_fit():
     assert model[2].num_batches_tracked.item() > 0
 
 
-def test_only_the_head_may_be_in_training_mode():
-    model, optimizer, data, validation = everything()
-    model.eval()
-    model[2].train()
-    fit(model, loss, optimizer, data, 1, validation)
-    assert modes(model) == [False, False, False, True, False]
-
-
 def test_a_model_that_was_in_use_is_trained_in_training_mode():
     model, optimizer, data, _ = everything()
     model.eval()
