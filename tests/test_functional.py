@@ -267,6 +267,11 @@ def test_a_checkpoint_may_return_what_needs_no_gradient():
     assert x.grad.tolist() == [2 * 1 * 2, 2 * 2 * 3]
 
 
+def test_a_loss_refuses_shapes_that_would_be_broadcast():
+    with pytest.raises(ValueError, match=r"Target size \(3,\) must be the same as .*1"):
+        F.mse_loss(minigrad.ones(3, 1), minigrad.zeros(3))
+
+
 def test_a_write_to_running_statistics_is_noticed_by_what_was_computed_with_them():
     x = minigrad.ones(2, 3)
     mean, var = minigrad.zeros(3), minigrad.ones(3)

@@ -21,8 +21,7 @@ OPERATIONS = """
 PLACES = {
     "nn.functional": """relu gelu sigmoid tanh softmax log_softmax linear conv2d pad
         max_pool2d batch_norm layer_norm embedding dropout cross_entropy
-        mse_loss binary_cross_entropy_with_logits
-        scaled_dot_product_attention""",
+        mse_loss binary_cross_entropy_with_logits scaled_dot_product_attention""",
     "nn": """Module Parameter Sequential ModuleList Linear Conv2d BatchNorm1d
         BatchNorm2d LayerNorm Embedding Dropout Flatten MaxPool2d
         ReLU GELU Tanh Softmax MSELoss CrossEntropyLoss Identity""",

@@ -94,9 +94,7 @@ def test_logits_and_gradients_are_pytorchs(train):
     minigrad.nn.functional.cross_entropy(got, target).backward()
     np.testing.assert_allclose(got.detach().numpy(), scores.detach().numpy(), 1e-8)
     for (name, p), q in zip(ours.named_parameters(), theirs.parameters(), strict=True):
-        np.testing.assert_allclose(
-            p.grad.numpy(), q.grad.numpy(), 1e-7, 1e-10, err_msg=name
-        )
+        np.testing.assert_allclose(p.grad, q.grad, 1e-7, 1e-10, err_msg=name)
     for (name, b), c in zip(ours.named_buffers(), theirs.buffers(), strict=True):
         np.testing.assert_allclose(b.numpy(), c.numpy(), 1e-10, err_msg=name)
 
