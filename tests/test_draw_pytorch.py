@@ -102,16 +102,6 @@ def test_both_libraries_give_the_same_picture(program):
     assert ours.source == theirs.source
 
 
-def test_what_both_draw_is_what_it_should_be():
-    assert lines(affine(torch)) == [
-        "w = 0.5, grad 16.8",
-        "x = [1, 2, 3], constant",
-        "#1 (3,) = Mul(w, x)",
-        "b = [0.1, 0.2, 0.3], grad [1.2, 2.4, 3.6]",
-        "y = Add(#1, b) = [0.6, 1.2, 1.8]",
-    ]
-
-
 # PyTorch's own
 
 
@@ -172,13 +162,6 @@ def test_a_node_can_be_drawn_without_its_result():
     assert lines(draw((x * x).grad_fn)) == ["x = [1, 2]", "#1 (2,) = Mul(x, x)"]
     twice = "AccumulateGrad of x, AccumulateGrad of x"
     assert lines(draw_nodes(x * x)) == [f"MulBackward0 -> {twice}"]
-
-
-def test_large_graphs_are_counted():
-    x = leaf(0.5)
-    for _ in range(100):
-        x = x * x
-    assert "This graph has more than 80 values" in repr(draw(x)).replace("\n", " ")
 
 
 def test_a_result_is_known_though_python_forgets_its_node():

@@ -92,7 +92,11 @@ def test_a_function_knows_which_gradients_are_needed():
     [
         (lambda g: (g, g), RuntimeError, "expected 1, got 2"),
         (lambda g: 1.0, TypeError, "must be Tensor"),
-        (lambda g: minigrad.ones(3, dtype=minigrad.float64), RuntimeError, "shape"),
+        (
+            lambda g: minigrad.ones(3, dtype=minigrad.float64),
+            RuntimeError,
+            r"\(3,\), not \(2,\)",
+        ),
     ],
 )
 def test_a_wrong_backward_is_named(result, error, words):
@@ -160,13 +164,6 @@ def test_grad_returns_and_leaves_grad_alone():
     assert autograd.grad(h * h, h)[0].item() == 12
 
 
-def test_grad_weighs_several_outputs():
-    x = double(1.0, 2.0)
-    outputs = [x * x, x.sum()]
-    weights = [double(1.0, 10.0, requires_grad=False), minigrad.tensor(100.0).double()]
-    assert autograd.grad(outputs, x, weights)[0].tolist() == [102, 140]
-
-
 def test_derivatives_of_any_order():
     x = double(0.5)
     y, values = x.sin(), []
@@ -175,13 +172,6 @@ def test_derivatives_of_any_order():
         values.append(y.item())
     c, s = np.cos(0.5), np.sin(0.5)
     assert values == pytest.approx([c, -s, -c, s, c])
-
-
-def test_a_gradient_penalty_reaches_the_leaves():
-    x, w = double(1.0, 2.0), double(3.0, 4.0)
-    (g,) = autograd.grad((x * x * w).sum(), x, create_graph=True)
-    (g * g).sum().backward()
-    assert w.grad.tolist() == pytest.approx([2 * 4 * 3, 2 * 16 * 4])
 
 
 FUNCTIONS = {
@@ -205,20 +195,6 @@ def test_the_jacobian_and_its_products_agree(name):
     u = minigrad.randn_like(out)
     _, back = autograd.vjp(f, x, u)
     assert back.tolist() == pytest.approx((u.reshape(-1) @ flat).tolist())
-
-
-def test_second_derivatives_agree_with_pytorch():
-    torch = pytest.importorskip("torch")
-    results = []
-    for lib, tools in (torch, torch.autograd.functional), (minigrad, autograd):
-        x, y = (lib.tensor(v, dtype=lib.float64) for v in ([1.0, 2.0], [0.5, -1.0]))
-        f = lambda a, b: (a.exp() * b * b).sum() + (a * a[0]).sum()  # noqa: E731
-        tables = tools.hessian(f, (x, y))
-        values = [cell.tolist() for row in tables for cell in row]
-        values += [g.tolist() for g in tools.hvp(f, (x, y), (y, x))[1]]
-        results.append(values)
-    for mine, theirs in zip(*results):
-        np.testing.assert_allclose(mine, theirs)
 
 
 def results_of(lib, a, b):
@@ -248,44 +224,6 @@ def test_nudges_forward_agree_with_pytorch(mine):
         found.append([each.tolist() for each in moved])
     for theirs, ours in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs)
-
-
-def rows(*shape):
-    return minigrad.randn(shape, dtype=minigrad.float64, requires_grad=True)
-
-
-CHECKED = {
-    "cross-entropy": lambda: (
-        lambda x: F.cross_entropy(x, minigrad.tensor([0, 2, 1])),
-        (rows(3, 3),),
-    ),
-    "attention": lambda: (
-        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
-        (rows(2, 3, 2), rows(2, 3, 2), rows(2, 3, 2)),
-    ),
-    "convolution": lambda: (
-        lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=1),
-        (rows(2, 2, 4, 4), rows(3, 2, 3, 3), rows(3)),
-    ),
-    "batch norm": lambda: (
-        lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
-        (rows(4, 2), rows(2), rows(2)),
-    ),
-    "layer norm": lambda: (
-        lambda x, w, b: F.layer_norm(x, (3,), w, b),
-        (rows(2, 3), rows(3), rows(3)),
-    ),
-    "gelu": lambda: (lambda x: F.gelu(x, approximate="tanh"), (rows(2, 3),)),
-    "max pool": lambda: (lambda x: F.max_pool2d(x, 2, 1), (rows(1, 1, 3, 4),)),
-}
-
-
-@pytest.mark.parametrize("name", CHECKED)
-def test_fused_operations_have_right_second_derivatives(name):
-    minigrad.manual_seed(1)
-    function, inputs = CHECKED[name]()
-    assert gradcheck(function, inputs)
-    assert gradgradcheck(function, inputs)
 
 
 def test_gradcheck_tells_right_from_wrong():
@@ -358,23 +296,6 @@ def test_a_checkpoint_may_return_what_needs_no_gradient():
     y, z = autograd.checkpoint(lambda a: (a * a, a.detach() + 1), x)
     (y * z).sum().backward()
     assert x.grad.tolist() == [2 * 1 * 2, 2 * 2 * 3]
-
-
-def test_gradcheck_refuses_a_rule_that_forgets_the_gradient_that_arrives():
-    class Forgets(Function):
-        """The square, with a slope but without what it is to be multiplied with."""
-
-        @staticmethod
-        def forward(ctx, a):
-            ctx.save_for_backward(a)
-            return a * a
-
-        @staticmethod
-        def backward(ctx, g):
-            return 2 * ctx.saved_tensors[0]
-
-    with pytest.raises(GradcheckError):
-        gradcheck(Forgets.apply, double(3.0))
 
 
 def test_a_loss_refuses_shapes_that_would_be_broadcast():

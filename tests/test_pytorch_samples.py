@@ -42,10 +42,7 @@ CORNERS = {"nn.functional.elu", "pow", "__rpow__"}  # nan and 0 ** 0, where they
 TAKES_NUMBERS = {"maximum", "minimum"}  # of which PyTorch wants two tensors
 REFUSALS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 USUAL = {"dilation": 1, "groups": 1, "ceil_mode": False, "return_indices": False}
-ALL_LEFT_OUT = {
-    "norm nuc",
-    "nn.functional.max_pool2d",
-}  # operations of whose samples none remains
+ALL_LEFT_OUT = {"norm nuc", "nn.functional.max_pool2d"}  # no sample of them remains
 ALL_LEFT_OUT |= {f"nn.functional.pad {mode}" for mode in ("reflect", "circular")}
 ALL_LEFT_OUT |= {f"nn.functional.pad replicate{sign}" for sign in ("", "_negative")}
 TAKES_LESS = {"nn": (*REFUSALS, OverflowError)}  # refuses some options and shapes
@@ -167,23 +164,9 @@ OPERATIONS = {
     if forms(op) and op.name.split(".")[-1] not in CHANCE | MEMORY
 }
 OPERATIONS = {name: op for name, op in OPERATIONS.items() if name not in LEFT_OUT}
-HALF = {
-    "exp",
-    "cos",
-    "sin",
-    "tanh",
-    "sqrt",
-    "log",
-    "log1p",
-    "sigmoid",
-    "sign",
-    "square",
-}
-HALF |= {
-    "__rpow__",
-    "pow",
-    "rsqrt",
-}  # of bools NumPy makes half precision, or bytes, or nothing
+HALF = {"exp", "cos", "sin", "tanh", "sqrt", "rsqrt", "log", "log1p", "sigmoid"}
+HALF |= {"sign", "square", "pow", "__rpow__"}
+# of whose results for bools NumPy makes half precision, or bytes, or nothing
 
 
 def left_out(op, sample):

@@ -11,16 +11,7 @@ torch = pytest.importorskip("torch")
 
 SHAPES = [(), (3,), (2, 3), (2, 1), (1, 3), (4, 2, 3)]
 UNARY = ["sin", "tanh", "exp", "sigmoid", "square", "abs", "relu", "neg", "detach"]
-UNARY += [
-    "transpose",
-    "sum",
-    "mean",
-    "scale",
-    "shift",
-    "softmax",
-    "first",
-    "twice",
-]
+UNARY += ["transpose", "sum", "mean", "scale", "shift", "softmax", "first", "twice"]
 BINARY = ["add", "sub", "mul", "maximum", "where", "div"]
 
 steps = st.lists(

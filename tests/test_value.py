@@ -98,11 +98,8 @@ def test_numbers_become_constants():
     x = Value(3.0)
     for result in (x + 2, 2 + x, x * 2.0, np.float64(2) * x, x - np.int64(2)):
         constant = next(parent for parent, _ in result.edges if parent is not x)
-        assert (constant.op, constant.data, type(constant.data)) == (
-            "constant",
-            2,
-            float,
-        )
+        assert (constant.op, constant.data) == ("constant", 2)
+        assert type(constant.data) is float
 
 
 @pytest.mark.parametrize("a, slope", [(-1.0, 0.0), (0.0, 0.0), (2.0, 1.0)])
@@ -158,12 +155,12 @@ def test_a_search_that_was_interrupted_does_no_harm():
     assert x.grad == 108.0
 
 
-def test_a_chain_of_a_million():
+def test_a_chain_of_a_hundred_thousand():
     x = root = Value(1.0)
-    for _ in range(1_000_000):
+    for _ in range(100_000):
         root = root + x
     root.backward()
-    assert x.grad == 1_000_001.0
+    assert x.grad == 100_001.0
     del root  # taking it apart must not recurse either
 
 

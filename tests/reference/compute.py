@@ -132,8 +132,10 @@ def told(value):
     if isinstance(value, tuple | list):
         return [told(each) for each in value]
     if hasattr(value, "detach"):
-        numbers = plain(value).reshape(-1)
-        return {"shape": list(value.shape), "numbers": [rounded(n) for n in numbers]}
+        numbers, dtype = plain(value).reshape(-1), str(value.dtype).split(".")[-1]
+        about = {} if dtype == "float32" else {"dtype": dtype}
+        numbers = [rounded(n) for n in numbers]
+        return {"shape": list(value.shape), **about, "numbers": numbers}
     if isinstance(value, bool | float):
         return value
     return str(value).replace("torch.", "").replace("minigrad.", "")
