@@ -10,7 +10,7 @@ import pytest
 from classroom import ROOT
 from classroom.author import build, front_matter, testing
 from classroom.author.chapters import Chapter, ChapterError, chapters
-from classroom.run.answers import run_answers
+from classroom.run import answers
 
 BLOCKED = "import sys\nsys.modules['torch'] = None\n"
 EXERCISES = """\
@@ -50,7 +50,10 @@ def needing(folder, requires):
 def without_torch(tmp_path, monkeypatch):
     """Let no Python that is started find PyTorch, nor this one say that it is there."""
     (tmp_path / "sitecustomize.py").write_text(BLOCKED)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    monkeypatch.setenv("PYTHONPATH", path["PYTHONPATH"])
+    plain = answers.plain_environment
+    monkeypatch.setattr(answers, "plain_environment", lambda place: plain(place) | path)
     monkeypatch.setenv("CI", "")
     monkeypatch.setitem(sys.modules, "torch", None)
 
@@ -97,10 +100,11 @@ def test_only_the_adapter_needs_pytorch_and_it_says_so(without_torch):
 
 
 @needs_torch
-def test_nbval_skips_it_visibly(chapter, without_torch):
+def test_nbval_skips_it_visibly(chapter, without_torch, tmp_path):
     files = [f"{name}/{chapter.slug}.ipynb" for name in testing.NBVAL[-2:]]
     command = [*testing.PYTEST, *testing.NBVAL[:-2], *files]
-    settings = {"cwd": ROOT, "env": testing.plain_environment(), "text": True}
+    environment = answers.plain_environment(tmp_path / "settings")
+    settings = {"cwd": ROOT, "env": environment, "text": True}
     done = subprocess.run(command, stdout=subprocess.PIPE, **settings)
     told = re.search(r"(\d+) skipped", done.stdout.splitlines()[-1])
     assert done.returncode == 0 and int(told[1]) > 30
@@ -119,9 +123,9 @@ def test_the_tests_of_its_answers_are_skipped_with_the_reason(chapter, without_t
 
 @needs_torch
 def test_check_says_what_is_missing(chapter, without_torch):
-    answers = {name: [each.solved] for name, each in chapter.exercises.items()}
+    solved = {name: [each.solved] for name, each in chapter.exercises.items()}
     pristine = ROOT / build.PRISTINE / f"{chapter.slug}.ipynb"
-    results = run_answers(pristine, answers, timeout=60)
+    results = answers.run_answers(pristine, solved, timeout=60)
     assert {result.status for result in results.values()} == {"error"}
     for result in results.values():
         assert re.search("ModuleNotFoundError: .*torch", result.message)

@@ -27,18 +27,22 @@ NBVAL = [
 ]
 
 
+SETTINGS = ROOT / ".minigrad" / "settings"
+
+
 def test(words: list[str]) -> int:
     """Run all parts and return 0 if all passed; with `words`, only pytest on tests/."""
     # Two kernels share the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if words:
         return subprocess.call([*PYTEST, *words], cwd=ROOT)
+    plain = plain_environment(SETTINGS)
     parts = {
         "Style": (STYLE, os.environ),
         "Layout": (FORMAT, os.environ),
         "What is built matches its source": (BUILD, os.environ),
         "Tests": ([*PYTEST, *TESTS, *SPREAD], os.environ),
-        "Notebooks show what they give": ([*PYTEST, *NBVAL], plain_environment()),
+        "Notebooks show what they give": ([*PYTEST, *NBVAL], plain),
     }
     failed = [name for name, part in parts.items() if not passes(name, *part)]
     told = f"failed: {', '.join(failed)}" if failed else "all passed"

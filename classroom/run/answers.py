@@ -102,7 +102,7 @@ def plain_environment(settings: Path) -> dict[str, str]:
     """
     unwanted = ("IPYTHON", "JUPYTER", "MPL", "MATPLOTLIB", "PYTEST", "PYTHON")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
-    settings.mkdir(exist_ok=True)
+    settings.mkdir(parents=True, exist_ok=True)
     (settings / "matplotlibrc").touch()
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "MATPLOTLIBRC"):
         kept[name] = str(settings)
