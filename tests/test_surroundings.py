@@ -1,6 +1,7 @@
 """What stands around an answer, at home or in other cells, is not held against it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import sample
 from sample import RIGHT, course, pristine
 
 from classroom import ROOT
+from classroom.learner.check import check_command
+from classroom.learner.progress import progress_command
 from classroom.run.answers import run_answers
 
 PROFILE = ".ipython/profile_default"
@@ -104,3 +107,24 @@ def test_ctrl_c_while_python_imports_says_stopped(tmp_path, seconds):
     said = process.communicate(timeout=60)[0]
     assert process.returncode == 130 and said.split()[0] == "Stopped.", said
     assert "Traceback" not in said
+
+
+COPY_NAMES = ["90_sample-Copy1", "90_sample (1)", "Copy of 90_sample", "90 - Copy"]
+
+
+@pytest.mark.parametrize("name", COPY_NAMES)
+@pytest.mark.parametrize("what", [None, "90"])
+def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
+    root = course(tmp_path)
+    copy = root / "exercises" / f"{name}.ipynb"
+    shutil.copy(sample.learner(root), copy)
+    sample.fill(copy, RIGHT)
+    assert check_command(what, 20, root) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"There are answers in {copy.name}, too, which do not count." in told
+    assert f'check "{copy.name}"' in told and "not yet filled in" in told
+    progress_command(root)
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"0 of 3, and answers in {copy.name}" in told
+    sample.learner(root).unlink()  # the only one counts, whatever its name is
+    assert check_command("90", 20, root) == 0

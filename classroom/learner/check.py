@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import NotOurs, find, open_learner
+from classroom.learner.find import NotOurs, copies, find, notebook_of, open_learner
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, Unreadable
@@ -74,6 +74,9 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 results = job.result()
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
+            if not (what or "").endswith(".ipynb"):
+                for path in copies(task.path, task.learner.chapter):
+                    console.print(Text(COPIES.format(path.name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
         console.print("Stopped. What is running may take a few seconds more to end.")
@@ -111,10 +114,17 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
         except Unreadable as error:
             unreadable.append(str(error))
         else:
-            tasks += [task] if task.answers() or task.learner.astray() else []
+            chapter = task.learner.chapter
+            begun = task.answers() or task.learner.astray() or copies(path, chapter)
+            if begun and path == notebook_of(chapter, chapters, root):
+                tasks.append(task)
     return tasks, unreadable
 
 
+COPIES = (
+    "  There are answers in {0}, too, which do not count. To have them checked: "
+    '{1} check "{0}"'
+)
 ASTRAY = {
     "the check's cell": "An answer seems to stand in the cell of the check, which is "
     "checked as it was handed out: move it to the cell above, where the blank is.",

@@ -1,5 +1,6 @@
 """Find the notebook, chapter or exercise that a learner means."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from classroom.notebook.answers import Learner
@@ -20,6 +21,16 @@ def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     if is_lesson(notebook, chapter):
         raise NotOurs(f"{path.name} is a lesson; do exercises/{chapter.slug}.ipynb.")
     return Learner(notebook, chapter)
+
+
+def copies(path: Path, chapter: Chapter) -> list[Path]:
+    """Other notebooks beside one with answers to its chapter; they do not count."""
+    found = []
+    for other in sorted(path.parent.glob("*.ipynb")):
+        with suppress(Unreadable):
+            if other != path and open_learner(other, [chapter]).answers():
+                found.append(other)
+    return found
 
 
 def find(

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import notebook_of, open_learner
+from classroom.learner.find import copies, notebook_of, open_learner
 from classroom.learner.results import Memory
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
@@ -36,7 +36,9 @@ def progress_command(root: Path = ROOT) -> int:
         found, problem = _statuses(chapter, chapters, memory, root)
         marks = Text(" ").join(Text(*MARKS[status]) for status in found.values())
         passed = sum(status == "passed" for status in found.values())
+        beside = copies(notebook_of(chapter, chapters, root), chapter)
         note = problem or f"{passed} of {len(found)}"
+        note += "".join(f", and answers in {path.name}" for path in beside)
         title = chapter.title or chapter.slug
         table.add_row(str(chapter.number), Text(title), marks, Text(note))
         total.update(found.values())
