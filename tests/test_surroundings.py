@@ -15,6 +15,7 @@ from sample import RIGHT, course, pristine
 from classroom import ROOT
 from classroom.learner.check import check_command
 from classroom.learner.progress import progress_command
+from classroom.notebook.files import write_notebook
 from classroom.run.answers import run_answers
 
 PROFILE = ".ipython/profile_default"
@@ -128,3 +129,14 @@ def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
     assert f"0 of 3, and answers in {copy.name}" in told
     sample.learner(root).unlink()  # the only one counts, whatever its name is
     assert check_command("90", 20, root) == 0
+
+
+def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):
+    root = course(tmp_path)
+    notebook = sample.fill(sample.learner(root), RIGHT)
+    text = [{"output_type": "stream", "name": "stdout", "text": "x" * (21 << 20)}]
+    notebook["cells"].append(sample.code("own", "") | {"outputs": text})
+    write_notebook(sample.learner(root), notebook)
+    assert check_command("90", 20, root) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "It has 21 MB, and nothing over 20 MB can be graded" in told

@@ -20,7 +20,7 @@ from classroom import ROOT
 from classroom.learner.find import NotOurs, copies, find, notebook_of, open_learner
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import COURSE, Unreadable
+from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
 from classroom.notebook.pristine import all_chapters
 from classroom.run.answers import run_answers, start_server
 from classroom.run.verdict import WORDS, Result
@@ -74,6 +74,9 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 results = job.result()
             tries = memory.remember(task.learner.chapter, answers, results)
             report(console, task, results, tries)
+            if (size := task.path.stat().st_size) > FILE_LIMIT:
+                told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
+                console.print(Text(told), style="red")
             if not (what or "").endswith(".ipynb"):
                 for path in copies(task.path, task.learner.chapter):
                     console.print(Text(COPIES.format(path.name, COURSE)))
@@ -124,6 +127,10 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
 COPIES = (
     "  There are answers in {0}, too, which do not count. To have them checked: "
     '{1} check "{0}"'
+)
+TOO_LARGE = (
+    "  It has {} MB, and nothing over {} MB can be graded: in JupyterLab, take Edit > "
+    "Clear Outputs of All Cells, and save, before you hand it in."
 )
 ASTRAY = {
     "the check's cell": "An answer seems to stand in the cell of the check, which is "

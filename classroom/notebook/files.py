@@ -14,6 +14,7 @@ from typing import Any
 from classroom.journal import put_in_place
 
 COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
+FILE_LIMIT = 20 << 20  # bytes of one notebook that is handed in
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZipFile, ZipInfo
 
-FILE_LIMIT = 20 << 20  # bytes of one notebook, or of a zip within a zip
+from classroom.notebook.files import FILE_LIMIT
+
 TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
 ENTRIES = 20_000  # names in one zip
 DEPTH = 4  # zips within zips
