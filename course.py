@@ -89,6 +89,8 @@ DIAGNOSES = {
     r"Read-only file system|Permission denied|Access is denied|Errno (13|30)\b"
     r"|WinError (5|32)\b": NO_WRITING,
 }
+ELSEWHERE = {"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"}
+ELSEWHERE |= {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_NO_DEPS", "PIP_DRY_RUN"}
 NO_VENV = (
     "This Python cannot make virtual environments, because its venv package is not "
     "installed. On Debian and Ubuntu `sudo apt install python3-venv` adds it; then run "
@@ -236,7 +238,7 @@ def run(command: list) -> None:
     with subprocess.Popen(
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONUTF8": "1"},
+        env=surroundings() | {"PYTHONUTF8": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -248,6 +250,12 @@ def run(command: list) -> None:
     show("")
     if process.returncode:
         raise trouble_in("".join(lines))
+
+
+def surroundings() -> dict[str, str]:
+    """Return the environment, without what sends Python or pip to other folders."""
+    kept = {name: text for name, text in os.environ.items() if name not in ELSEWHERE}
+    return {**kept, "PIP_USER": "0"}  # which may stand in a file of pip's, too
 
 
 def show(line: str) -> None:
@@ -265,7 +273,8 @@ def trouble_in(output: str) -> Trouble:
         if re.search(pattern, output):
             return Trouble(text.format(root=ROOT))
     STAMP.unlink(missing_ok=True)  # who knows what is there: the next run starts anew
-    told = re.findall(r"(?im)^.*\b(?:error|hint)\b.*$", output) or output.splitlines()
+    lines = [line for line in output.splitlines() if "subprocess" not in line]
+    told = [line for line in lines if re.search(r"(?i)error|\bhint\b", line)] or lines
     return Trouble(UNKNOWN + " / ".join(line.strip() for line in told[-3:]))
 
 
@@ -274,12 +283,13 @@ def hand_over(python: str, words: list[str]) -> int:
     # -P: a file `random.py` where the learner stands must not replace the library's.
     command = [python, "-P", "-m", "classroom", *words]
     # Without bytecode each of many processes would compile all that it imports.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    env = surroundings()
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.stdout.flush()
     if os.name != "nt":
-        os.execv(python, command)
+        os.execve(python, command, env)
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C reaches the command itself
-    return subprocess.call(command)
+    return subprocess.call(command, env=env)
 
 
 if __name__ == "__main__":

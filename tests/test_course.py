@@ -264,6 +264,8 @@ def test_a_failed_install_is_explained(course, failing, name, paragraph, output)
 def test_an_unknown_failure_is_quoted_and_the_next_run_starts_anew(course, failing):
     told = failing("Collecting numpy\nERROR: a strange thing")
     assert "ERROR: a strange thing" in told and not course.STAMP.exists()
+    told = failing("ValueError: no\nerror: subprocess-exited-with-error\n" * 3)
+    assert told.endswith("ValueError: no / ValueError: no / ValueError: no")
 
 
 def test_a_full_disk_is_noticed_even_if_nothing_says_so(course, failing, monkeypatch):
@@ -498,10 +500,14 @@ def test_in_ci_what_is_skipped_fails(tmp_path, ci, expected):
     assert done.returncode == 1 and expected in done.stdout.splitlines()[-1]
 
 
-def test_commands_keep_bytecode(monkeypatch):
-    """Without it, each of the many processes of a test compiles all it imports."""
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    monkeypatch.setattr(os, "execv", lambda *_: None)
-    monkeypatch.setattr(subprocess, "call", lambda *_: 0)
+def test_what_sends_python_and_pip_elsewhere_is_left_out(monkeypatch):
+    """Without bytecode, each of the many processes compiles all that it imports."""
+    unwanted = ["PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "PYTHONPATH", "PIP_TARGET"]
+    for name in (*unwanted, "PIP_USER"):
+        monkeypatch.setenv(name, "1")
+    call = Mock(return_value=0)
+    monkeypatch.setattr(os, "execve", lambda *words: call(env=words[-1]))
+    monkeypatch.setattr(subprocess, "call", call)
     course_in(ROOT).hand_over(sys.executable, ["check"])
-    assert "PYTHONDONTWRITEBYTECODE" not in os.environ
+    handed = call.call_args.kwargs["env"]
+    assert not set(unwanted) & set(handed) and handed["PIP_USER"] == "0"
