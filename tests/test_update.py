@@ -65,7 +65,7 @@ def everything(root):
 def contents(root):
     """All of a course but for what is kept."""
     paths = [path.relative_to(root) for path in root.rglob("*")]
-    apart = {".minigrad", "kept", ".git"}
+    apart = {".minigrad", "kept", ".git", "__pycache__"}
     files = [p for p in paths if (root / p).is_file() and not apart & set(p.parts)]
     return {path.as_posix(): (root / path).read_bytes() for path in files}
 
@@ -555,6 +555,21 @@ def test_the_next_command_finishes_an_update_that_was_killed(
     assert "answers back in place: 90.1, 90.2. Changed, check again: 90.2." in said
     finish_first(folder)
     assert capsys.readouterr().out == ""
+
+
+def test_a_clone_that_git_distrusts_is_no_rebase(root, capsys, monkeypatch):
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as somebody else's
+    assert update_command(None, root) == 2
+    said = " ".join(capsys.readouterr().out.split())
+    assert "dubious ownership" in said and "safe.directory" in said
+    assert "rebase" not in said
+
+
+def test_what_is_newest_says_where_it_looked(upstream, root, capsys):
+    assert update_command(None, root) == 0
+    said = "".join(capsys.readouterr().out.split())
+    assert f"origin,{upstream},hasnothingnewer" in said
+    assert "gitremoteaddupstream" in said
 
 
 @pytest.mark.parametrize("after", range(0, 8, 2))

@@ -180,8 +180,9 @@ def names(root: Path, *words: str) -> list[str]:
 
 def fetch(root: Path) -> str | None:
     """The newest commit of the course, or None if it is here already."""
-    inside = git(root, "rev-parse", "--git-path", "rebase-merge").stdout.strip()
-    if (root / inside).exists():
+    inside = git(root, "rev-parse", "--git-path", "rebase-merge")
+    must(inside)  # git may distrust a folder of somebody else's
+    if (root / inside.stdout.strip()).exists():
         raise Trouble(
             "A git rebase is under way here. Finish it or `git rebase --abort`, then "
             "update again."
@@ -193,7 +194,7 @@ def fetch(root: Path) -> str | None:
             "folder or a zip file, or tell git once:\n"
             "    git remote add upstream ADDRESS"
         )
-    remote = next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
+    remote = course_remote(remotes)
     done = git(root, "fetch", "--quiet", remote, "HEAD")
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["no reason given"]
@@ -202,6 +203,22 @@ def fetch(root: Path) -> str | None:
     newest = git(root, "rev-parse", "FETCH_HEAD").stdout.strip()
     have = git(root, "merge-base", "--is-ancestor", newest, "HEAD").returncode == 0
     return None if have and not conflicts(root) else newest
+
+
+def course_remote(remotes: list[str]) -> str:
+    """Which of git's remotes the course comes from; a fork has an `upstream`."""
+    return next((r for r in ("upstream", "origin") if r in remotes), remotes[0])
+
+
+def looked_at(root: Path) -> str:
+    """What to tell if nothing is newer: where it was looked for."""
+    remote = course_remote(git(root, "remote").stdout.split())
+    where = git(root, "remote", "get-url", remote).stdout.strip()
+    return (
+        f"You have the newest course already: {remote}, {where}, has nothing newer. "
+        "If that is a copy of your own, name the course itself once, with\n"
+        "    git remote add upstream ADDRESS"
+    )
 
 
 def conflicts(root: Path) -> list[str]:

@@ -34,6 +34,7 @@ from classroom.learner.newer_course import (
     by_copy,
     by_merge,
     find_newer,
+    looked_at,
     told_date,
     version,
 )
@@ -77,7 +78,7 @@ def _update_alone(source: str | None, root: Path, console: Console) -> int:
         (root / CHANGE).mkdir(parents=True)
         newer = find_newer(source, root, root / CHANGE)
         if newer is None:
-            console.print("You have the newest course already.")
+            console.print(Text(looked_at(root)))
             return 0
         places = (newer,) if isinstance(newer, Path) else (root, newer)
         dates = told_date(version(*places)), told_date(version(root))

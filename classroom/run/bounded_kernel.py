@@ -100,13 +100,13 @@ class BoundedKernel(RunningKernel):
             self.done.append((self.place["exercise"], self.place["role"], cell_input))
         return msg_id
 
-    def forget(self, exercise: str) -> None:
+    def forget(self, exercise: str, role: str) -> None:
         """An exercise failed. What ran has run, as in the learner's own kernel.
 
-        A check that refused a piece of the package has taken it back; where it is
-        graded, a new kernel does so again. What had to be stopped is not run again.
+        But what had to be stopped is not run again; nor, where it is graded, what a
+        check refused: that it took back a piece of the package is not trusted there.
         """
-        if self.stopped:
+        if self.stopped or (self.sandboxed and role in CHECKS):
             self.done = [d for d in self.done if d[0] != exercise or not d[1]]
         self.spoilt |= self.sandboxed
 

@@ -52,7 +52,7 @@ class Recorder:
         if event["failed"] and not is_forgiven(event):
             self.failed.add(event["exercise"])
             if kernel:
-                kernel.forget(event["exercise"])
+                kernel.forget(event["exercise"], event["role"])
 
 
 def _what_happened(item, excinfo, stopped):
