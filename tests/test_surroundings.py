@@ -140,3 +140,9 @@ def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):
     assert check_command("90", 20, root) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "It has 21 MB, and nothing over 20 MB can be graded" in told
+
+
+def test_a_message_is_the_same_in_every_run(tmp_path):
+    cells = {"90.1": ["def double(x): return lambda: x"]}
+    found = run_answers(pristine(course(tmp_path)), cells, 20)["90.1"].message
+    assert "<function double.<locals>.<lambda>>" in found

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
-ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+# Colors, and addresses, which differ from run to run
+NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]| at 0x[0-9A-Fa-f]+")
 CELL_LINE = re.compile(  # the line that IPython's traceback points at in a cell
     r"^(?:Cell In|File <ipython).*\n(?:(?!Cell |File ).*\n)*?-+> *(\d+) *(.*)", re.M
 )
@@ -91,8 +92,8 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     kind, role = event.get("ename", ""), event["role"]
     if kind == "_IncompleteInputError":  # Python 3.13's, where a bracket stays open
         kind = "SyntaxError"
-    text = ANSI.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
-    place = _where(ANSI.sub("", event.get("traceback", "")))
+    text = NOISE.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
+    place = _where(NOISE.sub("", event.get("traceback", "")))
     if event["failed"] in STOPPED:
         return stopped(event["failed"], timeout, place)
     if kind == "NotFilledIn" or (
