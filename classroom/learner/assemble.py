@@ -160,12 +160,14 @@ def class_of(name: str) -> str | None:
 
 
 def label(statement: ast.stmt) -> str:
-    """Return what a statement defines: a function's name, "class C", or its targets."""
+    """Return what a statement defines: a function, "class C", a setter, its targets."""
     if isinstance(statement, ast.ClassDef):
         return f"class {statement.name}"
     if isinstance(statement, ast.Assign):
         return ", ".join(map(ast.unparse, statement.targets))
-    return getattr(statement, "name", None) or ast.unparse(statement)
+    decorators = map(ast.unparse, getattr(statement, "decorator_list", ()))
+    setter = ".setter" if any(each.endswith(".setter") for each in decorators) else ""
+    return getattr(statement, "name", ast.unparse(statement)) + setter
 
 
 def extent(statement: ast.stmt) -> tuple[int, int]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.array.dtypes import ARRAYS
-from minigrad.graph import anomaly
 from minigrad.graph.saved_values import numbers, written_after
 
 # How names end that get no 0 behind them
@@ -26,8 +25,6 @@ class Node:
         self.op, self.targets, self.saved, self.shape = op, targets, saved, shape
         self.number = next(numbers)  # whatever uses the result gets a larger one
         self.hooks = ()
-        if anomaly.on:
-            anomaly.remember(self)
 
     def __repr__(self):
         return f"<{self.name()}>"
@@ -45,10 +42,7 @@ class Node:
     def shares(self, g: Any, wanted: set | None) -> Iterator[tuple]:
         """Yield each target that is wanted, and its share of the gradient g."""
         self.check()
-        for target, share in self.op.shares(self, g, wanted):
-            if anomaly.on:
-                anomaly.check(self, target, share)
-            yield target, share
+        yield from self.op.shares(self, g, wanted)
 
     def check(self) -> None:
         """Raise RuntimeError if what was saved is gone, or was written to since."""
