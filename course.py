@@ -50,6 +50,7 @@ COMMANDS = {
 TEACHERS = {  # these need the sources, which a release to students does not have
     "release": "make what students get; for teachers",
     "grade": "grade what a class has handed in; for teachers",
+    "engine": "write the package as it stands after a chapter: `engine 7`",
     "build": "make the notebooks from chapters/; for those who write chapters",
     "test": "run every test; further words go on to pytest",
 }

@@ -63,12 +63,15 @@ def label(statement):
 PAGES = list(pages())
 
 
+LAST = {(path, name): source for _, path, source in PAGES for name in definitions(source)}
+
+
 @pytest.mark.parametrize(("where", "path", "source"), PAGES)
 def test_a_quote_is_the_packages_own_text(where, path, source):
     package = definitions((ROOT / path).read_text(encoding="utf-8"))
     for name, tree in definitions(source).items():
         assert name in package, f"{where}: {path} has no {name}"
-        if tree != package[name]:
+        if tree != package[name] and LAST[path, name] is source:
             pytest.fail(f"{where}: {path} has another text for {name}; quote that")
 
 
@@ -81,9 +84,9 @@ def test_no_page_says_global():
 def test_every_definition_is_quoted_exactly_once(file):
     file, _, of_class = file.partition(" ")  # or a class of it alone
     path = Path("minigrad") / file
-    sources = [source for _, page, source in PAGES if page == path]
-    quoted = Counter(name for source in sources for name in definitions(source))
     package = definitions((ROOT / path).read_text(encoding="utf-8"))
+    of_file = [definitions(source) for _, page, source in PAGES if page == path]
+    quoted = Counter(n for each in of_file for n in each if each[n] == package[n])
     asked = {name for name in package if name.startswith(of_class)}
     asked -= {name for name in package if name.endswith("docstring")}
     missing = sorted(asked - quoted.keys() - PLUMBING)

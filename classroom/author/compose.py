@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
+from classroom.author.so_far import added, outgrown
 
 SETUP = """\
 try:
@@ -29,6 +30,8 @@ def lesson_notebook(chapter: Chapter) -> NotebookNode:
     setup = _setup_cell()
     setup.metadata["slideshow"] = {"slide_type": "skip"}
     cells = [new_markdown_cell(_lesson_head(chapter)), setup, *deepcopy(chapter.lesson)]
+    if new := added(chapter.number):
+        cells.append(new_markdown_cell(new))
     cells.append(new_markdown_cell(_lesson_foot(chapter)))
     for cell in cells:  # for nbconvert: a heading starts a column of slides, text one
         if cell.cell_type == "markdown":
@@ -113,6 +116,7 @@ def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> Noteb
                     "title": exercise.title,
                     "kind": exercise.kind,
                     "points": exercise.points,
+                    **outgrown(chapter.number, exercise.solved),
                 }
                 for exercise in chapter.exercises.values()
             },

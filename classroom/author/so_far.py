@@ -1,30 +1,52 @@
 """The package as of a chapter: of its heart only what has been built by then.
 
 A definition of the heart belongs to the chapter that has it on a page: quoted in the
-lesson, written in an exercise, or in `so_far.md`, which holds plainer forms of what is
-finished only later. As of a chapter, the latest form until then stands, or none. A
-helper that is on no page comes with the first definition that uses it.
+lesson, written in an exercise, or in the chapter's `so_far.md`, which holds plainer
+forms of what only later chapters finish. As of a chapter stands the latest form until
+then, or none. A helper that is on no page comes with the first definition that uses it.
 """
 
 import ast
+import difflib
 import re
 import shutil
 import textwrap
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters, read_cells
 from classroom.cell.pages import page_of
-from classroom.learner.assemble import class_of, places
+from classroom.notebook.definitions import class_of, places
 
 FILES = "scalar/value graph/node graph/recording graph/saved_values graph/tensor"
-FILES += " graph/walk rules/op autograd/checkpointing autograd/function"
-FILES += " autograd/functional autograd/gradients"
-HEART = {f"minigrad.{each.replace('/', '.')}": each + ".py" for each in FILES.split()}
-FIRST, ARRAYS, LAST = 3, 7, 13  # the chapters that build it, on arrays from 7 on
+FILES += " graph/walk rules/op autograd/function autograd/functional"
+FILES += " autograd/gradients autograd/checkpointing"
+HEART = {f"minigrad.{each.replace('/', '.')}": f"{each}.py" for each in FILES.split()}
+FIRST, ARRAYS, LAST = 3, 7, 13  # the chapters that build it; on arrays from 7 on
+NO_DEFINITION = re.compile(r"from |import |if |['\"]|class ")
+NO_SHORTCUTS = '''\
+"""Shortcuts for the whole engine: there are none yet."""
+
+
+def install():
+    """Do nothing."""
+'''
+FEW = 4  # changed lines of a definition that a diff shows
+GROWN = """\
+<details><summary>What this chapter adds to the engine</summary>
+
+A definition is one line here, with its length and the exercise that writes it; of a
+small change all lines are shown. `python3 course.py engine {number}` writes the
+package as it stands now, with your answers in it.
+
+~~~diff
+{lines}
+~~~
+
+</details>"""
 LATER = '''\
 """What a later chapter builds has its name here already, and says so when used."""
 
@@ -53,67 +75,89 @@ class Later:
 '''
 
 
-def pages(chapter: Chapter) -> Iterator[str]:
-    """Yield the pages of the package that a chapter has, the plainest forms first."""
-    cells = [cell.source for cell in chapter.lesson if cell.cell_type == "code"]
-    cells += [exercise.solved for exercise in chapter.exercises.values()]
+def pages(chapter: Chapter) -> Iterator[tuple[str, str]]:
+    """Yield (where, source) of a chapter's pages; of one name the last one counts."""
     plainer = chapter.folder / "so_far.md"
-    if plainer.exists():
-        text = plainer.read_text(encoding="utf-8")
-        cells = [c.source for c in read_cells(text) if c.cell_type == "code"] + cells
-    yield from (source for source in cells if page_of(source))
-
-
-@cache
-def forms() -> dict[tuple[str, str], dict[int, str]]:
-    """Map (module, name) to the text of that definition, by the chapter it is from."""
-    found: dict = defaultdict(dict)
-    for chapter in chapters():
-        for source in pages(chapter):
-            module = page_of(source)
-            for name, text in texts(source).items():
-                if module in HEART:
-                    found[module, name][chapter.number] = text
-    helpers = {}
-    for module, file in HEART.items():
-        for name, text in texts((ROOT / "minigrad" / file).read_text("utf-8")).items():
-            if (module, name) not in found and not is_import(name):
-                helpers[module, name] = text
-    while helpers:  # each comes with the first that uses it
-        users = {key: first_use(key, helpers[key], found) for key in helpers}
-        known = {key: number for key, number in users.items() if number is not None}
-        if not known:
-            raise ValueError(f"no page has or uses {sorted(helpers)}")
-        key = min(known, key=lambda key: (known[key], key))
-        found[key][known[key]] = helpers.pop(key)
-    return dict(found)
+    text = plainer.read_text(encoding="utf-8") if plainer.exists() else ""
+    for where, cells in ("so far", read_cells(text)), ("lesson", chapter.lesson):
+        for cell in cells:
+            if cell.cell_type == "code" and page_of(cell.source):
+                yield where, cell.source
+    for name, exercise in chapter.exercises.items():
+        if page_of(exercise.solved):
+            yield name, exercise.solved
 
 
 def texts(source: str) -> dict[str, str]:
-    """Map each definition of a file to its text, not indented."""
+    """Map each definition of a file or page, and each method, to its text."""
     lines = source.splitlines()
     return {
         name: textwrap.dedent("\n".join(lines[slice(*place)]))
         for name, place in places(source).items()
-        if not name.startswith("class ")
+        if not NO_DEFINITION.match(name)
     }
 
 
-def is_import(name: str) -> bool:
-    """Return whether what `places` calls so is an import, a docstring or an `if`."""
-    return bool(re.match(r"from |import |if |['\"]", name))
+def text_of(module: str) -> str:
+    """Return the text of a file of the heart as the package has it."""
+    return (ROOT / "minigrad" / HEART[module]).read_text(encoding="utf-8")
 
 
-def first_use(key: tuple[str, str], text: str, found: dict) -> int | None:
+@cache
+def forms() -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
+    """Map (module, name) to the definition's texts by chapter, each with its place."""
+    found: dict = defaultdict(dict)
+    for chapter in chapters():
+        for where, source in pages(chapter):
+            for name, text in texts(source).items():
+                if page_of(source) in HEART:
+                    found[page_of(source), name][chapter.number] = text, where
+    defined = [(m, n, t) for m in HEART for n, t in texts(text_of(m)).items()]
+    helpers = {(m, n): text for m, n, text in defined if (m, n) not in found}
+    while helpers:
+        number, key = min((first_use(key, found), key) for key in helpers)
+        found[key][number] = helpers.pop(key), "helper"
+    return dict(found)
+
+
+def first_use(key: tuple[str, str], found: dict) -> int:
     """Return the first chapter with a definition that uses this one, or its class."""
     module, name = key
-    owner = class_of(name)
-    siblings = [min(f) for (m, n), f in found.items() if m == module and owner and class_of(n) == owner]
+    siblings = members(module, class_of(name), found) if class_of(name) else {}
     if siblings:
-        return min(siblings)
-    word = re.compile(rf"\b{re.escape(re.split('[:.]', name)[0])}\b")
-    numbers = [n for each in found.values() for n, t in each.items() if word.search(t)]
-    return min(numbers, default=None)
+        return min(map(min, siblings.values()))
+    own = re.split("[:.]", name)[0]
+    texts_by_chapter = [(n, text) for f in found.values() for n, (text, _) in f.items()]
+    used = [n for n, text in texts_by_chapter if own in names_in(text)]
+    return min(used, default=LAST + 1)
+
+
+@cache
+def names_in(text: str) -> set[str]:
+    """Return the names that a definition uses."""
+    nodes = list(ast.walk(ast.parse(text)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+
+
+def members(module: str, family: str | None, found: dict) -> dict[str, dict]:
+    """Return the forms of all members of a class."""
+    return {n: f for (m, n), f in found.items() if (m, class_of(n)) == (module, family)}
+
+
+def form(module: str, name: str, number: int) -> str:
+    """Return the latest text of a definition until a chapter; "" if it has none."""
+    known = [n for n in forms()[module, name] if n <= number]
+    return forms()[module, name][max(known)][0] if known else ""
+
+
+def outgrown(number: int, page: str) -> dict[str, list[str]]:
+    """Return {"outgrown": the names on a chapter's page that grow later}, or {}."""
+    chapters_of = {
+        name: forms().get((page_of(page), name), [0]) for name in texts(page)
+    }
+    found = [name for name, numbers in chapters_of.items() if max(numbers) > number]
+    return {"outgrown": found} if found else {}
 
 
 def as_of(module: str, number: int) -> str:
@@ -121,89 +165,104 @@ def as_of(module: str, number: int) -> str:
 
     At its end stand the names that come later, since other rooms may ask for them.
     """
-    text = (ROOT / "minigrad" / HEART[module]).read_text(encoding="utf-8")
-    lines, later, whole = text.splitlines(), {}, set()
-    known = places(text)
+    text, later, standing = text_of(module), {}, set()
+    lines, known = text.splitlines(), places(text)
     for name, (first, end) in sorted(known.items(), key=lambda place: -place[1][0]):
         if (module, name) in forms():
-            standing = form(module, name, number)
+            new = form(module, name, number)
             indent = "    " if class_of(name) else ""
-            lines[first:end] = textwrap.indent(standing or "", indent).splitlines()
-            whole |= {class_of(name)} if standing else set()
-            if not standing and not class_of(name):
+            lines[first:end] = textwrap.indent(new, indent).splitlines()
+            standing |= {class_of(name)} if new else set()
+            if not new and not class_of(name):
                 later[re.split("[:.]", name)[0]] = min(forms()[module, name])
         elif name.startswith("class "):
             early = only_early(module, name, known, number)
-            if early:
-                lines[first + 1 : first + 1] = early
-            elif name not in whole:
-                later[name.removeprefix("class ")] = min(starts(module, name))
-                lines[first : first + 1] = []
-    text = without_unused("\n".join(lines) + "\n")
+            lines[first + 1 : first + 1] = early
+            if not early and name not in standing:
+                del lines[first]
+                later[name[6:]] = min(map(min, members(module, name, forms()).values()))
+    return with_names_of_later("\n".join(lines) + "\n", later)
+
+
+def only_early(module: str, family: str, known: dict, number: int) -> list[str]:
+    """Return the lines of what a class has until it is finished, and then no more."""
+    of_class = members(module, family, forms())
+    finished = {k for n, f in of_class.items() if n in known for k in f if k <= number}
+    early = [f[max(f)][0] for n, f in of_class.items() if n not in known
+             and max(finished, default=0) <= min(f) <= number]  # fmt: skip
+    return textwrap.indent("\n\n".join(early), "    ").splitlines()
+
+
+def with_names_of_later(text: str, later: dict[str, int]) -> str:
+    """Return a file's text without what it no longer imports, and with later names."""
     if later:
         names = [f'{n} = Later("{n}", {c})' for n, c in sorted(later.items())]
-        text = "from minigrad.later import Later\n".join(split_at_imports(text))
         text += "\n\n" + "\n".join(names) + "\n"
-    return re.sub(r"\n{4,}", "\n\n\n", text)
-
-
-def starts(module: str, family: str) -> list[int]:
-    """Return the first chapter of each member of a class."""
-    members = [f for (m, n), f in forms().items() if (m, class_of(n)) == (module, family)]
-    return [min(member) for member in members]
-
-
-def only_early(module: str, family: str, known: Mapping, number: int) -> list[str]:
-    """Return the lines of what a class has until it is finished, and then no more."""
-    members = {n: f for (m, n), f in forms().items() if (m, class_of(n)) == (module, family)}
-    chapters = {k for n, f in members.items() if n in known for k in f if k <= number}
-    early = {n: f for n, f in members.items() if n not in known}
-    texts = [f[max(f)] for f in early.values() if max(chapters, default=0) <= min(f) <= number]
-    return textwrap.indent("\n\n".join(texts), "    ").splitlines()
-
-
-def form(module: str, name: str, number: int) -> str | None:
-    """Return the latest text of a definition until a chapter; None if it has none."""
-    known = [n for n in forms()[module, name] if n <= number]
-    return forms()[module, name][max(known)] if known else None
+        start = ast.parse(text).body[0].end_lineno  # of the docstring
+        lines = text.splitlines()
+        lines[start:start] = ["", "from minigrad.later import Later"]
+        text = "\n".join(lines) + "\n"
+    return re.sub(r"\n{4,}", "\n\n\n", without_unused(text))
 
 
 def without_unused(text: str) -> str:
-    """Return a file's text without imports that nothing in it uses any more."""
+    """Return a file's text without the imports that nothing in it uses."""
     lines, tree = text.splitlines(), ast.parse(text)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    used |= {w for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) for w in re.findall(r"\w+", n.value) if len(n.value) < 40}
     for statement in reversed(tree.body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            names = [n for n in statement.names if (n.asname or n.name.split(".")[0]) in used]
-            here = slice(statement.lineno - 1, statement.end_lineno)
-            if not names:
-                lines[here] = []
-            elif len(names) < len(statement.names):
+            names = [a for a in statement.names if (a.asname or a.name) in used]
+            if len(names) < len(statement.names):
+                here = slice(statement.lineno - 1, statement.end_lineno)
                 statement.names = names
-                lines[here] = [ast.unparse(statement)]
+                lines[here] = [ast.unparse(statement)] if names else []
     return "\n".join(lines) + "\n"
-
-
-def split_at_imports(text: str) -> tuple[str, str]:
-    """Return a file's text up to its last import, and what comes after."""
-    imports = [s for s in ast.parse(text).body if isinstance(s, ast.Import | ast.ImportFrom)]
-    lines = text.splitlines(keepends=True)
-    end = imports[-1].end_lineno if imports else ast.parse(text).body[0].end_lineno
-    return "".join(lines[:end]), "".join(lines[end:])
 
 
 def write_package(folder: Path, number: int) -> None:
     """Write the package as of a chapter to folder/minigrad."""
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "minigrad", folder / "minigrad", ignore=leave)
-    for module, file in HEART.items():
-        if number < ARRAYS and module != "minigrad.scalar.value":
-            continue
-        text = as_of(module, number)
-        (folder / "minigrad" / file).write_text(text, encoding="utf-8")
-    (folder / "minigrad" / "later.py").write_text(LATER, encoding="utf-8")
+    written = {HEART[m]: as_of(m, number) for m in heart(number)}
+    if number < LAST:
+        written["later.py"] = LATER
     if ARRAYS <= number < LAST:
-        plain = '"""Shortcuts for the whole engine: there are none yet."""\n\n\n'
-        plain += "def install():\n    \"\"\"Do nothing.\"\"\"\n"
-        (folder / "minigrad" / "fast.py").write_text(plain, encoding="utf-8")
+        written["fast.py"] = NO_SHORTCUTS
+    for file, text in written.items():
+        (folder / "minigrad" / file).write_text(text, encoding="utf-8")
+
+
+def heart(number: int) -> list[str]:
+    """Return the modules of the heart that are built by a chapter."""
+    return [m for m in HEART if number >= ARRAYS or m.endswith("value")]
+
+
+def added(number: int) -> str:
+    """Return what a chapter adds to the heart, as a cell of Markdown; "" if nothing."""
+    lines = []
+    for module in heart(number) if FIRST <= number <= LAST else ():
+        new = [line for n in texts_of(module) for line in growth(module, n, number)]
+        lines += [f"minigrad/{HEART[module]}", *new] if new else []
+    return GROWN.format(number=number, lines="\n".join(lines)) if lines else ""
+
+
+def texts_of(module: str) -> list[str]:
+    """Return the names of a file's definitions, in its order, docstrings left out."""
+    return [n for n in texts(text_of(module)) if "'" not in n and '"' not in n]
+
+
+def growth(module: str, name: str, number: int) -> list[str]:
+    """Return the lines of a diff for one definition, from the chapter before."""
+    before, now = form(module, name, number - 1), form(module, name, number)
+    if number not in forms()[module, name]:
+        return []
+    _, where = forms()[module, name][number]
+    by = f", exercise {where}" if re.match(r"\d", where) else ""
+    if before == now:
+        return [f"  {name}: until now given{by}"] if by else []
+    sides = before.splitlines(), now.splitlines()
+    changes = [line.rstrip() for line in difflib.ndiff(*sides) if line[0] in "+-"]
+    if before and len(changes) <= FEW:
+        return [f"  {name}{by}", *changes]
+    size = f"{len(sides[1])} line{'s' * (len(sides[1]) > 1)}"
+    return [f"+ {name}: {size}{f', were {len(sides[0])}' * bool(before)}{by}"]

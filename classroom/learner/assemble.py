@@ -9,8 +9,8 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from classroom import ROOT
 from classroom.cell.pages import page_of
 from classroom.learner.check import find_tasks
 from classroom.learner.results import Memory
+from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
 from classroom.run.answers import run_answers, start_server
@@ -40,6 +41,16 @@ class Piece:
     name: str
     title: str
     cells: tuple[str, ...] = ()
+    outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
+
+    def put_into(self, folder: Path, current: Collection[str] | None = None) -> None:
+        """Put its definitions into the package in `folder`: `current` ones, or all."""
+        helpers = [s for cell in self.cells if not has_header(cell) for s in own(cell)]
+        for cell in filter(has_header, self.cells):
+            path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
+            leave = self.outgrown if current is None else {*places(cell)} - {*current}
+            text = replaced(path.read_text(encoding="utf-8"), cell, helpers, leave)
+            path.write_text(text, encoding="utf-8")
 
 
 def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
@@ -77,7 +88,7 @@ def all_pieces(root: Path, timeout: float) -> list[Piece]:
             passed |= found
     memory.save()
     return [
-        Piece(name, exercise.title, tuple(passed.get(name, ())))
+        Piece(name, exercise.title, tuple(passed.get(name, ())), exercise.outgrown)
         for chapter in all_chapters(root)
         for name, exercise in chapter.exercises.items()
         if has_header(exercise.stub)
@@ -98,83 +109,23 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
 
 def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
     """Copy the package to `folder`, with the answers of `pieces` in it."""
-    shutil.rmtree(folder, ignore_errors=True)
+    empty_folder(folder)
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(  # where Windows kept the folder, since a program stands in it
         root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
     )
     for piece in pieces:
-        helpers = [s for cell in piece.cells if not has_header(cell) for s in own(cell)]
-        for cell in filter(has_header, piece.cells):
-            path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
-            text = replaced(path.read_text(encoding="utf-8"), cell, helpers)
-            path.write_text(text, encoding="utf-8")
+        piece.put_into(folder)
+
+
+def empty_folder(folder: Path) -> None:
+    """Remove a folder of ours, as far as the system lets go of it."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def own(cell: str) -> list[str]:
     """Return the imports and definitions of a cell that is no page of the package."""
     return [ast.unparse(s) for s in statements(cell) if isinstance(s, DEFINITIONS)]
-
-
-def replaced(text: str, page: str, helpers: list[str]) -> str:
-    """Return the text of a file with the definitions of a page in place of its own.
-
-    What the file lacks goes along: `helpers` and the page's own functions in front, a
-    method beside another one of its class.
-    """
-    here, lines, new, front = places(text), text.splitlines(), {}, list(helpers)
-    there, page_lines = places(page), page.splitlines()
-    for name in sorted(there, key=lambda name: name not in here):  # known ones first
-        source = textwrap.dedent("\n".join(page_lines[slice(*there[name])]))
-        family = class_of(name)
-        beside = [known for known in new if family and class_of(known) == family]
-        if name in here and not name.startswith("class "):
-            new[name] = source
-        elif beside:
-            new[beside[-1]] += "\n\n" + source
-        elif name not in here and not family:
-            front.append(source)
-    first = min((here[class_of(name) or name] for name in new), default=(0, 0))[0]
-    for name in sorted(new, key=here.get, reverse=True):  # so that earlier places stay
-        indented = textwrap.indent(new[name], "    " if class_of(name) else "")
-        lines[slice(*here[name])] = indented.splitlines()
-    lines[first:first] = "\n\n".join([*front, ""]).splitlines() if front else []
-    return "\n".join(lines) + "\n"
-
-
-def places(source: str) -> dict[str, tuple[int, int]]:
-    """Map each definition of a file to its lines: "f", "class C", "C.method"."""
-    found = {}
-    for statement in ast.parse(source).body:
-        found[label(statement)] = extent(statement)
-        for part in getattr(statement, "body", ()):
-            if isinstance(statement, ast.ClassDef) and ast.unparse(part) != "...":
-                found[f"{statement.name}.{label(part)}"] = extent(part)
-    return found
-
-
-def class_of(name: str) -> str | None:
-    """Return what `places` calls the class of a method."""
-    owner, dot, _ = name.partition(".")
-    return f"class {owner}" if dot and owner.isidentifier() else None
-
-
-def label(statement: ast.stmt) -> str:
-    """Return what a statement defines: a function, "class C", a setter, its targets."""
-    if isinstance(statement, ast.ClassDef):
-        return f"class {statement.name}"
-    if isinstance(statement, ast.Assign):
-        return ", ".join(map(ast.unparse, statement.targets))
-    decorators = map(ast.unparse, getattr(statement, "decorator_list", ()))
-    setter = ".setter" if any(each.endswith(".setter") for each in decorators) else ""
-    return getattr(statement, "name", ast.unparse(statement)) + setter
-
-
-def extent(statement: ast.stmt) -> tuple[int, int]:
-    """Return the first line of a statement, decorators included, and its end."""
-    decorators = getattr(statement, "decorator_list", [])
-    first = min([statement.lineno, *(d.lineno for d in decorators)])
-    return first - 1, statement.end_lineno
 
 
 def run_tests(folder: Path, tests: list[str], root: Path) -> tuple[list[str], int]:

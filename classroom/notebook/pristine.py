@@ -30,6 +30,7 @@ class Exercise:
     stub: str
     hints: int
     points: int
+    outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
 
     def is_blank(self, source: str) -> bool:
         """Whether `source` is the stub, or nothing."""
@@ -85,7 +86,8 @@ class Chapter:
         hints = len(re.findall(r"<summary>Hint \d", text))
         title, points = about.get("title") or heading, about.get("points", 0)
         stub = self.cells[make_label("answer", name)]["source"]
-        return Exercise(name, title, stub, hints, points)
+        outgrown = tuple(about.get("outgrown", ()))
+        return Exercise(name, title, stub, hints, points, outgrown)
 
     def label(self, cell: Cell) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None."""

@@ -1,0 +1,67 @@
+"""Write the engine as it stands after a chapter: `python3 course.py engine 7`."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from classroom import ROOT
+from classroom.author import so_far
+from classroom.cell.pages import page_of
+from classroom.journal import Trouble
+from classroom.learner.assemble import Piece, all_pieces, empty_folder
+from classroom.notebook.source_code import code_lines
+
+
+def engine_command(
+    number: int, out: Path | None, root: Path = ROOT, timeout: float = 20
+) -> int:
+    """Write the package as of a chapter, with the answers that pass; return 0."""
+    if not so_far.FIRST <= number <= so_far.LAST:
+        raise Trouble(
+            f"There is no engine of chapter {number}: the chapters {so_far.FIRST} to "
+            f"{so_far.LAST} build it."
+        )
+    if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Trouble(f"{out} is there already, and not empty: name a new folder.")
+    console = Console(highlight=False)
+    folder = out or root / ".minigrad" / f"engine_{number}"
+    with console.status("Checking your answers ..."):
+        pieces = [piece for piece in all_pieces(root, timeout) if piece.cells]
+    empty_folder(folder)
+    so_far.write_package(folder, number)
+    yours = [piece.name for piece in pieces if put_into(piece, folder, number)]
+    console.print(f"The package as of chapter {number}: {folder / 'minigrad'}")
+    sizes = {file: size_of(folder / "minigrad" / file) for file in files(number)}
+    for file, size in sizes.items():
+        console.print(f"  {file:28}{size:4} lines")
+    told = f"yours: {', '.join(yours)}" if yours else "no answer of yours in them yet"
+    console.print(f"{sum(sizes.values())} lines of the engine; {told}.")
+    return 0
+
+
+def files(number: int) -> list[str]:
+    """Return the files of the engine of which a chapter has something."""
+    return [
+        so_far.HEART[module]
+        for module in so_far.heart(number)
+        if any(so_far.form(module, n, number) for n in so_far.texts_of(module))
+    ]
+
+
+def size_of(path: Path) -> int:
+    return len(code_lines(path.read_text(encoding="utf-8")))
+
+
+def put_into(piece: Piece, folder: Path, number: int) -> bool:
+    """Put what a chapter has of an answer into the package; return whether it has."""
+    own, modules = int(piece.name.split(".")[0]), {*map(page_of, piece.cells)}
+    current = {
+        key: [n for n in of if n <= number] for key, of in so_far.forms().items()
+    }
+    names = {
+        name
+        for (module, name), numbers in current.items()
+        if module in modules and numbers and max(numbers) == own
+    }
+    piece.put_into(folder, names)
+    return bool(names)
