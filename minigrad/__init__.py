@@ -6,6 +6,7 @@ other names mean stands in names.py; nothing of it is loaded before it is asked 
 """
 
 import importlib
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Return what `minigrad.name` means: a folder, a file, or a name of names.py."""
-    if not name.startswith("_") and find_spec(f"minigrad.{name}"):
-        return importlib.import_module(f"minigrad.{name}")
+    names = sys.modules.get("minigrad.names")
+    if not (name.startswith("_") or hasattr(names, name)):
+        if find_spec(f"minigrad.{name}"):
+            return importlib.import_module(f"minigrad.{name}")
     names = importlib.import_module("minigrad.names")
     if name.startswith("_") or not hasattr(names, name):
         raise importlib.import_module("minigrad.errors").no_attribute("minigrad", name)

@@ -4,17 +4,20 @@ MINIGRAD_PLAIN=1 leaves them out, and so does whoever puts another definition in
 place of a plain one: then that is what runs.
 """
 
+from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
+import numpy as np
 from numpy import generic, ndarray
 from numpy._core import umath
 
+from minigrad.array import fast_sums
 from minigrad.graph import anomaly, saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.rules import pointwise
+from minigrad.rules import node_names, pointwise
 from minigrad.rules.arguments import parted
 from minigrad.rules.op import Op, edge, value_of
 
@@ -22,6 +25,7 @@ from minigrad.rules.op import Op, edge, value_of
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
 plain_call, plain_record, plain_walk = Op.__call__, Op.record, walk.walk
 plain_wrote, plain_kept = saved_values.wrote, pointwise.kept
+plain_ones = fast_sums.ones
 DETOURS = list, generic
 newest_write = [0]
 
@@ -92,6 +96,20 @@ def recorded(op, rules, targets, arrays, y, extras) -> Node:
             for name in names:
                 saved[name] = known[name]
     return Node(op, targets, saved, y.shape)
+
+
+@lru_cache
+def ones_of(shape: Any, dtype: Any) -> ndarray:
+    """Return ones, the same each time, that nobody may write to."""
+    ones = np.ones(shape, dtype)
+    ones.flags.writeable = False
+    return ones
+
+
+def fast_ones(shape: Any, like: Any) -> Any:
+    """Return ones in an array of the type and dtype that `like` has."""
+    kind = type(like) is ndarray
+    return ones_of(shape, like.dtype) if kind else plain_ones(shape, like)
 
 
 def fast_kept(g: Any, mask: ndarray) -> Any:
@@ -165,4 +183,5 @@ def install() -> None:
     """Put the fast definitions in the place of the plain ones."""
     Op.__call__, saved_values.wrote = fast_call, wrote
     walk.walk = tensor.walk = fast_walk
-    pointwise.kept = fast_kept
+    pointwise.kept, fast_sums.ones = fast_kept, fast_ones
+    node_names.renamed = lru_cache(node_names.renamed)

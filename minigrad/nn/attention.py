@@ -40,7 +40,7 @@ def check_one_mask(attn_mask, is_causal):
 
 def safe_softmax(scores, attn_mask):
     """Return the softmax along the last axis; zeros in a row that is masked whole."""
-    if attn_mask is None:
-        return softmax(scores, -1)
     blind = Tensor((scores.array == -math.inf).all(-1, keepdims=True))
+    if attn_mask is None or not blind.array.any():
+        return softmax(scores, -1)
     return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)
