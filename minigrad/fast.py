@@ -26,7 +26,7 @@ error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
 plain_call, plain_record, plain_walk = Op.__call__, Op.record, walk.walk
 plain_wrote, plain_kept = saved_values.wrote, pointwise.kept
 plain_ones = fast_sums.ones
-DETOURS = list, generic
+DETOURS, OWN = (list, generic), ("shape", "i")
 newest_write = [0]
 
 
@@ -38,18 +38,22 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
         count, rules = op.fast = layout(op)
     if kwargs or len(args) != count:
         return plain_call(op, *args, **kwargs)
-    first, arrays = None, []
+    first, arrays, targets = None, [], []
     for x in args:
         if isinstance(x, Tensor):
+            array = x.array
             if first is None:
-                first = x
-            elif x.array.dtype is not first.array.dtype:
+                first, dtype = x, array.dtype
+            elif array.dtype is not dtype:
                 return plain_call(op, *args)
-            x = x.array
+            arrays.append(array)
+            targets.append(x.edge if x.source is None else edge(x))
         elif isinstance(x, DETOURS):
             return plain_call(op, *args)
-        arrays.append(x)
-    if first is None or not suits(first.array):
+        else:
+            arrays.append(x)
+            targets.append(None)
+    if first is None or dtype.kind != "f" or not usual(first.array):
         return plain_call(op, *args)
     token = error_state.set(IGNORE)
     try:
@@ -58,43 +62,44 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
         error_state.reset(token)
     y, extras = (y, None) if type(y) is ndarray else parted(y)
     out = Tensor(y)
-    if recording.on and y.dtype.kind == "f":
-        targets = [edge(x) for x in args[: len(op.formulas)]]
-        if any(targets):
-            out.edge = recorded(op, rules, targets, arrays, y, extras)
+    if recording.on and any(targets) and y.dtype.kind == "f":
+        del targets[len(op.formulas) :]
+        out.edge = recorded(op, rules, targets, arrays, y, extras)
     if y.base is not None or y is first.array:
         out.note_base(first)
     return out
 
 
 def layout(op: Op) -> tuple:
-    """Return how many arguments the fast way takes, and what it saves for each."""
-    names = [*op.parameters]
-    if names[: len(op.formulas)] != [*op.formulas]:
-        return None, None
-    own = {"shape", "i"}
-    rules = [[name for name in wants if name not in own] for wants in op.wants.values()]
-    known = {*names, "y"}
-    simple = type(op) is Op and all(known.issuperset(rule) for rule in rules)
-    return len(names), rules if simple else None
+    """Return how many arguments op takes, and for each what its formula wants.
+
+    That is a list of names, each with its place among the arguments and the result.
+    """
+    known = [*op.parameters, "y"]
+    wanted = [[n for n in names if n not in OWN] for names in op.wants.values()]
+    if known[: len(op.formulas)] != [*op.formulas]:
+        return None, None  # nothing is called with so many
+    if type(op) is not Op or not {n for names in wanted for n in names} <= {*known}:
+        return len(known) - 1, None
+    return len(known) - 1, [[(n, known.index(n)) for n in names] for names in wanted]
 
 
-def suits(array: Any) -> bool:
-    """Return whether this is an array of NumPy's, of floats, with axes."""
-    return type(array) is ndarray and array.ndim > 0 and array.dtype.kind == "f"
+def usual(array: Any) -> bool:
+    """Return whether this is an array of NumPy's, with axes."""
+    return type(array) is ndarray and array.ndim > 0
 
 
 def recorded(op, rules, targets, arrays, y, extras) -> Node:
     """Return the node of a result, as Op.record does."""
-    known = dict(zip(op.parameters, arrays))
-    known["y"] = y
+    arrays.append(y)
     if rules is None or Op.record is not plain_record:
+        known = dict(zip([*op.parameters, "y"], arrays))
         return op.record(targets, known | (extras or {}))
     saved = {}
     for target, names in zip(targets, rules):
         if target is not None:
-            for name in names:
-                saved[name] = known[name]
+            for name, place in names:
+                saved[name] = arrays[place]
     return Node(op, targets, saved, y.shape)
 
 
@@ -163,8 +168,10 @@ def shares_of(node: Node, g: Any) -> Any:
     rules = zip(node.targets, op.formulas.values(), op.wants.values())
     for target, formula, names in rules:
         if target is not None:
-            own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
-            values = [saved[n] if n in saved else own[n] for n in names]
+            own = target.shape  # or `i`, which is 0 in a list of one tensor
+            values = [
+                saved[n] if n in saved else own if n == "shape" else 0 for n in names
+            ]
             shares.append((target, formula(g, *values)))
     return shares
 
