@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Return what `minigrad.name` means: a folder, a file, or a name of names.py."""
-    names = sys.modules.get("minigrad.names")
-    if not (name.startswith("_") or hasattr(names, name)):
-        if find_spec(f"minigrad.{name}"):
-            return importlib.import_module(f"minigrad.{name}")
+    known = name.startswith("_") or hasattr(sys.modules.get("minigrad.names"), name)
+    if not known and find_spec(f"minigrad.{name}"):
+        return importlib.import_module(f"minigrad.{name}")
     names = importlib.import_module("minigrad.names")
     if name.startswith("_") or not hasattr(names, name):
         raise importlib.import_module("minigrad.errors").no_attribute("minigrad", name)

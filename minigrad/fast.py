@@ -17,15 +17,15 @@ from minigrad.graph import anomaly, saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.rules import node_names, pointwise
+from minigrad.rules import indexing, node_names, pointwise
 from minigrad.rules.arguments import parted
 from minigrad.rules.op import Op, edge, value_of
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
 plain_call, plain_record, plain_walk = Op.__call__, Op.record, walk.walk
-plain_wrote, plain_kept = saved_values.wrote, pointwise.kept
-plain_ones = fast_sums.ones
+plain_kept, plain_ones = pointwise.kept, fast_sums.ones
+plain_wrote = saved_values.wrote
 DETOURS, OWN = (list, generic), ("shape", "i")
 newest_write = [0]
 
@@ -40,32 +40,33 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
         return plain_call(op, *args, **kwargs)
     first, arrays, targets = None, [], []
     for x in args:
+        target = None
         if isinstance(x, Tensor):
-            array = x.array
-            if first is None:
-                first, dtype = x, array.dtype
-            elif array.dtype is not dtype:
+            target = x.edge if x.source is None else edge(x)
+            first = x if first is None else first
+            x = x.array
+            if x.dtype is not first.array.dtype:
                 return plain_call(op, *args)
-            arrays.append(array)
-            targets.append(x.edge if x.source is None else edge(x))
         elif isinstance(x, DETOURS):
             return plain_call(op, *args)
-        else:
-            arrays.append(x)
-            targets.append(None)
-    if first is None or dtype.kind != "f" or not usual(first.array):
+        arrays.append(x)
+        targets.append(target)
+    lead = arrays[0] if first is None else first.array
+    if type(lead) is not ndarray or not lead.ndim or lead.dtype.kind != "f":
         return plain_call(op, *args)
+    if first is None:  # a formula calls, and wants an array
+        return parted(op.forward(*arrays))[0]
     token = error_state.set(IGNORE)
     try:
         y = op.forward(*arrays)
     finally:
         error_state.reset(token)
-    y, extras = (y, None) if type(y) is ndarray else parted(y)
+    y, extras = (y, {}) if type(y) is ndarray else parted(y)
     out = Tensor(y)
+    del targets[len(op.formulas) :]
     if recording.on and any(targets) and y.dtype.kind == "f":
-        del targets[len(op.formulas) :]
-        out.edge = recorded(op, rules, targets, arrays, y, extras)
-    if y.base is not None or y is first.array:
+        out.edge = recorded(op, rules, targets, [*arrays, y], extras)
+    if y.base is not None or y is lead:
         out.note_base(first)
     return out
 
@@ -76,45 +77,38 @@ def layout(op: Op) -> tuple:
     That is a list of names, each with its place among the arguments and the result.
     """
     known = [*op.parameters, "y"]
-    wanted = [[n for n in names if n not in OWN] for names in op.wants.values()]
     if known[: len(op.formulas)] != [*op.formulas]:
         return None, None  # nothing is called with so many
-    if type(op) is not Op or not {n for names in wanted for n in names} <= {*known}:
-        return len(known) - 1, None
-    return len(known) - 1, [[(n, known.index(n)) for n in names] for names in wanted]
+    wanted = [[n for n in names if n not in OWN] for names in op.wants.values()]
+    plain = type(op) is Op and all(set(names) <= {*known} for names in wanted)
+    places = [[(n, known.index(n)) for n in names] for names in plain * wanted]
+    return len(op.parameters), places
 
 
-def usual(array: Any) -> bool:
-    """Return whether this is an array of NumPy's, with axes."""
-    return type(array) is ndarray and array.ndim > 0
-
-
-def recorded(op, rules, targets, arrays, y, extras) -> Node:
+def recorded(op: Op, rules: list, targets: list, values: list, extras: dict) -> Node:
     """Return the node of a result, as Op.record does."""
-    arrays.append(y)
-    if rules is None or Op.record is not plain_record:
-        known = dict(zip([*op.parameters, "y"], arrays))
-        return op.record(targets, known | (extras or {}))
+    if not rules or Op.record is not plain_record:
+        known = dict(zip([*op.parameters, "y"], values))
+        return op.record(targets, known | extras)
     saved = {}
     for target, names in zip(targets, rules):
         if target is not None:
             for name, place in names:
-                saved[name] = arrays[place]
-    return Node(op, targets, saved, y.shape)
+                saved[name] = values[place]
+    return Node(op, targets, saved, values[-1].shape)
 
 
 @lru_cache
 def ones_of(shape: Any, dtype: Any) -> ndarray:
-    """Return ones, the same each time, that nobody may write to."""
-    ones = np.ones(shape, dtype)
-    ones.flags.writeable = False
-    return ones
+    """Return ones, the same each time: fast_sums only multiplies by them."""
+    return np.ones(shape, dtype)
 
 
 def fast_ones(shape: Any, like: Any) -> Any:
     """Return ones in an array of the type and dtype that `like` has."""
-    kind = type(like) is ndarray
-    return ones_of(shape, like.dtype) if kind else plain_ones(shape, like)
+    if type(like) is not ndarray:
+        return plain_ones(shape, like)
+    return ones_of(shape, like.dtype)
 
 
 def fast_kept(g: Any, mask: ndarray) -> Any:
@@ -131,7 +125,7 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     others = used != AS_KNOWN or any(isinstance(g, Tensor) for g in roots.values())
     if inputs or anomaly.on or others:
         return plain_walk(roots, inputs, retain_graph)
-    waiting, ends = dict(roots), {}
+    waiting, placed, ends = dict(roots), set(), {}
     heap = sorted((-node.number, node) for node in roots)
     while heap:
         node = heappop(heap)[1]
@@ -141,14 +135,14 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
         if not node.targets:
             ends[node] = g
             continue
-        for target, share in shares_of(node, g):
+        for target, share in shares_of(node, g, placed, waiting):
             if share.shape != target.shape:
                 share = walk.sum_to(share, target.shape, node.name())
-            if target not in waiting:
+            if target in waiting:
+                waiting[target] = waiting[target] + share
+            else:
                 waiting[target] = share
                 heappush(heap, (-target.number, target))
-            else:
-                waiting[target] = waiting[target] + share
         if node.saved and not retain_graph:
             if node.saved.keys() <= node.op.settings:
                 node.free()
@@ -157,21 +151,28 @@ def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
     return ends
 
 
-def shares_of(node: Node, g: Any) -> Any:
-    """Return the targets that want a share, each with what its formula gives."""
+def shares_of(node: Node, g: Any, placed: set, waiting: dict) -> Any:
+    """Return the targets that want a share, each with what its formula gives.
+
+    A part's gradient is added to those of other parts where they are put already.
+    """
     op, saved = node.op, node.saved
     if not isinstance(op, Op) or saved is None or len(op.formulas) != len(node.targets):
         return node.shares(g, None)
     if node.number < newest_write[0]:
         node.check()
+    if op.forward is indexing.part:
+        target = node.targets[0]
+        if target in placed:
+            waiting[target][saved["index"]] += g
+            return ()
+        placed.add(target)
     shares = []
     rules = zip(node.targets, op.formulas.values(), op.wants.values())
     for target, formula, names in rules:
         if target is not None:
-            own = target.shape  # or `i`, which is 0 in a list of one tensor
-            values = [
-                saved[n] if n in saved else own if n == "shape" else 0 for n in names
-            ]
+            own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
+            values = [saved[n] if n in saved else own[n] for n in names]
             shares.append((target, formula(g, *values)))
     return shares
 
