@@ -6,6 +6,7 @@ other names mean stands in names.py; nothing of it is loaded before it is asked 
 """
 
 import importlib
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Return what `minigrad.name` means: a folder, a file, or a name of names.py."""
-    if not name.startswith("_") and find_spec(f"minigrad.{name}"):
+    known = name.startswith("_") or hasattr(sys.modules.get("minigrad.names"), name)
+    if not known and find_spec(f"minigrad.{name}"):
         return importlib.import_module(f"minigrad.{name}")
     names = importlib.import_module("minigrad.names")
     if name.startswith("_") or not hasattr(names, name):

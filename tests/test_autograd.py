@@ -523,3 +523,25 @@ def test_who_asks_a_result_for_its_gradient_is_warned(x):
     y.sum().backward()
     assert y.grad.tolist() == [1, 1]  # and x.grad, of a leaf, is no warning either
     assert x.grad.tolist() == [2, 2] and minigrad.ones(2).grad is None
+
+
+def test_the_gradients_of_parts_meet_in_one_array_that_nobody_else_has():
+    x = minigrad.ones(3, 2, requires_grad=True)
+    first, second, third = x.unbind(0)
+    kept = []
+    first.register_hook(kept.append)
+    ((first + second * 2 + third[0]).sum() + x[1:].sum() + x.sum()).backward()
+    assert x.grad.tolist() == [[2, 2], [4, 4], [4, 2]]
+    assert kept[0].tolist() == [1, 1]
+    whole = x * 1
+    whole.retain_grad()
+    (whole[0].sum() + whole[0].sum() * 2 + whole[1, 1]).backward()
+    assert whole.grad.tolist() == [[3, 3], [0, 1], [0, 0]]
+
+
+def test_where_relu_was_cut_off_an_infinite_gradient_counts_as_nothing():
+    for make in (minigrad.float32, minigrad.float64):
+        x = minigrad.tensor([-1.0, 0.0, 2.0, 3.0], dtype=make, requires_grad=True)
+        g = minigrad.tensor([minigrad.inf, minigrad.nan, -minigrad.inf, 5], dtype=make)
+        x.relu().backward(g)
+        assert x.grad.tolist() == [0, 0, -minigrad.inf, 5] and x.grad.dtype == make

@@ -49,8 +49,15 @@ def means(a, axes):
 
 
 def tops(a, dim):
-    """Return the largest numbers along an axis, which stays, with length 1."""
+    """Return the largest numbers along an axis, which stays, with length 1.
+
+    In many short rows NumPy finds the place of the largest sooner than the number.
+    """
     a = a if a.dtype.kind == "f" else a.astype(float32)
+    if suits(a) and dim in (-1, a.ndim - 1) and 0 < a.shape[-1] < LONG:
+        rows = a.reshape(-1, a.shape[-1])
+        largest = rows[np.arange(len(rows)), rows.argmax(axis=1)]
+        return largest.reshape(*a.shape[:-1], 1)
     return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
 
 

@@ -48,6 +48,7 @@ class Optimizer:
         """Forget the gradients, or set them to 0."""
         forget_gradients(self.parameters(), set_to_none)
 
+    @np.errstate(all="ignore")
     def step(self) -> None:
         """Change every parameter that has a grad, frozen or not."""
         for group in self.param_groups:
@@ -55,8 +56,7 @@ class Optimizer:
             for p in options.pop("params"):
                 if p._grad is not None:
                     saved_values.wrote(p.array)
-                    with np.errstate(all="ignore"):
-                        self.update(p.array, p._grad.array, self.state[p], **options)
+                    self.update(p.array, p._grad.array, self.state[p], **options)
 
     def state_dict(self) -> dict:
         """Return what is remembered of each parameter, by number, and the options."""
