@@ -63,7 +63,9 @@ def label(statement):
 PAGES = list(pages())
 
 
-LAST = {(path, name): source for _, path, source in PAGES for name in definitions(source)}
+LAST = {
+    (path, name): source for _, path, source in PAGES for name in definitions(source)
+}
 
 
 @pytest.mark.parametrize(("where", "path", "source"), PAGES)

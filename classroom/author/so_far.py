@@ -39,8 +39,8 @@ GROWN = """\
 <details><summary>What this chapter adds to the engine</summary>
 
 A definition is one line here, with its length and the exercise that writes it; of a
-small change all lines are shown. `python3 course.py engine {number}` writes the
-package as it stands now, with your answers in it.
+small change all lines are shown. Where the course's sources are, `python3 course.py
+engine {number}` writes the package as it stands now, with your answers in it.
 
 ~~~diff
 {lines}
