@@ -127,6 +127,11 @@ def test_answers_in_exercises_are_never_overwritten(sample, tmp_path):
     ("file", "text", "message"),
     [
         ("lesson.md", "# no front matter", "the front matter needs `title`"),
+        ("lesson.md", "---\nno keys\n---\n", "the front matter needs `title`"),
+        ("lesson.md", LESSON.replace("Does", "It: does"), "YAML.*has to stand in quot"),
+        ("lesson.md", LESSON.replace("that", "it: that"), "objectives.*in quotes"),
+        ("lesson.md", LESSON.replace("[sample]", "[7]"), r"list of str\), got 7"),
+        ("lesson.md", LESSON.replace("[sample]", "sample"), r"list\), got 'sample'"),
         ("answers.md", "## 90.7\n", "there is no exercise 90.7"),
         ("answers.md", "## 90.1\n### Bad: x\n```python\n1\n```\n", "should be"),
         ("answers.md", "## 90.1\n### Wrong: x\n```python\n1\n```\n", "Refused with"),
