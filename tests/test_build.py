@@ -108,6 +108,16 @@ def test_a_changed_or_missing_notebook_is_noticed(sample, tmp_path):
     assert build._differences(chapter, "notebooks", root) == []
     path.write_text(path.read_text().replace("hello", "hallo"))
     assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
+    for folder in build.BUILT:
+        path = root / folder / "90_sample.ipynb"
+        text = (sample[0] / folder / path.name).read_text()
+        path.write_text(
+            re.sub(r'"execution_count": \d+', '"execution_count": null', text)
+        )
+        assert "never run" in build._differences(chapter, folder, root)[0]
+    assert build.build_chapter(chapter, root)
+    assert build.problems([chapter], root) == []
+    path = root / "notebooks" / "90_sample.ipynb"
     path.unlink()
     assert "is missing" in build._differences(chapter, "notebooks", root)[0]
 
