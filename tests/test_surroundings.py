@@ -5,7 +5,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
+from collections import Counter
+from pathlib import Path
 
 import psutil
 import pytest
@@ -129,6 +132,29 @@ def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
     assert f"0 of 3, and answers in {copy.name}" in told
     sample.learner(root).unlink()  # the only one counts, whatever its name is
     assert check_command("90", 20, root) == 0
+
+
+def test_looking_for_copies_reads_no_notebook_for_each_chapter(capsys, monkeypatch):
+    reads, read = Counter(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda p: reads.update([p]) or read(p))
+    progress_command(ROOT)
+    assert "exercises passed" in capsys.readouterr().out
+    times = [n for path, n in reads.items() if path.parent == ROOT / "exercises"]
+    assert times and max(times) <= 2
+
+
+def test_what_is_forked_later_is_imported_before_on_linux_only():
+    code = """
+        import sys
+        from multiprocessing import forkserver
+        sys.platform = sys.argv[1]
+        import classroom.run.answers
+        print(forkserver._forkserver._preload_modules)
+    """
+    for system, expected in ("linux", True), ("darwin", False):
+        command = [sys.executable, "-c", textwrap.dedent(code), system]
+        said = subprocess.check_output(command, cwd=ROOT, text=True)
+        assert ("under_nbval" in said) == expected
 
 
 def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):

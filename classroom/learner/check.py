@@ -17,7 +17,14 @@ from rich.padding import Padding
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import NotOurs, copies, find, notebook_of, open_learner
+from classroom.learner.find import (
+    NotOurs,
+    copies,
+    exercises_in,
+    find,
+    notebook_of,
+    open_learner,
+)
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
@@ -64,7 +71,7 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
     if not tasks and not unreadable:
         console.print("Nothing is filled in yet. Save the notebook, then check again.")
         return 1
-    memory = Memory(root)
+    memory, among = Memory(root), exercises_in(root)
     statuses = set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
@@ -78,7 +85,7 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
                 console.print(Text(told), style="red")
             if not (what or "").endswith(".ipynb"):
-                for path in copies(task.path, task.learner.chapter):
+                for path in copies(task.path, task.learner.chapter, among):
                     console.print(Text(COPIES.format(path.name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
@@ -99,7 +106,7 @@ def _start(pool: ThreadPoolExecutor, task: Task, timeout: float) -> tuple:
 
 def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
     """The notebooks to check, and what to say of those that cannot be read."""
-    chapters = all_chapters(root)
+    chapters, among = all_chapters(root), exercises_in(root)
     if what is not None:
         path, chapter, only = find(what, chapters, root)
         if not path.exists():
@@ -118,7 +125,8 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
             unreadable.append(str(error))
         else:
             chapter = task.learner.chapter
-            begun = task.answers() or task.learner.astray() or copies(path, chapter)
+            begun = task.answers() or task.learner.astray()
+            begun = begun or copies(path, chapter, among)
             if begun and path == notebook_of(chapter, chapters, root):
                 tasks.append(task)
     return tasks, unreadable
