@@ -6,6 +6,7 @@ Nothing is ever written into the learner's notebook.
 """
 
 import os
+import re
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -140,6 +141,11 @@ TOO_LARGE = (
     "  It has {} MB, and nothing over {} MB can be graded: in JupyterLab, take Edit > "
     "Clear Outputs of All Cells, and save, before you hand it in."
 )
+UNKNOWN = re.compile(r"name '(\w+)' is not defined")
+BELOW = (
+    "`{}` is given a value below the check, by a cell that is not run before it: move "
+    "that cell above the answer's."
+)
 ASTRAY = {
     "the check's cell": "An answer seems to stand in the cell of the check, which is "
     "checked as it was handed out: move it to the cell above, where the blank is.",
@@ -161,6 +167,9 @@ def report(
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
         told = [result.message, ASTRAY.get(astray.get(name))]
+        unknown = UNKNOWN.search(result.message)
+        if unknown and task.learner.stands_below(unknown[1], name):
+            told.append(BELOW.format(unknown[1]))
         if tries.get(name):
             told.append(_next_hint(exercise.name, exercise.hints, tries[name]))
         told = "\n".join(filter(None, told))
