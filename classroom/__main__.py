@@ -1,6 +1,7 @@
 """The commands of the course, as course.py hands them over."""
 
 import errno
+import os
 import signal
 import sys
 import traceback
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from classroom import ROOT
-from classroom.journal import Trouble, finish_first
+from classroom.journal import Trouble, finish_first, not_here
 
 app = typer.Typer(
     add_completion=False,
@@ -29,7 +30,7 @@ Some = Annotated[
 ]
 
 INTERRUPTED = 130
-NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
+NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENOTDIR}
 
 # Each command imports what it needs only when it runs, so that all start at once.
 
@@ -212,12 +213,28 @@ def main() -> None:
     except Exception as error:
         if sys.flags.dev_mode:
             raise
-        if isinstance(error, OSError) and error.errno in NOT_YOURS:
-            sys.exit(
-                f"{error.filename or 'A file'} cannot be written: {error.strerror}. "
-                "Copy the course's folder to a place that is yours, with room on it."
-            )
-        sys.exit(unexpected(error))
+        sys.exit(refused(error) or unexpected(error))
+
+
+def refused(error: Exception) -> str:
+    """Return what to tell of a file that the system keeps from us; "" of others."""
+    if not isinstance(error, OSError):
+        return ""
+    path, why = str(error.filename or ""), error.strerror or ""
+    if why.startswith("No usable temporary directory"):
+        return f"{why}. Let the variable TMPDIR lead to a folder that is yours."
+    if error.errno not in NOT_YOURS:
+        return ""
+    if os.path.exists(path) and not os.access(path, os.R_OK):
+        return f"{path} cannot be read: {why}. Let yourself read it, and try again."
+    if elsewhere := not_here(path, why, ROOT):
+        return elsewhere
+    if error.errno == errno.ENOSPC:
+        return f"{path or 'A file'} cannot be written: {why}. Make room, and try again."
+    return (
+        f"{path or 'A file'} cannot be written: {why}. "
+        "Copy the course's folder to a place that is yours."
+    )
 
 
 def newest_first(root: Path) -> None:
