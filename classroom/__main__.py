@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from classroom import ROOT
-from classroom.journal import Trouble, finish_first, not_here
+from classroom.journal import Trouble, finish_first
+from classroom.surroundings import not_here, take_streams
 
 app = typer.Typer(
     add_completion=False,
@@ -196,8 +197,7 @@ def test(words: Words = None) -> None:
 
 def main() -> None:
     """Run one command; whatever happens, a learner sees no traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # a console may lack a path's letters
+    take_streams()
     try:
         finish_first(ROOT)  # before anything else of the course is imported
         import classroom.notebook.fast_validation  # noqa: F401 - before nbformat

@@ -38,7 +38,8 @@ def write_course(folder):
     (folder / "chapters").mkdir()  # without it, it is a release to students
     shutil.copy(ROOT / "course.py", folder)
     (folder / "classroom" / "__init__.py").touch()
-    shutil.copy(ROOT / "classroom" / "journal.py", folder / "classroom")
+    for name in "journal.py", "surroundings.py":
+        shutil.copy(ROOT / "classroom" / name, folder / "classroom")
     for path, text in SMALL_COURSE.items():
         (folder / path).write_text(text, encoding="utf-8")
     return folder

@@ -157,6 +157,26 @@ def test_what_is_forked_later_is_imported_before_on_linux_only():
         assert ("under_nbval" in said) == expected
 
 
+@pytest.mark.posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("program", ["course.py", "-m classroom"])
+def test_streams_that_are_closed_stop_no_command(tmp_path, closed, program):
+    root = course(tmp_path / "두 단어")
+    shutil.copytree(ROOT / "classroom", root / "classroom", dirs_exist_ok=True)
+    shutil.copy(ROOT / "course.py", root)
+    sample.fill(sample.learner(root), RIGHT)
+    words = "help" if program == "course.py" else "reset 90.1"
+    command = f"{sys.executable} {program} {words} {closed}"
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        command, shell=True, cwd=root, env=env, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0
+    if program != "course.py":
+        assert RIGHT["90.1"] not in sample.sources(sample.learner(root))
+
+
 def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):
     root = course(tmp_path)
     notebook = sample.fill(sample.learner(root), RIGHT)
