@@ -169,6 +169,20 @@ def test_a_name_that_is_given_below_the_check_is_told_of(root, capsys, cell):
     assert code == 1 and "`twice` is given a value below the check" in out
 
 
+@pytest.mark.parametrize("magic", ["%%timeit", "%%writefile a.py", "%%bash", "%%nope"])
+def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys, magic):
+    fill(learner(root), {"90.1": f"{magic}\n{RIGHT['90.1']}"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and f"`{magic.split()[0]}` makes something else of its" in out
+
+
+@pytest.mark.parametrize("magic", ["%%time", "%%capture", "!echo hi", "%precision 3"])
+def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(root, capsys, magic):
+    fill(learner(root), {"90.1": f"{magic}\n{RIGHT['90.1']}"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 0 and "makes something else" not in out
+
+
 def cells_above():
     """Yield each case of cells_above.md: its name; a cell, and an answer to it."""
     text = Path(__file__).with_name("cells_above.md").read_text("utf-8")

@@ -146,6 +146,7 @@ BELOW = (
     "`{}` is given a value below the check, by a cell that is not run before it: move "
     "that cell above the answer's."
 )
+MAGIC = "`{}` makes something else of its whole cell: take that line out."
 ASTRAY = {
     "the check's cell": "An answer seems to stand in the cell of the check, which is "
     "checked as it was handed out: move it to the cell above, where the blank is.",
@@ -167,6 +168,9 @@ def report(
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
         told = [result.message, ASTRAY.get(astray.get(name))]
+        texts = "\n".join(task.learner.answers().get(name, []))
+        if magic := re.search(r"^%%\w+", texts, re.MULTILINE):
+            told.append(MAGIC.format(magic[0]))
         unknown = UNKNOWN.search(result.message)
         if unknown and task.learner.stands_below(unknown[1], name):
             told.append(BELOW.format(unknown[1]))
