@@ -31,7 +31,12 @@ Some = Annotated[
 ]
 
 INTERRUPTED = 130
-NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.ENOTDIR}
+NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
+IN_THE_WAY = {
+    errno.EISDIR: "a folder where a file",
+    errno.EEXIST: "a file where a folder",
+    errno.ENOTDIR: "not in a folder: a file is where one",
+}
 
 # Each command imports what it needs only when it runs, so that all start at once.
 
@@ -223,12 +228,17 @@ def refused(error: Exception) -> str:
     path, why = str(error.filename or ""), error.strerror or ""
     if why.startswith("No usable temporary directory"):
         return f"{why}. Let the variable TMPDIR lead to a folder that is yours."
-    if error.errno not in NOT_YOURS:
+    there_already = error.errno == errno.EEXIST and os.path.isdir(path)
+    if error.errno not in NOT_YOURS | set(IN_THE_WAY) or there_already:
         return ""
-    if os.path.exists(path) and not os.access(path, os.R_OK):
+    closed = error.errno in (errno.EACCES, errno.EPERM) and os.path.exists(path)
+    if closed and not os.access(path, os.R_OK):
         return f"{path} cannot be read: {why}. Let yourself read it, and try again."
     if elsewhere := not_here(path, why, ROOT):
         return elsewhere
+    if error.errno in IN_THE_WAY:
+        kind = IN_THE_WAY[error.errno]
+        return f"{path} is {kind} belongs: give it another name, and try again."
     if error.errno == errno.ENOSPC:
         return f"{path or 'A file'} cannot be written: {why}. Make room, and try again."
     return (

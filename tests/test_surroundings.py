@@ -18,7 +18,10 @@ from sample import RIGHT, course, pristine
 from classroom import ROOT
 from classroom.learner.check import check_command
 from classroom.learner.progress import progress_command
-from classroom.notebook.files import write_notebook
+from classroom.learner.report import report_command
+from classroom.learner.restore import restore_command
+from classroom.learner.update import update_command
+from classroom.notebook.files import COURSE, write_notebook
 from classroom.run.answers import run_answers
 
 PROFILE = ".ipython/profile_default"
@@ -175,6 +178,33 @@ def test_streams_that_are_closed_stop_no_command(tmp_path, closed, program):
     assert done.returncode == 0
     if program != "course.py":
         assert RIGHT["90.1"] not in sample.sources(sample.learner(root))
+
+
+def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path, capsys):
+    root = course(tmp_path)
+    shutil.rmtree(root / "exercises")
+    for what in None, "90", "90.1":
+        assert check_command(what, 20, root) == 2
+        told = " ".join(capsys.readouterr().out.split())
+        assert f"in exercises/. `{COURSE} reset {'90' if what else 'CHAPTER'}`" in told
+    assert report_command("90.1", 20, root) == 2
+    assert f"`{COURSE} reset 90` brings a blank one" in capsys.readouterr().out
+    assert restore_command("90.1", None, root) == 2
+    assert "holds no version of exercise 90.1." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("there", ["neither", "the clone", "git"])
+def test_update_says_which_is_missing_git_or_the_clone(
+    tmp_path, capsys, monkeypatch, there
+):
+    root = course(tmp_path)
+    if there == "the clone":
+        (root / ".git").mkdir()
+    monkeypatch.setattr(shutil, "which", lambda _: there == "git")
+    assert update_command(None, root) == 2
+    told = capsys.readouterr().out
+    assert told.startswith("git is not installed") == (there == "the clone")
+    assert ("This course is no clone" in told) == (there != "the clone")
 
 
 def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):

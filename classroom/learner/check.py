@@ -19,6 +19,7 @@ from rich.text import Text
 
 from classroom import ROOT
 from classroom.learner.find import (
+    NO_NOTEBOOK,
     NotOurs,
     copies,
     exercises_in,
@@ -111,11 +112,10 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
     if what is not None:
         path, chapter, only = find(what, chapters, root)
         if not path.exists():
-            raise Unreadable(
-                f"There is no {path.name} in exercises/. "
-                f"`{COURSE} reset {chapter.number}` brings a blank one."
-            )
+            raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
         return [Task(path, open_learner(path, [chapter]), only)], []
+    if not any((root / "exercises").glob("*.ipynb")):
+        raise Unreadable(NO_NOTEBOOK.format("notebook", "CHAPTER"))
     tasks, unreadable = [], []
     for path in sorted((root / "exercises").glob("*.ipynb")):
         try:

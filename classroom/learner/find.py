@@ -4,8 +4,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Notebook, Unreadable, read_notebook
+from classroom.notebook.files import COURSE, Notebook, Unreadable, read_notebook
 from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+
+NO_NOTEBOOK = (
+    f"There is no {{}} in exercises/. `{COURSE} reset {{}}` brings a blank one."
+)
 
 
 class NotOurs(Unreadable):

@@ -53,11 +53,14 @@ def find_newer(source: str | None, root: Path, temporary: Path) -> Path | str | 
     """The newer course: a folder, or a commit; None if this is it. Raises Trouble."""
     if source:
         return unpack(Path(source), root, temporary)
-    if not (root / ".git").exists() or not shutil.which("git"):
+    cloned = (root / ".git").exists()
+    if not (cloned and shutil.which("git")):
+        why = (
+            "git is not installed here" if cloned else "This course is no clone of git"
+        )
         raise Trouble(
-            "This course was not cloned with git, or git is not installed here, so "
-            "update needs to be told where the newer course is. Download its zip file, "
-            f"then:\n    {COURSE} update PATH-OF-THE-ZIP"
+            f"{why}, so update needs to be told where the newer course is. Download "
+            f"its zip file, then:\n    {COURSE} update PATH-OF-THE-ZIP"
         )
     return fetch(root)
 
