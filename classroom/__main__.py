@@ -234,13 +234,14 @@ def refused(error: Exception) -> str:
     closed = error.errno in (errno.EACCES, errno.EPERM) and os.path.exists(path)
     if closed and not os.access(path, os.R_OK):
         return f"{path} cannot be read: {why}. Let yourself read it, and try again."
-    if elsewhere := not_here(path, why, ROOT):
+    if error.errno == errno.ENOSPC:
+        return f"{path or 'A file'} cannot be written: {why}. Make room, and try again."
+    elsewhere = not_here(path, why, ROOT)
+    if elsewhere and error.errno not in (errno.EISDIR, errno.EEXIST):
         return elsewhere
     if error.errno in IN_THE_WAY:
         kind = IN_THE_WAY[error.errno]
         return f"{path} is {kind} belongs: give it another name, and try again."
-    if error.errno == errno.ENOSPC:
-        return f"{path or 'A file'} cannot be written: {why}. Make room, and try again."
     return (
         f"{path or 'A file'} cannot be written: {why}. "
         "Copy the course's folder to a place that is yours."

@@ -485,6 +485,8 @@ NO_TEMPORARY = "No usable temporary directory found in ['/tmp']"
 CLOSED = [
     ((13, "Permission denied", str(ROOT / "exercises")), "Copy the course's folder"),
     ((28, "No space left on device", str(ROOT / "exercises")), "Make room"),
+    ((28, "No space left on device", "/closed/x"), "/closed/x cannot be written: No"),
+    ((21, "Is a directory", "/closed/x"), "/closed/x is a folder where a file belongs"),
     ((30, "Read-only file system", "/closed/x"), "the variable HOME lead to another"),
     ((20, "Not a directory", "/closed/x"), "That is not in the course's folder"),
     ((13, "Permission denied", __file__), "cannot be read: Permission denied. Let"),
