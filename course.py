@@ -31,6 +31,7 @@ from pathlib import Path
 if sys.flags.safe_path:
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 from classroom.journal import Trouble, finish_first, only_one
+from classroom.surroundings import not_here, take_streams
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -87,8 +88,8 @@ DIAGNOSES = {
     r"|NameResolutionError|ConnectTimeout|Read ?[Tt]imed ?out|ProxyError|Max retries"
     r"|Connection (refused|reset|broken)|Network is unreachable|SSLError|dns error"
     r"|error sending request": NO_NETWORK,
-    r"Read-only file system|Permission denied|Access is denied|Errno (13|30)\b"
-    r"|WinError (5|32)\b": NO_WRITING,
+    r"Read-only file system|Permission denied|Access is denied|Not a directory"
+    r"|Errno (13|20|30)\b|WinError (5|32)\b": NO_WRITING,
 }
 ELSEWHERE = {"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"}
 ELSEWHERE |= {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_NO_DEPS", "PIP_DRY_RUN"}
@@ -111,8 +112,7 @@ STOPPED = "Stopped before .venv was complete. The next run takes care of it."
 
 def main(words: list[str]) -> int:
     """Run one command of the course, and return its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # a console may lack a path's letters
+    take_streams()
     if not words or words[0] in ("help", "--help", "-h"):
         print(usage())
         return 0
@@ -271,12 +271,24 @@ def trouble_in(output: str) -> Trouble:
     if shutil.disk_usage(ROOT).free < 2**25:  # venv keeps the reason to itself
         return Trouble(DISK_FULL.format(root=ROOT))
     for pattern, text in DIAGNOSES.items():
-        if re.search(pattern, output):
-            return Trouble(text.format(root=ROOT))
+        for line in output.splitlines():
+            if re.search(pattern, line):
+                elsewhere = told_elsewhere(line) if text == NO_WRITING else ""
+                return Trouble(elsewhere or text.format(root=ROOT))
     STAMP.unlink(missing_ok=True)  # who knows what is there: the next run starts anew
     lines = [line for line in output.splitlines() if "subprocess" not in line]
     told = [line for line in lines if re.search(r"(?i)error|\bhint\b", line)] or lines
     return Trouble(UNKNOWN + " / ".join(line.strip() for line in told[-3:]))
+
+
+def told_elsewhere(line: str) -> str:
+    """Return what to do about a place out of the course that a line names; or ""."""
+    for path in re.findall(r"[`'\"]((?:/|[A-Za-z]:\\)[^`'\"]+)[`'\"]", line):
+        why = re.search(r"(?i)read-only file system|not a directory", line)
+        told = not_here(path, why[0] if why else "Permission denied", ROOT)
+        if told:
+            return told
+    return ""
 
 
 def hand_over(python: str, words: list[str]) -> int:

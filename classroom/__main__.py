@@ -1,6 +1,7 @@
 """The commands of the course, as course.py hands them over."""
 
 import errno
+import os
 import signal
 import sys
 import traceback
@@ -11,6 +12,7 @@ import typer
 
 from classroom import ROOT
 from classroom.journal import Trouble, finish_first
+from classroom.surroundings import not_here, take_streams
 
 app = typer.Typer(
     add_completion=False,
@@ -30,6 +32,11 @@ Some = Annotated[
 
 INTERRUPTED = 130
 NOT_YOURS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}
+IN_THE_WAY = {
+    errno.EISDIR: "a folder where a file",
+    errno.EEXIST: "a file where a folder",
+    errno.ENOTDIR: "not in a folder: a file is where one",
+}
 
 # Each command imports what it needs only when it runs, so that all start at once.
 
@@ -208,8 +215,7 @@ def test(words: Words = None) -> None:
 
 def main() -> None:
     """Run one command; whatever happens, a learner sees no traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # a console may lack a path's letters
+    take_streams()
     try:
         finish_first(ROOT)  # before anything else of the course is imported
         import classroom.notebook.fast_validation  # noqa: F401 - before nbformat
@@ -225,12 +231,34 @@ def main() -> None:
     except Exception as error:
         if sys.flags.dev_mode:
             raise
-        if isinstance(error, OSError) and error.errno in NOT_YOURS:
-            sys.exit(
-                f"{error.filename or 'A file'} cannot be written: {error.strerror}. "
-                "Copy the course's folder to a place that is yours, with room on it."
-            )
-        sys.exit(unexpected(error))
+        sys.exit(refused(error) or unexpected(error))
+
+
+def refused(error: Exception) -> str:
+    """Return what to tell of a file that the system keeps from us; "" of others."""
+    if not isinstance(error, OSError):
+        return ""
+    path, why = str(error.filename or ""), error.strerror or ""
+    if why.startswith("No usable temporary directory"):
+        return f"{why}. Let the variable TMPDIR lead to a folder that is yours."
+    there_already = error.errno == errno.EEXIST and os.path.isdir(path)
+    if error.errno not in NOT_YOURS | set(IN_THE_WAY) or there_already:
+        return ""
+    closed = error.errno in (errno.EACCES, errno.EPERM) and os.path.exists(path)
+    if closed and not os.access(path, os.R_OK):
+        return f"{path} cannot be read: {why}. Let yourself read it, and try again."
+    if error.errno == errno.ENOSPC:
+        return f"{path or 'A file'} cannot be written: {why}. Make room, and try again."
+    elsewhere = not_here(path, why, ROOT)
+    if elsewhere and error.errno not in (errno.EISDIR, errno.EEXIST):
+        return elsewhere
+    if error.errno in IN_THE_WAY:
+        kind = IN_THE_WAY[error.errno]
+        return f"{path} is {kind} belongs: give it another name, and try again."
+    return (
+        f"{path or 'A file'} cannot be written: {why}. "
+        "Copy the course's folder to a place that is yours."
+    )
 
 
 def newest_first(root: Path) -> None:

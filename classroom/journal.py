@@ -36,8 +36,25 @@ NOT_ENDED = (
 )
 UNCHANGED = "Your notebooks, and what you had changed, are as they were."
 SAVED_SINCE = "{}: you saved it while the update was under way. It stays as it is."
-NOBODY = ["-c", "user.name=minigrad", "-c", "user.email=minigrad@localhost"]
-PLAIN_MERGE = ["-c", "commit.gpgsign=false", "-c", f"core.hooksPath={os.devnull}"]
+SETTINGS = {  # in the place of the user's, which would change what git does or says
+    "user.name": "minigrad",
+    "user.email": "minigrad@localhost",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.autocrlf": "input",
+    "core.safecrlf": "false",
+    "core.fsmonitor": "false",
+    "color.ui": "false",
+    "commit.gpgSign": "false",
+    "diff.relative": "false",
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "log.showSignature": "false",
+    "maintenance.auto": "false",
+    "merge.verifySignatures": "false",
+}
+REACH = ("GIT_ASKPASS", "GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_")
+REACH += ("GIT_SSH", "GIT_SSL_", "GIT_TEST_")  # without these a server is out of reach
 OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not reach
     {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     if os.name == "nt"
@@ -183,7 +200,7 @@ def finish(root: Path) -> list[str]:
         take_index(root)
     clear(root)
     if journal["commit"]:
-        git(root, "worktree", "prune")  # of the folder in which it was merged
+        git(root, "worktree", "prune")  # an older version of update merged in one
     return told
 
 
@@ -227,11 +244,19 @@ def to_disk(path: Path) -> None:
 
 
 def git(root: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run git in the course, never asking for a password; Ctrl-C does not reach it."""
+    """Run git in the course, as if the user had set nothing but how to reach servers.
+
+    It never asks for a password, and Ctrl-C does not reach it.
+    """
+    settings = [word for pair in SETTINGS.items() for word in ("-c", "=".join(pair))]
+    kept = {
+        k: v for k, v in os.environ.items() if k[:4] != "GIT_" or k.startswith(REACH)
+    }
+    kept |= {"GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     return subprocess.run(
-        ["git", *NOBODY, *PLAIN_MERGE, *words],
+        ["git", *settings, *words],
         cwd=root,
-        env={**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **env},
+        env=kept | env,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",

@@ -35,13 +35,18 @@ def stale_view() -> RuntimeError:
 
 def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
     """Return the error for a gradient whose shape is not its argument's."""
-    return RuntimeError(f"{name} returned an invalid gradient: {got}, not {expected}")
+    return RuntimeError(
+        f"{name} returned an invalid gradient: got the shape {got} for an argument of "
+        f"shape {expected}. Its formula has to give that shape, or one that {expected} "
+        "can be stretched to."
+    )
 
 
 def no_leaf(name: str) -> RuntimeError:
     """Return the error for a result whose requires_grad is to be changed."""
     return RuntimeError(
-        f"you can only change requires_grad flags of leaf variables; detach() {name}'s"
+        "you can only change requires_grad flags of leaf variables; this one is what "
+        f"{name} goes back from. Take its detach() instead."
     )
 
 
@@ -71,7 +76,10 @@ def no_scalar(shape: tuple) -> RuntimeError:
 
 def mismatch(gradient: Any, output: Any) -> RuntimeError:
     """Return the error for a gradient that is none of an output."""
-    return RuntimeError(f"Mismatch in shape: {gradient.shape} for {output.shape}")
+    return RuntimeError(
+        f"Mismatch in shape: the gradient has the shape {gradient.shape}, the output "
+        f"{output.shape}. Give a gradient of the output's shape."
+    )
 
 
 def unused() -> RuntimeError:

@@ -108,6 +108,16 @@ def test_a_changed_or_missing_notebook_is_noticed(sample, tmp_path):
     assert build._differences(chapter, "notebooks", root) == []
     path.write_text(path.read_text().replace("hello", "hallo"))
     assert "has other cells" in build._differences(chapter, "notebooks", root)[0]
+    for folder in build.BUILT:
+        path = root / folder / "90_sample.ipynb"
+        text = (sample[0] / folder / path.name).read_text()
+        path.write_text(
+            re.sub(r'"execution_count": \d+', '"execution_count": null', text)
+        )
+        assert "never run" in build._differences(chapter, folder, root)[0]
+    assert build.build_chapter(chapter, root)
+    assert build.problems([chapter], root) == []
+    path = root / "notebooks" / "90_sample.ipynb"
     path.unlink()
     assert "is missing" in build._differences(chapter, "notebooks", root)[0]
 
@@ -127,6 +137,11 @@ def test_answers_in_exercises_are_never_overwritten(sample, tmp_path):
     ("file", "text", "message"),
     [
         ("lesson.md", "# no front matter", "the front matter needs `title`"),
+        ("lesson.md", "---\nno keys\n---\n", "the front matter needs `title`"),
+        ("lesson.md", LESSON.replace("Does", "It: does"), "YAML.*has to stand in quot"),
+        ("lesson.md", LESSON.replace("that", "it: that"), "objectives.*in quotes"),
+        ("lesson.md", LESSON.replace("[sample]", "[7]"), r"list of str\), got 7"),
+        ("lesson.md", LESSON.replace("[sample]", "sample"), r"list\), got 'sample'"),
         ("answers.md", "## 90.7\n", "there is no exercise 90.7"),
         ("answers.md", "## 90.1\n### Bad: x\n```python\n1\n```\n", "should be"),
         ("answers.md", "## 90.1\n### Wrong: x\n```python\n1\n```\n", "Refused with"),

@@ -157,6 +157,32 @@ def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
     assert find("90.3", all_chapters(root), root)[0] == path
 
 
+@pytest.mark.parametrize("cell", ["import twice", "twice = 2", "def twice(): ..."])
+def test_a_name_that_is_given_below_the_check_is_told_of(root, capsys, cell):
+    notebook = fill(learner(root), {"90.1": "def double(x):\n    return twice * x"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and "'twice' is not defined" in out
+    assert "below the check" not in out
+    notebook["cells"].append({**sample.code("mine", cell)})
+    write_notebook(learner(root), notebook)
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and "`twice` is given a value below the check" in out
+
+
+@pytest.mark.parametrize("magic", ["%%timeit", "%%writefile a.py", "%%bash", "%%nope"])
+def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys, magic):
+    fill(learner(root), {"90.1": f"{magic}\n{RIGHT['90.1']}"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and f"`{magic.split()[0]}` makes something else of its" in out
+
+
+@pytest.mark.parametrize("magic", ["%%time", "%%capture", "!echo hi", "%precision 3"])
+def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(root, capsys, magic):
+    fill(learner(root), {"90.1": f"{magic}\n{RIGHT['90.1']}"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 0 and "makes something else" not in out
+
+
 def cells_above():
     """Yield each case of cells_above.md: its name; a cell, and an answer to it."""
     text = Path(__file__).with_name("cells_above.md").read_text("utf-8")

@@ -67,8 +67,35 @@ def test_the_blank_is_told_from_a_wrong_answer():
 
 def test_an_exception_of_the_answer_is_named():
     assert "Your code raised ZeroDivisionError" in refused(lambda: 1 / 0)
-    text = refused(lambda: undefined_name)  # noqa: F821
-    assert "Has the cell that defines `undefined_name` been run?" in text
+
+
+def ran(*cells):
+    """Run cells as a kernel does: their files have its names."""
+    space = {"check": check}
+    for n, source in enumerate(cells):
+        exec(compile(source, f"/tmp/ipykernel_1/{n}.py", "exec"), space)
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (
+            "def f(): return wether",
+            "No cell that was run defines `wether`. Is it spelled",
+        ),
+        ("def f(): return math.pi", "Write `import math` into your cell."),
+        ("def f(): return np.pi", "Write `import numpy as np` into your cell."),
+        ("def f(): return Value(1)", "`from minigrad.scalar.value import Value` into"),
+        (
+            "def F(): return 1",
+            "needs `f`. Run the cell that defines it; if it is yours",
+        ),
+    ],
+)
+def test_a_name_that_nothing_defines_is_told_where_to_get(cell, told):
+    with pytest.raises(WrongAnswer) as caught:
+        ran(cell, "with check('1.1'):\n    f()")
+    assert told in str(caught.value)
 
 
 def test_the_packages_own_method_is_no_answer():

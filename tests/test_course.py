@@ -38,7 +38,8 @@ def write_course(folder):
     (folder / "chapters").mkdir()  # without it, it is a release to students
     shutil.copy(ROOT / "course.py", folder)
     (folder / "classroom" / "__init__.py").touch()
-    shutil.copy(ROOT / "classroom" / "journal.py", folder / "classroom")
+    for name in "journal.py", "surroundings.py":
+        shutil.copy(ROOT / "classroom" / name, folder / "classroom")
     for path, text in SMALL_COURSE.items():
         (folder / path).write_text(text, encoding="utf-8")
     return folder
@@ -261,6 +262,23 @@ def test_a_failed_install_is_explained(course, failing, name, paragraph, output)
     assert course.STAMP.exists()  # what was there before can still be used
 
 
+@pytest.mark.parametrize("why", ["Read-only file system", "Not a directory"])
+@pytest.mark.parametrize(
+    "variable", ["HOME", "UV_CACHE_DIR", "TMPDIR", "XDG_CACHE_HOME"]
+)
+def test_a_home_that_is_closed_is_not_the_courses_folder(
+    course, failing, monkeypatch, tmp_path, variable, why
+):
+    for name in ("HOME", "UV_CACHE_DIR", "TMPDIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "closed"))
+    place = tmp_path / "closed" / ".cache" / "uv"
+    cause = f"cause: failed to create directory `{place}`: {why} (os error 30)"
+    told = failing(f"error: Failed to initialize cache at `.cache/uv`\n{cause}")
+    assert told.startswith(f"{place} cannot be written to: {why}. That is not in the")
+    assert f"or let the variable {variable} lead to another folder" in told
+
+
 def test_an_unknown_failure_is_quoted_and_the_next_run_starts_anew(course, failing):
     told = failing("Collecting numpy\nERROR: a strange thing")
     assert "ERROR: a strange thing" in told and not course.STAMP.exists()
@@ -406,6 +424,20 @@ def test_lab_opens_the_first_lesson_and_passes_words_on(launched, tmp_path):
     assert lab.address() == "/lab"
 
 
+@pytest.mark.parametrize("kind", ["config", "data", "runtime"])
+def test_lab_opens_though_jupyters_folders_in_the_home_are_closed(
+    launched, tmp_path, capsys, monkeypatch, kind
+):
+    closed, name = tmp_path / "a file" / kind, f"JUPYTER_{kind.upper()}_DIR"
+    closed.parent.touch()
+    monkeypatch.setenv(name, str(closed))
+    assert lab.lab([]) == 0 and len(launched) == 1
+    ours = tmp_path / ".minigrad" / "jupyter" / kind
+    assert os.environ[name] == str(ours) and ours.is_dir()
+    told = capsys.readouterr().out
+    assert f"{closed} cannot be written to: " in told and f"uses {ours} in" in told
+
+
 def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
     broken = tmp_path / "notebooks" / "00_broken.ipynb"
     for text in ("", "[]", "{}", '{"cells": 3}', "<<<<<<< mine", "null"):
@@ -447,6 +479,36 @@ def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, cap
     assert "KeyError: 'missing' (test_course.py, line" in ended.value.code
     assert ended.value.code.endswith("-X dev -m classroom check 4")
     assert "\n" not in ended.value.code
+
+
+NO_TEMPORARY = "No usable temporary directory found in ['/tmp']"
+CLOSED = [
+    ((13, "Permission denied", str(ROOT / "exercises")), "Copy the course's folder"),
+    ((28, "No space left on device", str(ROOT / "exercises")), "Make room"),
+    ((28, "No space left on device", "/closed/x"), "/closed/x cannot be written: No"),
+    ((21, "Is a directory", "/closed/x"), "/closed/x is a folder where a file belongs"),
+    ((30, "Read-only file system", "/closed/x"), "the variable HOME lead to another"),
+    ((20, "Not a directory", "/closed/x"), "That is not in the course's folder"),
+    ((13, "Permission denied", __file__), "cannot be read: Permission denied. Let"),
+    ((21, "Is a directory", str(ROOT / "x")), "x is a folder where a file belongs: "),
+    ((17, "File exists", __file__), "is a file where a folder belongs: give it an"),
+    ((17, "File exists", str(ROOT)), "Please report it with what this prints"),
+    ((2, NO_TEMPORARY), "Let the variable TMPDIR lead to a folder that is yours."),
+]
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize(("error", "told"), CLOSED)
+def test_what_the_system_refuses_is_told_with_its_cause(monkeypatch, error, told):
+    monkeypatch.setattr(commands, "app", Mock(side_effect=OSError(*error)))
+    monkeypatch.setattr(os, "access", lambda path, mode: path != __file__)
+    for name in [n for n in os.environ if n.endswith(("_DIR", "_HOME"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", "/closed")
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    assert told in ended.value.code
+    assert ("Copy" in ended.value.code) == (told[:4] == "Copy")
 
 
 # The command test.

@@ -102,6 +102,17 @@ def test_both_libraries_give_the_same_picture(program):
     assert ours.source == theirs.source
 
 
+def test_what_both_draw_is_what_it_should_be():
+    for library in torch, minigrad:
+        assert lines(affine(library)) == [
+            "w = 0.5, grad 16.8",
+            "x = [1, 2, 3], constant",
+            "#1 (3,) = Mul(w, x)",
+            "b = [0.1, 0.2, 0.3], grad [1.2, 2.4, 3.6]",
+            "y = Add(#1, b) = [0.6, 1.2, 1.8]",
+        ]
+
+
 # PyTorch's own
 
 

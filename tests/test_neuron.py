@@ -94,6 +94,20 @@ def test_zero_grad_clears_what_backward_adds_to():
     assert {p.grad for p in parameters} == {0.0}
 
 
+def test_leaving_out_zero_grad_is_momentum_1():
+    def places(momentum, clear):
+        w = Value(1.0)
+        sgd = SGD([w], rate=0.005, momentum=momentum)
+        for _ in range(100):
+            if clear:
+                sgd.zero_grad()
+            (w**2).backward()
+            sgd.step()
+            yield w.data
+
+    assert list(places(0.0, clear=False)) == pytest.approx(list(places(1.0, True)))
+
+
 @pytest.mark.parametrize("momentum", [0.0, 0.9])
 def test_training_runs_as_in_pytorch(momentum):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -167,6 +167,15 @@ def test_windows_line_ends_and_byte_order_mark(root):
     assert answers(root, read_notebook(learner(root))) == ALL_RIGHT
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
+def test_encodings_of_unicode_are_all_read(root, encoding):
+    notebook = fill(learner(root), {**RIGHT, "90.1": f"# 두 배\n{RIGHT['90.1']}"})
+    text = json.dumps(notebook, ensure_ascii=False)
+    learner(root).write_bytes(text.encode(encoding))
+    found = answers(root, read_notebook(learner(root)))
+    assert found["90.1"] == [f"# 두 배\n{RIGHT['90.1']}"]
+
+
 @pytest.mark.parametrize(
     "content, words",
     [
@@ -178,7 +187,8 @@ def test_windows_line_ends_and_byte_order_mark(root):
         (b'{"cells": [3]}', "is JSON, but not a notebook"),
         (b'{"cells": [{"source": []}]}', "is JSON, but not a notebook"),
         (b'{\n<<<<<<< HEAD\n "a": 1\n=======\n>>>>>>> x\n}', "marks of a git merge"),
-        ('{"é": 1}'.encode("latin-1"), "not UTF-8"),
+        ('{"é": 1}'.encode("latin-1"), "not UTF-8 text, from byte 2 on.*reset 4`"),
+        ('{"두": 1}'.encode("cp949"), "not UTF-8 text, from byte 2 on.*reset 4`"),
         (None, "No such file"),
     ],
 )

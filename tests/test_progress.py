@@ -218,7 +218,7 @@ def test_an_answer_comes_back_where_there_is_no_notebook(root, capsys):
 @pytest.mark.parametrize(
     "words, told",
     [
-        (("91.1",), "no other version of exercise 91.1"),
+        (("91.1",), "no version of exercise 91.1"),
         (("90.1", 3), "no such version of exercise 90.1"),
         (("90.9",), "no exercise 90.9"),
     ],

@@ -5,7 +5,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
+from collections import Counter
+from pathlib import Path
 
 import psutil
 import pytest
@@ -15,7 +18,10 @@ from sample import RIGHT, course, pristine
 from classroom import ROOT
 from classroom.learner.check import check_command
 from classroom.learner.progress import progress_command
-from classroom.notebook.files import write_notebook
+from classroom.learner.report import report_command
+from classroom.learner.restore import restore_command
+from classroom.learner.update import update_command
+from classroom.notebook.files import COURSE, write_notebook
 from classroom.run.answers import run_answers
 
 PROFILE = ".ipython/profile_default"
@@ -129,6 +135,76 @@ def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
     assert f"0 of 3, and answers in {copy.name}" in told
     sample.learner(root).unlink()  # the only one counts, whatever its name is
     assert check_command("90", 20, root) == 0
+
+
+def test_looking_for_copies_reads_no_notebook_for_each_chapter(capsys, monkeypatch):
+    reads, read = Counter(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda p: reads.update([p]) or read(p))
+    progress_command(ROOT)
+    assert "exercises passed" in capsys.readouterr().out
+    times = [n for path, n in reads.items() if path.parent == ROOT / "exercises"]
+    assert times and max(times) <= 2
+
+
+def test_what_is_forked_later_is_imported_before_on_linux_only():
+    code = """
+        import sys
+        from multiprocessing import forkserver
+        sys.platform = sys.argv[1]
+        import classroom.run.answers
+        print(forkserver._forkserver._preload_modules)
+    """
+    for system, expected in ("linux", True), ("darwin", False):
+        command = [sys.executable, "-c", textwrap.dedent(code), system]
+        said = subprocess.check_output(command, cwd=ROOT, text=True)
+        assert ("under_nbval" in said) == expected
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("program", ["course.py", "-m classroom"])
+def test_streams_that_are_closed_stop_no_command(tmp_path, closed, program):
+    root = course(tmp_path / "두 단어")
+    shutil.copytree(ROOT / "classroom", root / "classroom", dirs_exist_ok=True)
+    shutil.copy(ROOT / "course.py", root)
+    sample.fill(sample.learner(root), RIGHT)
+    words = "help" if program == "course.py" else "reset 90.1"
+    command = f"{sys.executable} {program} {words} {closed}"
+    env = {**os.environ, "PYTHONPATH": str(root)}
+    done = subprocess.run(
+        command, shell=True, cwd=root, env=env, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0
+    if program != "course.py":
+        assert RIGHT["90.1"] not in sample.sources(sample.learner(root))
+
+
+def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path, capsys):
+    root = course(tmp_path)
+    shutil.rmtree(root / "exercises")
+    for what in None, "90", "90.1":
+        assert check_command(what, 20, root) == 2
+        told = " ".join(capsys.readouterr().out.split())
+        assert f"in exercises/. `{COURSE} reset {'90' if what else 'CHAPTER'}`" in told
+    assert report_command("90.1", 20, root) == 2
+    assert f"`{COURSE} reset 90` brings a blank one" in capsys.readouterr().out
+    assert restore_command("90.1", None, root) == 2
+    assert "holds no version of exercise 90.1." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("there", ["neither", "the clone", "git"])
+def test_update_says_which_is_missing_git_or_the_clone(
+    tmp_path, capsys, monkeypatch, there
+):
+    root = course(tmp_path)
+    if there == "the clone":
+        (root / ".git").mkdir()
+    monkeypatch.setattr(shutil, "which", lambda _: there == "git")
+    assert update_command(None, root) == 2
+    told = capsys.readouterr().out
+    assert told.startswith("git is not installed") == (there == "the clone")
+    assert ("This course is no clone" in told) == (there != "the clone")
 
 
 def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):

@@ -430,6 +430,124 @@ def test_git_with_exercises(upstream, root, capsys, before):
     assert "newest course already" in capsys.readouterr().out
 
 
+SETTINGS = {
+    "a filter as nbstripout's": {"filter.strip.clean": "tr 7 8", "attributes": "strip"},
+    "a filter that fails": {
+        **{"filter.strip.clean": "false", "filter.strip.smudge": "false"},
+        **{"filter.strip.required": "true", "attributes": "strip"},
+    },
+    "a filter in the course": {
+        **{"filter.strip.clean": "false", "filter.strip.smudge": "false"},
+        **{"filter.strip.required": "true", ".gitattributes": "strip"},
+    },
+    "a merge driver": {"merge.strip.driver": "false", "attributes": "strip"},
+    "signatures": {
+        **{"commit.gpgSign": "true", "gpg.program": "false"},
+        **{"merge.verifySignatures": "true", "log.showSignature": "true"},
+    },
+    "hooks": {"hooks": "hooks"},
+    "a folder of hooks": {"core.hooksPath": "other", "hooks": "other"},
+    "line ends": {"core.autocrlf": "true", "core.safecrlf": "true"},
+    "line ends by name": {"core.eol": "crlf", "core.autocrlf": "false"},
+    "files left out": {"core.excludesFile": "all", "all": "*"},
+    "what is shown": {
+        **{"status.showUntrackedFiles": "no", "status.short": "true"},
+        **{
+            "status.relativePaths": "false",
+            "color.ui": "always",
+            "diff.external": "no",
+        },
+        **{"diff.renames": "copies", "diff.noprefix": "true", "core.quotePath": "true"},
+        **{"log.date": "relative", "format.pretty": "oneline", "core.pager": "false"},
+    },
+    "how to merge": {
+        **{"merge.ff": "only", "pull.rebase": "true", "merge.log": "true"},
+        **{"merge.conflictStyle": "diff3", "rerere.enabled": "true"},
+        **{"merge.stat": "true", "core.editor": "false", "commit.template": "none"},
+    },
+    "aliases": {"alias.fetch": "!false", "alias.merge": "!false", "alias.diff": "log"},
+    "what is fetched": {
+        **{"fetch.prune": "true", "remote.origin.tagOpt": "--no-tags"},
+        **{"fetch.recurseSubmodules": "true", "submodule.recurse": "true"},
+    },
+    "who it is": {"user.useConfigOnly": "true", "author.name": "", "user.email": ""},
+    "variables": {
+        **{"GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/nowhere", "GIT_PREFIX": "a/"},
+        **{"GIT_INDEX_FILE": "/nowhere/index", "GIT_OBJECT_DIRECTORY": "/nowhere"},
+        **{"GIT_EXTERNAL_DIFF": "false", "GIT_TRACE": "1", "GIT_AUTHOR_DATE": "never"},
+        **{"GIT_LITERAL_PATHSPECS": "1", "GIT_NAMESPACE": "x", "GIT_EDITOR": "false"},
+    },
+}
+HOOKS = "post-checkout pre-merge-commit prepare-commit-msg commit-msg pre-commit"
+HOOKS += " post-merge reference-transaction post-index-change"
+
+
+def settle(root, settings, where, monkeypatch):
+    """Give a clone such settings, and the attributes, hooks and files of them."""
+    for name, value in settings.items():
+        if name.startswith("GIT_"):
+            monkeypatch.setenv(name, value)
+        elif name.endswith("attributes"):
+            place = root if name[0] == "." else root / ".git" / "info"
+            place.mkdir(exist_ok=True)
+            text = f"* filter={value} merge={value}\n"
+            (place / name).write_text(text)
+        elif name == "hooks":
+            for hook in HOOKS.split():
+                path = root / ".git" / value / hook
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("#!/bin/sh\necho says a hook\nexit 1\n")
+                path.chmod(0o755)
+        elif "." not in name:
+            (root / ".git" / name).write_text(value)
+        else:
+            here = value in ("other", "all")
+            value = str(root / ".git" / value) if here else value
+            assert git(root, "config", where, name, value).returncode == 0
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("where", ["--local", "--global"])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_of_git_do_not_change_what_update_does_or_says(
+    tmp_path, upstream, root, capsys, monkeypatch, name, where
+):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    (root / "mine.py").write_text("MINE = 1\n")
+    commit(root)
+    (root / "new.txt").write_text("mine too")
+    (upstream / "new.txt").write_text("the course's")
+    publish(upstream)
+    settle(root, SETTINGS[name], where, monkeypatch)
+    kept = assert_update(root)
+    said = capsys.readouterr().out
+    assert "1 more files were different; yours are kept too." in said
+    assert (kept / "course" / "new.txt").read_text() == "mine too"
+    assert (root / "new.txt").read_text() == "the course's"
+    for path in contents(root):
+        assert b"\r" not in (root / path).read_bytes()
+    monkeypatch.undo()
+    assert_newest(upstream, root)
+    for place in root / ".gitattributes", root / ".git" / "info" / "attributes":
+        place.unlink(missing_ok=True)
+    changed = git(root, "-c", "core.excludesFile=/dev/null", "status", "--porcelain")
+    changed = {line[3:] for line in changed.stdout.splitlines()}
+    assert changed and all(n.startswith("exercises/") for n in changed), changed
+
+
+@pytest.mark.parametrize("words", [["--depth=1"], ["--filter=blob:none"]])
+def test_git_with_a_part_of_the_history(tmp_path, upstream, words):
+    git(upstream, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", *words, upstream.as_uri(), "part")
+    learn(tmp_path / "part")
+    (tmp_path / "part" / "mine.py").write_text("MINE = 1\n")
+    commit(tmp_path / "part")
+    publish(upstream)
+    assert_update(tmp_path / "part")
+    assert_newest(upstream, tmp_path / "part")
+
+
 def test_git_with_a_stash_that_did_not_fit(upstream, root):
     git(root, "stash", "-q")
     publish(upstream)

@@ -13,7 +13,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.author.chapters import Chapter, ChapterError, chapters
+from classroom.author.chapters import STUB, Chapter, ChapterError, chapters
 from classroom.author.compose import (
     blank_notebook,
     lesson_notebook,
@@ -98,7 +98,15 @@ def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
         return [f"{folder}/{path.name} was built from another source"]
     if [_essence(cell) for cell in built.cells] != [_essence(c) for c in fresh.cells]:
         return [f"{folder}/{path.name} has other cells than its source"]
+    if any(map(_not_run, built.cells)):
+        return [f"{folder}/{path.name} has cells that were never run"]
     return []
+
+
+def _not_run(cell: NotebookNode) -> bool:
+    """Tell whether a cell of code, which is no blank, was never executed."""
+    blank = "answer" in cell.metadata.get("tags", []) and STUB in cell.source
+    return cell.cell_type == "code" and not (cell.execution_count or blank)
 
 
 def _essence(cell: NotebookNode) -> tuple:

@@ -18,15 +18,16 @@ from classroom.notebook.files import digest_of
 FRONT_MATTER = {
     "title": str,
     "question": str,
-    "objectives": list,
-    "needs": list,
+    "objectives": [str],
+    "needs": [int],
     "minutes": int,
     "difficulty": int,
     "track": str,
-    "terms": list,
-    "requires": list,  # what has to be installed besides the course; mostly nothing
+    "terms": [str],
+    "requires": [str],  # what has to be installed besides the course; mostly nothing
 }
 BY_HAND = Path(__file__).with_name("by_hand.py")  # what a hidden check may use
+COLON = "A text with a colon in it has to stand in quotes."
 STUB = 'raise NotImplementedError("fill this in")'
 SOLUTION = re.compile(
     r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
@@ -84,13 +85,15 @@ class Chapter:
     @cached_property
     def front(self) -> dict:
         matter = re.match(r"---\n(.*?)\n---\n", self.text("lesson.md"), re.DOTALL)
-        front = {"requires": []} | (yaml.safe_load(matter.group(1)) if matter else {})
+        where = f"{self.folder / 'lesson.md'}: the front matter"
+        try:
+            read = yaml.safe_load(matter.group(1)) if matter else {}
+        except yaml.YAMLError as error:
+            raise ChapterError(f"{where} is no YAML. {COLON} {error}") from None
+        front = {"requires": []} | (read if isinstance(read, dict) else {})
         for key, kind in FRONT_MATTER.items():
-            if not isinstance(front.get(key), kind):
-                raise ChapterError(
-                    f"{self.folder / 'lesson.md'}: the front matter needs `{key}` "
-                    f"({kind.__name__}), got {front.get(key)!r}"
-                )
+            if problem := unlike(front.get(key), kind):
+                raise ChapterError(f"{where} needs `{key}` ({problem}")
         return front
 
     @property
@@ -185,6 +188,18 @@ class Chapter:
         parts = [self.folder / source, *sorted((ROOT / "minigrad").rglob("*.py"))]
         parts += sorted((ROOT / "classroom" / "cell").glob("*.py"))
         return digest_of(parts)
+
+
+def unlike(value: object, kind: type | list) -> str:
+    """Say what a value of the front matter should be and what it is; "" if it fits."""
+    if not isinstance(kind, list):
+        fits = isinstance(value, kind)
+        return "" if fits else f"{kind.__name__}), got {value!r}"
+    if not isinstance(value, list):
+        return f"list), got {value!r}"
+    odd = next((each for each in value if not isinstance(each, kind[0])), None)
+    colon = f". {COLON}" * isinstance(odd, dict)
+    return "" if odd is None else f"list of {kind[0].__name__}), got {odd!r}{colon}"
 
 
 def chapters() -> list[Chapter]:

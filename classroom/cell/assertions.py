@@ -3,6 +3,7 @@
 import inspect
 import linecache
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,14 @@ from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"
 RETURNS = "\nDoes your function return something?"
+NEEDED = (
+    "The check needs `{}`. Run the cell that defines it; if it is yours to define, "
+)
+NEEDED += "give it this very name."
+NOWHERE = (
+    "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "
+)
+NOWHERE += "has to stand above the check, and to be run before it."
 ARRAYS = (Tensor, np.ndarray, np.generic)
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
@@ -148,7 +157,9 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     if type(error).__name__ == "StdinNotImplementedError":
         text = "Your code calls input(), and nobody is there to type: leave it out."
     if isinstance(error, NameError) and error.name:
-        text += f"\nHas the cell that defines `{error.name}` been run?"
+        text += "\n" + (NEEDED if outside else _how_to_get(error.name)).format(
+            error.name
+        )
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }
@@ -159,6 +170,17 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
         where = "the check" if place.filename == cells[0].filename else _cell(place)
         text += f"\n    in line {place.lineno} of {where}: {line}"
     return text
+
+
+def _how_to_get(name: str) -> str:
+    """Return what to do about a name that an answer uses and nothing defines."""
+    usual = {"np": "import numpy as np", "plt": "from matplotlib import pyplot as plt"}
+    if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
+        usual[name] = f"import {name}"
+    for key in [key for key in sys.modules if key.startswith("minigrad.")]:
+        if getattr(getattr(sys.modules[key], name, None), "__module__", None) == key:
+            usual[name] = f"from {key} import {name}"
+    return f"Write `{usual[name]}` into your cell." if name in usual else NOWHERE
 
 
 def _cell(place: traceback.FrameSummary) -> str:

@@ -6,6 +6,7 @@ Nothing is ever written into the learner's notebook.
 """
 
 import os
+import re
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +18,15 @@ from rich.padding import Padding
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import NotOurs, copies, find, notebook_of, open_learner
+from classroom.learner.find import (
+    NO_NOTEBOOK,
+    NotOurs,
+    copies,
+    exercises_in,
+    find,
+    notebook_of,
+    open_learner,
+)
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
@@ -64,7 +73,7 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
     if not tasks and not unreadable:
         console.print("Nothing is filled in yet. Save the notebook, then check again.")
         return 1
-    memory = Memory(root)
+    memory, among = Memory(root), exercises_in(root)
     statuses = set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
@@ -78,7 +87,7 @@ def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
                 console.print(Text(told), style="red")
             if not (what or "").endswith(".ipynb"):
-                for path in copies(task.path, task.learner.chapter):
+                for path in copies(task.path, task.learner.chapter, among):
                     console.print(Text(COPIES.format(path.name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
     except KeyboardInterrupt:
@@ -99,15 +108,14 @@ def _start(pool: ThreadPoolExecutor, task: Task, timeout: float) -> tuple:
 
 def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
     """The notebooks to check, and what to say of those that cannot be read."""
-    chapters = all_chapters(root)
+    chapters, among = all_chapters(root), exercises_in(root)
     if what is not None:
         path, chapter, only = find(what, chapters, root)
         if not path.exists():
-            raise Unreadable(
-                f"There is no {path.name} in exercises/. "
-                f"`{COURSE} reset {chapter.number}` brings a blank one."
-            )
+            raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
         return [Task(path, open_learner(path, [chapter]), only)], []
+    if not any((root / "exercises").glob("*.ipynb")):
+        raise Unreadable(NO_NOTEBOOK.format("notebook", "CHAPTER"))
     tasks, unreadable = [], []
     for path in sorted((root / "exercises").glob("*.ipynb")):
         try:
@@ -118,7 +126,8 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
             unreadable.append(str(error))
         else:
             chapter = task.learner.chapter
-            begun = task.answers() or task.learner.astray() or copies(path, chapter)
+            begun = task.answers() or task.learner.astray()
+            begun = begun or copies(path, chapter, among)
             if begun and path == notebook_of(chapter, chapters, root):
                 tasks.append(task)
     return tasks, unreadable
@@ -132,6 +141,12 @@ TOO_LARGE = (
     "  It has {} MB, and nothing over {} MB can be graded: in JupyterLab, take Edit > "
     "Clear Outputs of All Cells, and save, before you hand it in."
 )
+UNKNOWN = re.compile(r"name '(\w+)' is not defined")
+BELOW = (
+    "`{}` is given a value below the check, by a cell that is not run before it: move "
+    "that cell above the answer's."
+)
+MAGIC = "`{}` makes something else of its whole cell: take that line out."
 ASTRAY = {
     "the check's cell": "An answer seems to stand in the cell of the check, which is "
     "checked as it was handed out: move it to the cell above, where the blank is.",
@@ -153,6 +168,12 @@ def report(
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
         told = [result.message, ASTRAY.get(astray.get(name))]
+        texts = "\n".join(task.learner.answers().get(name, []))
+        if magic := re.search(r"^%%\w+", texts, re.MULTILINE):
+            told.append(MAGIC.format(magic[0]))
+        unknown = UNKNOWN.search(result.message)
+        if unknown and task.learner.stands_below(unknown[1], name):
+            told.append(BELOW.format(unknown[1]))
         if tries.get(name):
             told.append(_next_hint(exercise.name, exercise.hints, tries[name]))
         told = "\n".join(filter(None, told))

@@ -4,8 +4,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Unreadable, read_notebook
+from classroom.notebook.files import COURSE, Notebook, Unreadable, read_notebook
 from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+
+NO_NOTEBOOK = (
+    f"There is no {{}} in exercises/. `{COURSE} reset {{}}` brings a blank one."
+)
 
 
 class NotOurs(Unreadable):
@@ -14,7 +18,11 @@ class NotOurs(Unreadable):
 
 def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     """The learner's notebook at `path`; raises Unreadable."""
-    notebook = read_notebook(path)
+    return learner_in(read_notebook(path), path, chapters)
+
+
+def learner_in(notebook: Notebook, path: Path, chapters: list[Chapter]) -> Learner:
+    """The learner's notebook that was read at `path`; raises NotOurs."""
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
         raise NotOurs(f"{path.name} has no exercise of this course in it.")
@@ -23,12 +31,21 @@ def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     return Learner(notebook, chapter)
 
 
-def copies(path: Path, chapter: Chapter) -> list[Path]:
-    """Other notebooks beside one with answers to its chapter; they do not count."""
-    found = []
-    for other in sorted(path.parent.glob("*.ipynb")):
+def exercises_in(root: Path) -> dict[Path, Notebook]:
+    """The notebooks in exercises/ that can be read, each read once."""
+    found = {}
+    for path in sorted((root / "exercises").glob("*.ipynb")):
         with suppress(Unreadable):
-            if other != path and open_learner(other, [chapter]).answers():
+            found[path] = read_notebook(path)
+    return found
+
+
+def copies(path: Path, chapter: Chapter, among: dict[Path, Notebook]) -> list[Path]:
+    """Notebooks with answers to a chapter beside the one at `path`, which counts."""
+    found = []
+    for other, notebook in among.items():
+        with suppress(NotOurs):
+            if other != path and learner_in(notebook, other, [chapter]).answers():
                 found.append(other)
     return found
 

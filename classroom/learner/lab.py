@@ -1,8 +1,11 @@
 """Open JupyterLab at the first lesson."""
 
 import os
+import tempfile
 from pathlib import Path
 from urllib.parse import quote
+
+from jupyter_core import paths
 
 from classroom import ROOT
 
@@ -16,6 +19,7 @@ def lab(words: list[str]) -> int:
             f"{ROOT} is read-only: you can read and run everything, but not save.\n"
             "To keep your answers, copy the folder to a place that is yours."
         )
+    let_jupyter_write()
     trust(sorted(path for name in BUILT for path in ROOT.glob(f"{name}/*.ipynb")))
     # The course's own settings ask nothing at the first start; its own kernel goes
     # before one of the same name that an earlier Jupyter left in the home folder.
@@ -28,6 +32,21 @@ def lab(words: list[str]) -> int:
         ours.append("--ServerApp.use_redirect_file=False")
     LabApp.launch_instance([*ours, *words])
     return 0
+
+
+def let_jupyter_write() -> None:
+    """Give JupyterLab folders in the course for those of the home that are closed."""
+    for kind in ("config", "data", "runtime"):
+        folder = Path(getattr(paths, f"jupyter_{kind}_dir")())
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            ours = ROOT / ".minigrad" / "jupyter" / kind
+            ours.mkdir(parents=True, exist_ok=True)
+            os.environ[f"JUPYTER_{kind.upper()}_DIR"] = str(ours)
+            print(f"{folder} cannot be written to: {error.strerror}.")
+            print(f"JupyterLab uses {ours} in its place.")
 
 
 def address() -> str:

@@ -53,11 +53,14 @@ def find_newer(source: str | None, root: Path, temporary: Path) -> Path | str | 
     """The newer course: a folder, or a commit; None if this is it. Raises Trouble."""
     if source:
         return unpack(Path(source), root, temporary)
-    if not (root / ".git").exists() or not shutil.which("git"):
+    cloned = (root / ".git").exists()
+    if not (cloned and shutil.which("git")):
+        why = (
+            "git is not installed here" if cloned else "This course is no clone of git"
+        )
         raise Trouble(
-            "This course was not cloned with git, or git is not installed here, so "
-            "update needs to be told where the newer course is. Download its zip file, "
-            f"then:\n    {COURSE} update PATH-OF-THE-ZIP"
+            f"{why}, so update needs to be told where the newer course is. Download "
+            f"its zip file, then:\n    {COURSE} update PATH-OF-THE-ZIP"
         )
     return fetch(root)
 
@@ -172,9 +175,9 @@ def by_copy(root: Path, newer: Path) -> Newer:
 # A newer course in git
 
 
-def names(root: Path, *words: str) -> list[str]:
+def names(root: Path, *words: str, **env: str) -> list[str]:
     """The file names that a git command lists; none if it fails."""
-    done = git(root, *words, "-z")
+    done = git(root, *words, "-z", **env)
     return done.stdout.split("\0")[:-1] if done.returncode == 0 else []
 
 
@@ -221,9 +224,9 @@ def looked_at(root: Path) -> str:
     )
 
 
-def conflicts(root: Path) -> list[str]:
+def conflicts(root: Path, **env: str) -> list[str]:
     """The files that git could not merge, and left with its marks in them."""
-    return names(root, "diff", "--name-only", "--diff-filter=U")
+    return names(root, "diff", "--name-only", "--diff-filter=U", **env)
 
 
 def leave_conflict(root: Path) -> None:
@@ -239,32 +242,52 @@ def by_merge(root: Path, commit: str) -> Newer:
     """The newer course as git merges it with what is committed here."""
     leave_conflict(root)
     was = git(root, "rev-parse", "HEAD").stdout.strip()
+    git(root, "diff", "--shortstat", was, commit)  # a partial clone gets what it lacks
     folder = root / CHANGE / "merged"
-    merged = merge(root, commit, folder)
-    listed = ("diff", "--name-only", "--no-renames")
+    apart = apart_from(root, folder, was)
+    listed, work_tree = ("diff", "--name-only", "--no-renames"), str(root.resolve())
+    others = ("ls-files", "--others", "--exclude-per-directory=.gitignore")
+    here = names(root, *listed, was, **apart | {"GIT_WORK_TREE": work_tree})
+    here += names(root, *others, **apart | {"GIT_WORK_TREE": work_tree})
+    merged = merge(folder, commit, apart)
     files = [n for n in names(root, *listed, was, merged) if not is_exercise(n)]
-    here = names(root, *listed, "HEAD")
-    here += names(root, "ls-files", "--others", "--exclude-standard")
     changed = [name for name in files if (folder / name).is_file()]
     gone = [name for name in files if name not in changed]
     mine = [n for n in files if n in here and (root / n).is_file()]
     return Newer(folder, changed, gone, mine, merged, was)
 
 
-def merge(root: Path, commit: str, folder: Path) -> str:
+def apart_from(root: Path, folder: Path, commit: str) -> dict[str, str]:
+    """Lay out `commit` in a repository apart; return the variables that lead git there.
+
+    It has the course's objects, and no settings: no filter, merge driver, hook or
+    attribute of the user's has a say in it.
+    """
+    folder.mkdir()
+    must(git(folder, "init", "--quiet", "--template="))
+    inside = [git(root, "rev-parse", "--git-path", n) for n in ("objects", "shallow")]
+    objects, shallow = (root / done.stdout.rstrip("\n") for done in inside)
+    if shallow.is_file():
+        shutil.copy(shallow, folder / ".git")
+    folder, objects = folder.resolve(), objects.resolve()
+    apart = {"GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": str(folder)}
+    apart |= {"GIT_OBJECT_DIRECTORY": str(objects), "GIT_CONFIG_NOSYSTEM": "1"}
+    apart |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_COUNT": "0"}
+    must(git(folder, "reset", "--quiet", "--hard", commit, **apart))
+    return apart
+
+
+def merge(folder: Path, commit: str, apart: dict[str, str]) -> str:
     """Merge `commit` in a folder apart, with nothing but what is committed.
 
     Where both sides changed a line, the newer course's counts. Returns the new commit.
     """
-    git(root, "worktree", "prune")
-    apart = ("worktree", "add", "-f", "-f", "--detach", str(folder))
-    must(git(root, *apart))
     words = ("--no-edit", "--ff", "-X", "theirs", "--allow-unrelated-histories")
-    done = git(folder, "merge", "--quiet", *words, commit)
+    done = git(folder, "merge", "--quiet", *words, commit, **apart)
     if done.returncode:
-        for name in conflicts(folder):
-            if git(folder, "checkout", commit, "--", name).returncode:
-                git(folder, "rm", "-q", "-f", "--", name)  # the newer course removed it
-        if git(folder, "commit", "-q", "--no-edit").returncode:
+        for name in conflicts(folder, **apart):
+            if git(folder, "checkout", commit, "--", name, **apart).returncode:
+                git(folder, "rm", "-q", "-f", "--", name, **apart)  # it was removed
+        if git(folder, "commit", "-q", "--no-edit", **apart).returncode:
             must(done)
-    return git(folder, "rev-parse", "HEAD").stdout.strip()
+    return git(folder, "rev-parse", "HEAD", **apart).stdout.strip()

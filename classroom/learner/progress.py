@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import copies, notebook_of, open_learner
+from classroom.learner.find import copies, exercises_in, notebook_of, open_learner
 from classroom.learner.results import Memory
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
@@ -29,6 +29,7 @@ def progress_command(root: Path = ROOT) -> int:
     """
     console = Console(highlight=False)
     chapters, memory = all_chapters(root), Memory(root)
+    among = exercises_in(root)
     table, total, to_do = Table(box=None, padding=(0, 2, 0, 0)), Counter(), None
     for heading in ("", "Chapter", "Exercises", "Passed"):
         table.add_column(heading)
@@ -36,7 +37,7 @@ def progress_command(root: Path = ROOT) -> int:
         found, problem = _statuses(chapter, chapters, memory, root)
         marks = Text(" ").join(Text(*MARKS[status]) for status in found.values())
         passed = sum(status == "passed" for status in found.values())
-        beside = copies(notebook_of(chapter, chapters, root), chapter)
+        beside = copies(notebook_of(chapter, chapters, root), chapter, among)
         note = problem or f"{passed} of {len(found)}"
         note += "".join(f", and answers in {path.name}" for path in beside)
         title = chapter.title or chapter.slug

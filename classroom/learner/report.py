@@ -14,7 +14,7 @@ from pathlib import Path
 from classroom import ROOT
 from classroom.learner import newer_course
 from classroom.learner.check import Task
-from classroom.learner.find import find, open_learner
+from classroom.learner.find import NO_NOTEBOOK, find, open_learner
 from classroom.notebook.files import COURSE, Unreadable
 from classroom.notebook.pristine import all_chapters
 from classroom.run.answers import run_answers
@@ -30,6 +30,8 @@ def report_command(what: str, timeout: float, root: Path = ROOT) -> int:
         path, chapter, name = find(what, all_chapters(root), root)
         if name is None:
             raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
+        if not path.exists():
+            raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
         learner = open_learner(path, [chapter])
     except (Unreadable, OSError) as error:
         print(error)

@@ -117,6 +117,8 @@ def chosen(
     """The version with this number, else the latest that is not `now` in place."""
     others = [version for version in versions if version.cells != now]
     found = versions[number - 1 : number] if number else others[-1:]
+    if not versions:
+        raise Unreadable(f"exercises/kept/ holds no version of exercise {name}.")
     if not found:
         raise Unreadable(
             f"exercises/kept/ holds no {'such' if number else 'other'} version of "

@@ -7,6 +7,7 @@ every notebook of the course.
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def read_notebook(path: Path) -> Notebook:
 def parse_notebook(data: bytes, name: str) -> Notebook:
     """The notebook in a file called `name`; raises Unreadable."""
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
+        notebook = json.loads(data)  # which tells UTF-8, 16 and 32 from each other
     except (ValueError, RecursionError) as error:
         raise Unreadable(_why_not_json(data, name, error)) from None
     try:
@@ -42,8 +43,8 @@ def parse_notebook(data: bytes, name: str) -> Notebook:
         notebook["metadata"] = dict(notebook.get("metadata") or {})
     except (KeyError, TypeError, AttributeError, ValueError):
         raise Unreadable(
-            f"{name} is JSON, but not a notebook (or one from before 2015). "
-            "Open it in JupyterLab and save it, or take a fresh copy with reset."
+            f"{name} is JSON, but not a notebook (or one from before 2015: open it in "
+            f"JupyterLab, and save it). {_fresh(name)}"
         ) from None
     return notebook
 
@@ -51,7 +52,7 @@ def parse_notebook(data: bytes, name: str) -> Notebook:
 def _why_not_json(data: bytes, name: str, error: Exception) -> str:
     text = data.decode("utf-8", "replace")
     if not text.strip("\ufeff \r\n\t"):
-        return f"{name} is empty. Take a fresh copy of it with reset."
+        return f"{name} is empty. {_fresh(name)}"
     lines = text.splitlines()
     marks = [n for n, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
     if marks:
@@ -61,12 +62,22 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
             "and keeps your side."
         )
     if isinstance(error, UnicodeDecodeError):
-        return f"{name} is not UTF-8 text. Save it again in JupyterLab."
+        return (
+            f"{name} is not UTF-8 text, from byte {error.start} on. The program that "
+            f"saved it so can save it as UTF-8, JupyterLab cannot. {_fresh(name)}"
+        )
     where = f" at line {error.lineno}" if hasattr(error, "lineno") else ""
     return (
         f"{name} is not a notebook: its JSON breaks off or goes wrong{where}. "
-        "Was it edited as text? Take a fresh copy with reset."
+        f"Was it edited as text? {_fresh(name)}"
     )
+
+
+def _fresh(name: str) -> str:
+    """Say how to get a fresh notebook in the place of one that cannot be read."""
+    number = re.match(r"0*(\d+)_", Path(name).name)
+    chapter = number[1] if number else "CHAPTER"
+    return f"`{COURSE} reset {chapter}` gives a fresh one, and keeps this one."
 
 
 def _clean(cell: Cell) -> Cell:

@@ -21,7 +21,8 @@ from classroom.run.verdict import BLANK, Result, result
 
 # What is forked has imported this already, which takes longer than running
 PRELOADED = ["classroom.run.under_nbval", "classroom.run.sandbox"]
-forkserver.set_forkserver_preload(PRELOADED)
+if sys.platform == "linux":
+    forkserver.set_forkserver_preload(PRELOADED)
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 
 

@@ -118,10 +118,13 @@ class ArrayLike:
         return function(*as_bare(args), **kwargs)
 
     def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of a 0-d tensor: it is one number, see item()")
         return len(self.array)
 
     def __iter__(self):
-        len(self)  # raises TypeError for a tensor without axes
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d tensor: it is one number, see item()")
         return iter(self.unbind(0))
 
     def __bool__(self) -> bool:
