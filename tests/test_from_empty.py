@@ -153,10 +153,19 @@ def waits_for_itself():
         (lambda: {}["x"], "KeyError: 'x'"),
     ],
 )
-def test_whatever_an_engine_does_it_is_a_verdict(work, told, monkeypatch):
-    monkeypatch.setattr(exam, "SECONDS", 0.2)
-    verdict = judge(Row("a row", lambda engine: work()), Engine({}))
+def test_whatever_an_engine_does_it_is_a_verdict(work, told):
+    verdict = judge(Row("a row", lambda engine: work()), Engine({}), 0.2)
     assert verdict.status == WRONG and told in verdict.told
+
+
+def test_the_rows_of_a_table_share_their_time(monkeypatch):
+    monkeypatch.setattr(exam, "SECONDS", 0.3)
+    monkeypatch.setattr(exam, "ALL_SECONDS", 0.5)
+    with pytest.raises(WrongAnswer) as caught:
+        examine("one walk", {"grad_of": lambda f, *numbers: endless()})
+    told = str(caught.value).splitlines()
+    assert told[0] == "0 of 11 rows are done." and told[1].startswith("wrong")
+    assert told[-1].strip() == "the rows before it took all the time"
 
 
 def test_an_engine_trains_and_is_drawn_beside_the_package(monkeypatch):

@@ -22,6 +22,7 @@ from classroom.cell.assertions import BLANK, _same, _show
 from minigrad.array.finite_differences import array_gradients
 
 SECONDS = 8  # that one row may take; those of a good engine take one at most
+ALL_SECONDS = 14  # that the rows of a table may take: a cell may take 20
 DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
 ADAPTERS = "make read gradient backward add multiply tanh clear change grad_of "
@@ -191,13 +192,13 @@ def shown(value: Any) -> str:
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def bounded(seconds: float) -> Iterator[None]:
     """Raise TooLong, or RecursionError, in what runs within and does not end.
 
     What counts is the processor's time: others may keep the machine busy.
     """
     depth, over = sys.getrecursionlimit(), threading.Event()
-    words = threading.get_ident(), over
+    words = threading.get_ident(), over, seconds
     watch = threading.Thread(target=_raise_when_late, args=words, daemon=True)
     sys.setrecursionlimit(DEPTH)
     watch.start()
@@ -209,11 +210,11 @@ def bounded() -> Iterator[None]:
         sys.setrecursionlimit(depth)
 
 
-def _raise_when_late(thread: int, over: threading.Event) -> None:
+def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None:
     """Raise TooLong in a thread that has not come to its end; it works on Windows."""
     begin, late = process_time(), ctypes.py_object(TooLong)
     while not over.wait(0.1):
-        if process_time() - begin > SECONDS:
+        if process_time() - begin > seconds:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), late)
             return
 
@@ -243,30 +244,24 @@ def lines_of(work: Callable[[], None], most: int) -> int:
     return ran
 
 
-def judge(row: Row, engine: Engine) -> Verdict:
+def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
     """Return how an engine does in one row; whatever it raises, it is a verdict."""
+    if seconds <= 0:
+        return Verdict(row, OPEN, "         the rows before it took all the time")
     try:
-        with bounded():
+        with bounded(seconds):
             row.judge(engine)
     except Wrong as wrong:
         return Verdict(row, WRONG, str(wrong))
     except TooLong:
-        return Verdict(
-            row, WRONG, f"         came      no end within {SECONDS} seconds"
-        )
-    except NotImplementedError as error:
-        if str(error) == BLANK:
-            return Verdict(row, OPEN)
-        return Verdict(row, WRONG, _came(_raised(error)))
+        return _stopped(row, f"no end within {seconds:.2g} seconds")
     except Exception as error:
-        return Verdict(row, WRONG, _came(_raised(error)))
+        if isinstance(error, NotImplementedError) and str(error) == BLANK:
+            return Verdict(row, OPEN)
+        first = (str(error).splitlines() or [""])[0][:160]
+        return _stopped(row, f"{type(error).__name__}: {first}")
     return Verdict(row, DONE)
 
 
-def _came(what: str) -> str:
-    return f"         came      {what}"
-
-
-def _raised(error: Exception) -> str:
-    first = (str(error).splitlines() or [""])[0][:160]
-    return f"{type(error).__name__}: {first}"
+def _stopped(row: Row, what: str) -> Verdict:
+    return Verdict(row, WRONG, f"         came      {what}")

@@ -18,6 +18,7 @@ from classroom.cell.exam import (
     lines_of,
     nudged,
     same,
+    shown,
     slopes,
 )
 from classroom.cell.exam_training import trains_on
@@ -51,7 +52,7 @@ def or_refused(given: str, ask: Callable, expected: Any) -> None:
     except REFUSALS:
         return
     if not same(came, expected):
-        raise Wrong(given, came, f"{expected}, or an error that says why not")
+        raise Wrong(given, came, f"{shown(expected)}, or an error that says why not")
 
 
 def diamond(e: Engine, x: Any) -> Any:

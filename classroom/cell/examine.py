@@ -1,8 +1,10 @@
 """The exams' groups of rows, and the table of verdicts of one of them."""
 
 from collections.abc import Mapping
+from time import process_time
 from typing import Any
 
+from classroom.cell import exam
 from classroom.cell.assertions import NotFilledIn, WrongAnswer
 from classroom.cell.exam import DONE, OPEN, WRONG, Engine, judge
 from classroom.cell.exam_arrays import (
@@ -32,7 +34,10 @@ def examine(group: str, adapters: Mapping[str, Any]) -> None:
     Raises WrongAnswer if a row is wrong, else NotFilledIn if one is open.
     """
     engine = Engine(adapters)
-    verdicts = [judge(row, engine) for row in GROUPS[group]]
+    verdicts, begin = [], process_time()
+    for row in GROUPS[group]:
+        left = exam.ALL_SECONDS - (process_time() - begin)
+        verdicts.append(judge(row, engine, min(exam.SECONDS, left)))
     table = "\n".join(map(str, verdicts))
     found = [verdict.status for verdict in verdicts]
     head = f"{found.count(DONE)} of {len(found)} rows are done."
