@@ -131,9 +131,9 @@ def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
         examine("one walk", half)
     lines = str(caught.value).splitlines()
     at = lines.index("wrong    a product: x * y")
-    told = [line.strip() for line in lines[at + 1 : at + 5]]
-    assert told[:3] == ["the slopes at 2, 3", "came      1, 1", "expected  3, 2"]
-    assert told[3] == "finite differences give 3, 2"
+    told = [line.strip() for line in lines[at + 1 : at + 4]]
+    assert told[:2] == ["the slopes at 2, 3", "came      1, 1"]
+    assert told[2] == "expected  3, 2, by finite differences"
 
 
 def endless():
@@ -175,6 +175,6 @@ def test_an_engine_trains_and_is_drawn_beside_the_package(monkeypatch):
     left, right = pyplot.gcf().axes
     yours, package = (line.get_ydata() for line in left.lines)
     np.testing.assert_allclose(yours, package)
-    assert yours[-1] < 0.6 * yours[0] and len(right.patches) == 2
+    assert yours[-1] < 0.2 and len(right.patches) == 2
     pyplot.close("all")
     assert train(OF_TENSORS, *TRAININGS["digits"][0]()).losses[-1] < 0.5

@@ -25,26 +25,20 @@ SECONDS = 8  # that one row may take; those of a good engine take one at most
 ALL_SECONDS = 14  # that the rows of a table may take: a cell may take 20
 DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
+NUDGED = ", by finite differences"
 ADAPTERS = "make read gradient backward add multiply tanh clear change grad_of "
 ADAPTERS += "matmul add_up quietly second step"
 
 
 class Wrong(Exception):
-    """What came is not what was expected; `nudged` is what finite differences give."""
+    """What came is not what was expected, or what finite differences give."""
 
-    def __init__(self, given: str, came: Any, expected: Any, nudged: Any = None):
-        self.given, self.came, self.expected, self.nudged = (
-            given,
-            came,
-            expected,
-            nudged,
-        )
+    def __init__(self, given: str, came: Any, expected: Any, by: str = ""):
+        self.given, self.came, self.expected, self.by = given, came, expected, by
 
     def __str__(self) -> str:
         lines = [self.given, f"came      {shown(self.came)}"]
-        lines.append(f"expected  {shown(self.expected)}")
-        if self.nudged is not None:
-            lines.append(f"finite differences give {shown(self.nudged)}")
+        lines.append(f"expected  {shown(self.expected)}{self.by}")
         return "\n".join(f"         {line}" for line in lines)
 
 
@@ -148,7 +142,7 @@ def expect_slopes(
         expect_same(f"the result {given}", engine.read(root), value)
     came = engine.slopes(program, numbers)
     if not same(came, expected, 1e-4):
-        raise Wrong(f"the slopes {given}", came, rounded(expected), expected)
+        raise Wrong(f"the slopes {given}", came, rounded(expected), NUDGED)
 
 
 def expect_same(given: str, came: Any, expected: Any) -> None:
