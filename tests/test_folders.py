@@ -43,4 +43,4 @@ def test_what_a_notebook_imports_needs_nothing_else_of_the_classroom():
     ours = [
         line for line in lines if line.startswith(("from classroom", "import clas"))
     ]
-    assert ours == ["from classroom.cell import pages"]
+    assert ours and all(line.startswith("from classroom.cell") for line in ours)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from classroom.cell import pages
+from classroom.cell.cures import cure
 from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"
@@ -169,7 +170,7 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
         line = linecache.getline(place.filename, place.lineno).strip()
         where = "the check" if place.filename == cells[0].filename else _cell(place)
         text += f"\n    in line {place.lineno} of {where}: {line}"
-    return text
+    return text + cure(str(error), line if judged else "")
 
 
 def _how_to_get(name: str) -> str:

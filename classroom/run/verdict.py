@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from classroom.cell.cures import cure
+
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
 # Colors, and addresses, which differ from run to run
 NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]| at 0x[0-9A-Fa-f]+")
@@ -99,7 +101,8 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     if kind == "NotFilledIn" or (
         kind == "NotImplementedError" and "fill this in" in text
     ):
-        return Result("blank", STILL_BLANK)
+        table = text.splitlines()[1:] if kind == "NotFilledIn" else []
+        return Result("blank", "\n".join(table or [STILL_BLANK]))
     if role == "hidden":
         return Result("wrong", OTHER_INPUTS)
     if event["failed"] == "differs":
@@ -111,7 +114,7 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
         return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."
-    return Result("error", told + place)
+    return Result("error", told + place + cure(text, place))
 
 
 def _where(traceback: str) -> str:

@@ -1,0 +1,261 @@
+"""An exam: an engine of any shape is judged, row by row, by what it does.
+
+A row is a behavior, with the smallest example that shows it. Rows know the engine by
+its adapters alone, functions of a line each that the learner writes: `make(2.0)` is a
+leaf, `backward(root)` goes back. Who has a function in place of an object writes
+`grad_of` instead: `grad_of(f, *numbers)` gives all slopes of f. A row whose adapter is
+still blank is not wrong, but open.
+"""
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from classroom.cell.assertions import BLANK, _same, _show
+from minigrad.array.finite_differences import array_gradients
+
+SECONDS = 8  # that one row may take; those of a good engine take one at most
+ALL_SECONDS = 14  # that the rows of a table may take: a cell may take 20
+DEPTH = 1000  # Python's own limit of calls within calls
+DONE, WRONG, OPEN = "done", "wrong", "not yet"
+NUDGED = ", by finite differences"
+ADAPTERS = "make read gradient backward add multiply tanh clear change grad_of "
+ADAPTERS += "matmul add_up quietly second step"
+
+
+class Wrong(Exception):
+    """What came is not what was expected, or what finite differences give."""
+
+    def __init__(self, given: str, came: Any, expected: Any, by: str = ""):
+        self.given, self.came, self.expected, self.by = given, came, expected, by
+
+    def __str__(self) -> str:
+        lines = [self.given, f"came      {shown(self.came)}"]
+        lines.append(f"expected  {shown(self.expected)}{self.by}")
+        return "\n".join(f"         {line}" for line in lines)
+
+
+class TooLong(BaseException):
+    """A row has run for too long; no `except Exception` keeps it from ending."""
+
+
+class Engine:
+    """What can be asked of an engine: its adapters, by name."""
+
+    def __init__(self, adapters: Mapping[str, Any]):
+        known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
+        self._adapters = known
+        self.is_function = "grad_of" in known
+
+    def __getattr__(self, name: str) -> Callable:
+        if name not in self._adapters:
+            raise NotImplementedError(BLANK)
+        return self._adapters[name]
+
+    def forward(self, program: Callable, numbers: tuple) -> Any:
+        """Return the result of program(engine, *leaves), and the leaves."""
+        leaves = [self.make(number) for number in numbers]
+        return program(self, *leaves), leaves
+
+    def slopes(self, program: Callable, numbers: tuple) -> list:
+        """Return the slope of a program for each of the numbers it is given."""
+        if self.is_function:
+            return list(self.grad_of(lambda *xs: program(self, *xs), *numbers))
+        root, leaves = self.forward(program, numbers)
+        self.backward(root)
+        return [self.slope(leaf) for leaf in leaves]
+
+    def slope(self, leaf: Any) -> Any:
+        """Return a leaf's gradient; one that nothing has reached may be None."""
+        found = self.gradient(leaf)
+        return np.zeros(np.shape(self.read(leaf))) if found is None else found
+
+
+PLAIN = Engine(  # no engine at all: it is what is nudged
+    {
+        "add": lambda x, y: x + y,
+        "multiply": lambda x, y: x * y,
+        "tanh": np.tanh,
+        "matmul": np.matmul,
+        "add_up": lambda x, axis=None: np.sum(x, axis),
+        "quietly": lambda work: work(),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One behavior: `judge(engine)` raises Wrong unless the engine has it."""
+
+    title: str
+    judge: Callable[[Engine], None]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one row went: DONE, WRONG or OPEN, and what was wrong."""
+
+    row: Row
+    status: str
+    told: str = ""
+
+    def __str__(self) -> str:
+        line = f"{self.status:<8} {self.row.title}"
+        return f"{line}\n{self.told}" if self.told else line
+
+
+def nudged(program: Callable, numbers: tuple) -> list:
+    """Return the slopes of a program by central differences."""
+    found = array_gradients(lambda *xs: np.asarray(program(PLAIN, *xs)), numbers)
+    return [each if each.shape else each.item() for each in found]
+
+
+def slopes(title: str, program: Callable, *numbers: Any) -> Row:
+    """Return the row of a program that has the slopes which nudging finds."""
+
+    def judge(engine: Engine) -> None:
+        expect_slopes(engine, program, numbers)
+
+    return Row(title, judge)
+
+
+def expect_slopes(
+    engine: Engine,
+    program: Callable,
+    numbers: tuple,
+    given: str = "",
+    expected: list | None = None,
+) -> None:
+    """Raise Wrong unless an engine's slopes of a program are those of nudging."""
+    given = given or "at " + ", ".join(map(shown, numbers))
+    expected = expected or nudged(program, numbers)
+    if not engine.is_function:
+        root, _ = engine.forward(program, numbers)
+        value = program(PLAIN, *map(np.asarray, numbers))
+        expect_same(f"the result {given}", engine.read(root), value)
+    came = engine.slopes(program, numbers)
+    if not same(came, expected, 1e-4):
+        raise Wrong(f"the slopes {given}", came, rounded(expected), NUDGED)
+
+
+def expect_same(given: str, came: Any, expected: Any) -> None:
+    """Raise Wrong unless two numbers, or arrays, are the same."""
+    if not same(came, expected):
+        raise Wrong(given, came, expected)
+
+
+def same(came: Any, expected: Any, tolerance: float = 1e-6) -> bool:
+    """Return whether numbers or arrays, or lists of them, agree."""
+    if isinstance(expected, list | tuple):
+        fits = isinstance(came, list | tuple) and len(came) == len(expected)
+        return fits and all(same(*pair, tolerance) for pair in zip(came, expected))
+    if not isinstance(expected, float | int | np.ndarray | np.generic):
+        return _same(came, expected)
+    try:
+        came = np.asarray(came, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    fits = came.shape == np.shape(expected)
+    return fits and np.allclose(came, expected, tolerance, tolerance)
+
+
+def rounded(value: Any) -> Any:
+    """Return slopes that were nudged with the digits that can be relied upon."""
+    return [np.round(each, 4) + 0.0 for each in value]
+
+
+def shown(value: Any) -> str:
+    """Return a number, an array or a list of them as a row shows it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value))
+    if isinstance(value, np.ndarray) and value.size <= 12:
+        return str(np.round(value, 4).tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, str) else _show(value)
+
+
+# --- a row, within bounds ---------------------------------------------------------
+
+
+@contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise TooLong, or RecursionError, in what runs within and does not end.
+
+    What counts is the processor's time: others may keep the machine busy.
+    """
+    depth, over = sys.getrecursionlimit(), threading.Event()
+    words = threading.get_ident(), over, seconds
+    watch = threading.Thread(target=_raise_when_late, args=words, daemon=True)
+    sys.setrecursionlimit(DEPTH)
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watch.join()
+        sys.setrecursionlimit(depth)
+
+
+def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None:
+    """Raise TooLong in a thread that has not come to its end; it works on Windows."""
+    begin, late = process_time(), ctypes.py_object(TooLong)
+    while not over.wait(0.1):
+        if process_time() - begin > seconds:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), late)
+            return
+
+
+def lines_of(work: Callable[[], None], most: int) -> int:
+    """Return how many lines of Python some work has run, stopped after `most`.
+
+    Lines rather than seconds, so that each machine says the same.
+    """
+    ran = 0
+
+    def count(frame: Any, event: str, arg: Any) -> Callable:
+        nonlocal ran
+        ran += 1
+        if ran > most:
+            raise TooLong
+        return count
+
+    tracing = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    except TooLong:
+        pass
+    finally:
+        sys.settrace(tracing)
+    return ran
+
+
+def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
+    """Return how an engine does in one row; whatever it raises, it is a verdict."""
+    if seconds <= 0:
+        return Verdict(row, OPEN, "         the rows before it took all the time")
+    try:
+        with bounded(seconds):
+            row.judge(engine)
+    except Wrong as wrong:
+        return Verdict(row, WRONG, str(wrong))
+    except TooLong:
+        return _stopped(row, f"no end within {seconds:.2g} seconds")
+    except Exception as error:
+        if isinstance(error, NotImplementedError) and str(error) == BLANK:
+            return Verdict(row, OPEN)
+        first = (str(error).splitlines() or [""])[0][:160]
+        return _stopped(row, f"{type(error).__name__}: {first}")
+    return Verdict(row, DONE)
+
+
+def _stopped(row: Row, what: str) -> Verdict:
+    return Verdict(row, WRONG, f"         came      {what}")

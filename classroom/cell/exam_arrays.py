@@ -1,0 +1,201 @@
+"""The rows of the second exam: arrays."""
+
+from typing import Any
+
+import numpy as np
+
+from classroom.cell.exam import Engine, Row, Wrong, expect_same, expect_slopes, slopes
+from classroom.cell.exam_numbers import (
+    REFUSALS,
+    by_object,
+    forget_after_walks,
+    forget_unused,
+    or_refused,
+    programs,
+    ten_thousand_deep,
+    twenty_doublings,
+)
+from classroom.cell.exam_training import trains_on
+
+A = np.array([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]])
+B = np.array([[2.0, 1.0, -1.0], [3.0, -0.5, 1.5]])
+ROW, COLUMN = np.array([1.0, 2.0, -3.0]), np.array([[2.0], [-1.0]])
+STACK = np.linspace(-1, 1, 12).reshape(2, 2, 3)
+
+
+def product(e: Engine, x: Any, y: Any) -> Any:
+    return e.add_up(e.multiply(x, y))
+
+
+def weighed(e: Engine, x: Any, weights: Any) -> Any:
+    """Give each number of x an upstream gradient of its own."""
+    return e.add_up(e.multiply(e.multiply(x, x), weights))
+
+
+def matrices(e: Engine, x: Any, y: Any) -> Any:
+    z = e.matmul(x, y)
+    return e.add_up(e.multiply(z, z))
+
+
+MANY_AT_ONCE = [
+    slopes("the sum of all numbers", lambda e, x: e.add_up(x), A),
+    slopes("a product, number by number", product, A, B),
+    slopes(
+        "used twice: x * x + x", lambda e, x: e.add_up(e.add(e.multiply(x, x), x)), A
+    ),
+    slopes("a new axis: (2, 3) + (3,)", lambda e, *x: weighed(e, e.add(*x), B), A, ROW),
+    slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
+    slopes(
+        "both at once: (2, 1) * (3,)",
+        lambda e, *x: weighed(e, e.multiply(*x), B),
+        COLUMN,
+        ROW,
+    ),
+    slopes("a leaf with one number beside an array", product, np.array(2.0), A),
+    slopes("a number on the left: 2 * x", lambda e, x: e.add_up(e.multiply(2.0, x)), A),
+    slopes("an array that is no leaf, on the left", lambda e, x: product(e, B, x), A),
+    slopes(
+        "a sum over the first axis", lambda e, x: weighed(e, e.add_up(x, 0), ROW), A
+    ),
+    slopes(
+        "a sum over the last axis",
+        lambda e, x: weighed(e, e.add_up(x, -1), COLUMN[:, 0]),
+        A,
+    ),
+]
+
+PRODUCTS = [
+    slopes("matmul, its first argument", lambda e, x: matrices(e, x, B.T), A),
+    slopes("matmul, its second argument", lambda e, x: matrices(e, B, x), A.T),
+    slopes("matmul, both: x @ y", matrices, A, B.T),
+    slopes("a batch of matrices: (2, 2, 3) @ (2, 3, 2)", matrices, STACK, STACK.mT + 1),
+    slopes("a batch and one matrix: (2, 2, 3) @ (3, 2)", matrices, STACK, A.T),
+    slopes("tanh", lambda e, x: product(e, e.tanh(x), B), A / 2),
+    Row("200 random programs, as nudging finds", programs((2, 3), (3,), (2, 1))),
+]
+
+
+@by_object("two steps add up, and clearing begins anew")
+def steps_of_arrays(e: Engine) -> None:
+    x = e.make(A)
+    for calls in (1, 2):
+        e.backward(weighed(e, x, B))
+        expect_same(
+            f"the gradient after {calls} walks", e.gradient(x), 2 * A * B * calls
+        )
+    e.clear(x)
+    e.backward(e.add_up(x))
+    expect_same("the gradient of a sum after clearing", e.gradient(x), np.ones((2, 3)))
+
+
+@by_object("two leaves of a sum do not share one gradient")
+def no_sharing(e: Engine) -> None:
+    x, y = e.make(A), e.make(B)
+    e.backward(e.add_up(e.add(x, y)))
+    e.backward(e.add_up(x))
+    came = e.gradient(x), e.gradient(y)
+    expect_same(
+        "the gradients of x, y after x + y and then x",
+        came,
+        (np.full((2, 3), 2.0), np.ones((2, 3))),
+    )
+
+
+@by_object("float32 stays float32")
+def small_floats(e: Engine) -> None:
+    x = e.make(A.astype(np.float32))
+    root = e.add_up(e.multiply(e.multiply(2.0, x), x))
+    e.backward(root)
+    came = [str(np.asarray(each).dtype) for each in (e.read(root), e.gradient(x))]
+    expect_same("the dtypes of result and gradient", came, ["float32", "float32"])
+
+
+def beside_integers(e: Engine) -> None:
+    counts = np.array([[1, 2, 3], [4, 5, 6]])
+    expect_slopes(e, lambda e, x: product(e, x, counts), (A,), "beside integers")
+
+
+@by_object("a root of many numbers is refused without v")
+def many_roots(e: Engine) -> None:
+    x = e.make(ROW)
+    root = e.multiply(x, x)
+    try:
+        e.backward(root)
+    except RecursionError:
+        raise
+    except (*REFUSALS, AssertionError, TypeError):
+        return
+    raise Wrong(
+        "backward of 3 numbers, without v", e.gradient(x), "an error that asks for v"
+    )
+
+
+@by_object("with v, its numbers are weighed by v")
+def weighed_roots(e: Engine) -> None:
+    x, v = e.make(ROW), np.array([1.0, 0.0, -2.0])
+    e.backward(e.multiply(x, x), v)
+    expect_same(
+        "the gradient of x in x * x, v = (1, 0, -2)", e.gradient(x), 2 * ROW * v
+    )
+    expect_same("v after that", v, np.array([1.0, 0.0, -2.0]))
+
+
+def nothing_recorded(e: Engine) -> None:
+    def program(e: Engine, x: Any) -> Any:
+        return product(e, e.quietly(lambda: e.multiply(x, x)), x)
+
+    given = "the slope of q * x, q = x * x made quietly"
+    expect_same(given, e.slopes(program, (ROW,))[0], ROW**2)
+
+
+@by_object("after the quiet part it records again")
+def records_again(e: Engine) -> None:
+    x = e.make(ROW)
+    e.quietly(lambda: e.multiply(x, x))
+    e.backward(product(e, x, x))
+    expect_same("the gradient of x * x after that", e.gradient(x), 2 * ROW)
+
+
+@by_object("a value changed after its use: the old one counts, or an error")
+def stale(e: Engine) -> None:
+    x, w = e.make(ROW), e.make(ROW + 1)
+    root = product(e, x, w)
+
+    def back() -> Any:
+        e.change(w, np.full(3, 100.0))
+        e.backward(root)
+        return e.gradient(x)
+
+    or_refused("the gradient of x in x * w, w changed to 100", back, ROW + 1)
+
+
+WITH_CARE = [
+    steps_of_arrays,
+    no_sharing,
+    small_floats,
+    Row("integers beside floats", beside_integers),
+    many_roots,
+    weighed_roots,
+    Row("what is made quietly is a constant", nothing_recorded),
+    records_again,
+    stale,
+]
+LONG_AND_LEARNING = [
+    Row("10,000 deep", ten_thousand_deep),
+    Row("20 doublings are twice the work of 10", twenty_doublings),
+    Row("after backward, a dropped result keeps no memory", forget_after_walks),
+    forget_unused,
+    Row("it trains on digits as the package does", trains_on("digits")),
+]
+
+
+def second_derivatives(e: Engine) -> None:
+    def cube(x: Any) -> Any:
+        return e.multiply(e.multiply(x, x), x)
+
+    expect_same("of x * x * x", e.second(cube, ROW), 6 * ROW)
+    y = np.tanh(ROW)
+    expect_same("of tanh(x)", e.second(e.tanh, ROW), -2 * y * (1 - y * y))
+
+
+TWICE = [Row("a second derivative, of x * x * x and of tanh", second_derivatives)]

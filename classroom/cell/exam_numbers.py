@@ -1,0 +1,280 @@
+"""The rows of the first exam, single numbers, in the order in which one meets them."""
+
+import gc
+import random
+import tracemalloc
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from classroom.cell.exam import (
+    Engine,
+    Row,
+    Wrong,
+    expect_same,
+    expect_slopes,
+    lines_of,
+    nudged,
+    same,
+    shown,
+    slopes,
+)
+from classroom.cell.exam_training import trains_on
+
+REFUSALS = (RuntimeError, ValueError)
+
+
+def by_object(title: str) -> Callable:
+    """Make a row of a function that asks for what only objects have.
+
+    An engine that is a function has no state: its second call has to say the same.
+    """
+
+    def row(ask: Callable[[Engine], None]) -> Row:
+        return Row(title, lambda engine: (again if engine.is_function else ask)(engine))
+
+    return row
+
+
+def again(engine: Engine) -> None:
+    for call in ("first", "second"):
+        expect_slopes(engine, diamond, (3.0,), f"of the {call} call, at 3")
+
+
+def or_refused(given: str, ask: Callable, expected: Any) -> None:
+    """Raise Wrong unless `ask` returns what is expected, or refuses to."""
+    try:
+        came = ask()
+    except RecursionError:
+        raise
+    except REFUSALS:
+        return
+    if not same(came, expected):
+        raise Wrong(given, came, f"{shown(expected)}, or an error that says why not")
+
+
+def diamond(e: Engine, x: Any) -> Any:
+    b = e.multiply(x, x)
+    return e.add(b, e.multiply(2.0, b))
+
+
+def diamond_from_the_other_side(e: Engine, x: Any) -> Any:
+    b = e.multiply(x, x)
+    return e.add(e.multiply(2.0, b), b)
+
+
+def long_and_short_way(e: Engine, x: Any, y: Any) -> Any:
+    a = e.multiply(x, x)
+    c = e.multiply(a, x)
+    d = e.multiply(e.multiply(c, y), a)
+    return e.add(e.add(a, d), x)
+
+
+ONE_WALK = [
+    slopes("a sum: x + y", lambda e, x, y: e.add(x, y), 2.0, 3.0),
+    slopes("a product: x * y", lambda e, x, y: e.multiply(x, y), 2.0, 3.0),
+    slopes(
+        "a chain: (x + y) * z",
+        lambda e, *x: e.multiply(e.add(*x[:2]), x[2]),
+        2.0,
+        3.0,
+        4.0,
+    ),
+    slopes("used twice: x + x", lambda e, x: e.add(x, x), 3.0),
+    slopes("used twice: x * x", lambda e, x: e.multiply(x, x), 3.0),
+    slopes(
+        "a constant on the right: x * 5 + 7",
+        lambda e, x: e.add(e.multiply(x, 5.0), 7.0),
+        2.0,
+    ),
+    slopes(
+        "a constant on the left: 7 + 5 * x",
+        lambda e, x: e.add(7.0, e.multiply(5.0, x)),
+        2.0,
+    ),
+    slopes("a diamond: b = x * x, b + 2 * b", diamond, 3.0),
+    slopes("from the other side: 2 * b + b", diamond_from_the_other_side, 3.0),
+    slopes("a long way and a short one", long_and_short_way, 2.0, -1.0),
+    slopes("a leaf that is not used", lambda e, x, y: e.multiply(x, 2.0), 3.0, 4.0),
+]
+
+
+# --- what stays from walk to walk --------------------------------------------------
+
+
+@by_object("two roots, x * x and 5 * x: each walk adds its own")
+def two_roots(e: Engine) -> None:
+    x = e.make(2.0)
+    for root in (e.multiply(x, x), e.multiply(5.0, x)):
+        e.backward(root)
+    expect_same("the gradient of x = 2 after both", e.gradient(x), 9.0)
+
+
+@by_object("two steps without clearing add up")
+def two_steps(e: Engine) -> None:
+    x = e.make(3.0)
+    for calls in (1, 2):
+        e.backward(diamond(e, x))
+        expect_same(
+            f"the gradient of x = 3 after {calls} walks", e.gradient(x), 18.0 * calls
+        )
+
+
+@by_object("cleared, it begins anew")
+def cleared(e: Engine) -> None:
+    x = e.make(3.0)
+    for _ in range(2):
+        e.backward(diamond(e, x))
+        e.clear(x)
+        expect_same("the gradient after clearing", float(e.slope(x)), 0.0)
+    e.backward(e.multiply(x, x))
+    expect_same("the gradient of x = 3 in x * x after that", e.gradient(x), 6.0)
+
+
+@by_object("back twice from one root: both count, or an error")
+def twice_from_one_root(e: Engine) -> None:
+    x = e.make(3.0)
+    root = e.multiply(e.multiply(x, x), 5.0)
+    e.backward(root)
+
+    def second() -> float:
+        e.backward(root)
+        return e.gradient(x)
+
+    or_refused("the gradient of x = 3 in x * x * 5 after two walks", second, 60.0)
+
+
+@by_object("a result reused after backward: right, or an error")
+def reused(e: Engine) -> None:
+    x = e.make(3.0)
+    b = e.multiply(x, x)
+    e.backward(b)
+
+    def second() -> float:
+        e.backward(e.multiply(b, 5.0))
+        return e.gradient(x)
+
+    or_refused("the gradient of x = 3 after b = x * x, then b * 5", second, 36.0)
+
+
+@by_object("a value changed after its use: the old one counts, or an error")
+def changed(e: Engine) -> None:
+    x, w = e.make(2.0), e.make(3.0)
+    root = e.multiply(x, w)
+
+    def back() -> float:
+        e.change(w, 100.0)
+        e.backward(root)
+        return e.gradient(x)
+
+    or_refused("the gradient of x in x * w, made with w = 3, now 100", back, 3.0)
+
+
+WHAT_STAYS = [two_roots, two_steps, cleared, twice_from_one_root, reused, changed]
+
+
+# --- what is long, or many ---------------------------------------------------------
+
+
+def chain(e: Engine, x: Any, length: int) -> Any:
+    for _ in range(length):
+        x = e.add(x, 1.0)
+    return x
+
+
+def doublings(e: Engine, x: Any, count: int) -> Any:
+    for _ in range(count):
+        x = e.add(x, x)
+    return x
+
+
+def ten_thousand_deep(e: Engine) -> None:
+    came = e.slopes(lambda e, x: chain(e, x, 10_000), (0.0,))[0]
+    expect_same("the slope of x + 1 + 1 + ...", came, 1.0)
+
+
+def twenty_doublings(e: Engine) -> None:
+    def walk(count: int) -> None:
+        came = e.slopes(lambda e, x: doublings(e, x, count), (1.0,))[0]
+        expect_same(f"the slope of {count} doublings", came, 2.0**count)
+
+    ten = lines_of(lambda: walk(10), most=1_000_000)
+    most = 5 * ten + 1000
+    if lines_of(lambda: walk(20), most) > most:
+        told = f"{ten:,} lines of Python for 10, over {most:,} for 20"
+        raise Wrong("the work for 10 and for 20 doublings", told, "about twice as much")
+
+
+def memory_kept(walk: Callable[[], None]) -> None:
+    """Raise Wrong if three walks leave behind as much as one holds in between."""
+    walk()
+    gc.freeze()  # so that collecting looks at what is new alone
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(3):
+            walk()
+        gc.collect()
+        after, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.unfreeze()
+    if 2 * (after - before) > most - before and after - before > 20_000:
+        told = f"{after - before >> 10} kB of {most - before >> 10} are held"
+        raise Wrong("three walks, with every result dropped", told, "nothing of them")
+
+
+def forget_after_walks(e: Engine) -> None:
+    memory_kept(lambda: e.slopes(lambda e, x: chain(e, x, 200), (1.0,)))
+
+
+@by_object("a result that is dropped unused keeps no memory")
+def forget_unused(e: Engine) -> None:
+    memory_kept(lambda: e.forward(lambda e, x: chain(e, x, 200), (1.0,)))
+
+
+def programs(*shapes: tuple) -> Callable[[Engine], None]:
+    """Make the question of 200 random programs of leaves that have these shapes."""
+
+    def random_programs(e: Engine) -> None:
+        for seed in range(200):
+            program, numbers, expected = random_program(seed, shapes)
+            given = f"of random program {seed}"
+            expect_slopes(e, program, numbers, given, expected)
+
+    return random_programs
+
+
+@cache
+def random_program(seed: int, shapes: tuple) -> tuple[Callable, tuple, list]:
+    """Return a program of sums, products and tanhs, leaves for it, and its slopes."""
+    rng = random.Random(seed)
+    kinds = "add", "multiply", "tanh"
+    steps = [(rng.choice(kinds), rng.random(), rng.random()) for _ in range(6)]
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    drawn = [[rng.uniform(-1.5, 1.5) for _ in range(size)] for size in sizes]
+    leaves = [np.reshape(n, shape) for n, shape in zip(drawn, shapes)]
+
+    def program(e: Engine, *made: Any) -> Any:
+        made = list(made)
+        for name, one, other in steps:
+            a, b = made[int(one * len(made))], made[int(other * len(made))]
+            made.append(e.tanh(a) if name == "tanh" else getattr(e, name)(a, b))
+        last = e.add(made[-1], e.multiply(made[-2], made[0]))
+        return e.add_up(last) if shapes[0] else last
+
+    numbers = tuple(n if n.shape else n.item() for n in leaves)
+    return program, numbers, nudged(program, numbers)
+
+
+LONG_AND_MANY = [
+    slopes("tanh", lambda e, x: e.tanh(e.multiply(x, 2.0)), 0.4),
+    Row("10,000 deep", ten_thousand_deep),
+    Row("20 doublings are twice the work of 10", twenty_doublings),
+    Row("after backward, a dropped result keeps no memory", forget_after_walks),
+    forget_unused,
+    Row("200 random programs, as nudging finds", programs((), ())),
+    Row("it trains on two moons as the package does", trains_on("two moons")),
+]

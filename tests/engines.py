@@ -1,0 +1,286 @@
+"""Engines of many shapes, each behind the adapters of chapters 24 and 25."""
+
+import math
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+OPERATORS = {"add": lambda x, y: x + y, "multiply": lambda x, y: x * y}
+OPERATORS["step"] = lambda number, slope, rate: number - rate * slope
+
+
+class Played:
+    """A result or a leaf of a tape that is emptied when it has been played back."""
+
+    tape, played = [], 0
+
+    def __init__(self, data, edges=()):
+        self.data, self.grad, self.edges, self.turn = data, 0.0, edges, Played.played
+        if edges:
+            Played.tape.append(self)
+
+    def on_tape(self):
+        if self.edges and self.turn != Played.played:
+            raise RuntimeError("its tape has been played back, and emptied")
+        return self
+
+    @staticmethod
+    def of(x):
+        return x.on_tape() if isinstance(x, Played) else Played(x)
+
+    def __add__(self, other):
+        x, y = Played.of(self), Played.of(other)
+        return Played(x.data + y.data, ((x, 1.0), (y, 1.0)))
+
+    def __mul__(self, other):
+        x, y = Played.of(self), Played.of(other)
+        return Played(x.data * y.data, ((x, y.data), (y, x.data)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def tanh(self):
+        y = math.tanh(self.data)
+        return Played(y, ((Played.of(self), 1 - y * y),))
+
+    def backward(self):
+        self.on_tape().grad = 1.0
+        while Played.tape:
+            node = Played.tape.pop()
+            for parent, slope in node.edges:
+                parent.grad += slope * node.grad
+        Played.played += 1
+
+
+class Recursive:
+    """The textbook's: a closure for each result, and a sort that calls itself."""
+
+    def __init__(self, data, parents=(), share=lambda: None):
+        self.data, self.grad = data, 0.0
+        self.parents, self.share = parents, share
+
+    @staticmethod
+    def of(x):
+        return x if isinstance(x, Recursive) else Recursive(x)
+
+    def __add__(self, other):
+        other = Recursive.of(other)
+
+        def share():
+            self.grad += result.grad
+            other.grad += result.grad
+
+        result = Recursive(self.data + other.data, (self, other), share)
+        return result
+
+    def __mul__(self, other):
+        other = Recursive.of(other)
+
+        def share():
+            self.grad += other.data * result.grad
+            other.grad += self.data * result.grad
+
+        result = Recursive(self.data * other.data, (self, other), share)
+        return result
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def tanh(self):
+        def share():
+            self.grad += (1 - result.data**2) * result.grad
+
+        result = Recursive(math.tanh(self.data), (self,), share)
+        return result
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(node):
+            if node not in seen:
+                seen.add(node)
+                for parent in node.parents:
+                    visit(parent)
+                order.append(node)
+
+        visit(self)
+        self.grad = 1.0
+        for node in reversed(order):
+            node.share()
+
+
+def objects(make):
+    """Adapters of numbers with `data`, `grad` and `backward`."""
+
+    def change(leaf, number):
+        leaf.data = number
+
+    def clear(leaf):
+        leaf.grad = 0.0
+
+    adapters = {"make": make, "read": lambda x: x.data, "gradient": lambda x: x.grad}
+    adapters |= {"backward": lambda root: root.backward(), "tanh": lambda x: x.tanh()}
+    return OPERATORS | adapters | {"clear": clear, "change": change}
+
+
+class Noted:
+    """A number of a function that is run: its place in the notes of this run."""
+
+    def __init__(self, data, notes, edges=()):
+        self.data, self.notes, self.place = data, notes, len(notes)
+        notes.append(edges)
+
+    def combine(self, other, data, slopes):
+        places = self.place, getattr(other, "place", None)
+        return Noted(data, self.notes, [*zip(places, slopes)])
+
+    def __add__(self, other):
+        data = self.data + getattr(other, "data", other)
+        return self.combine(other, data, (1.0, 1.0))
+
+    def __mul__(self, other):
+        number = getattr(other, "data", other)
+        return self.combine(other, self.data * number, (number, self.data))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def tanh(self):
+        y = math.tanh(self.data)
+        return self.combine(None, y, (1 - y * y,))
+
+
+def slopes_of(f, *numbers):
+    """The function that takes a function: all slopes of f at these numbers."""
+    notes = []
+    leaves = [Noted(number, notes) for number in numbers]
+    blame = {f(*leaves).place: 1.0}
+    for place in reversed(range(len(notes))):
+        for parent, slope in notes[place]:
+            blame[parent] = blame.get(parent, 0.0) + slope * blame.get(place, 0.0)
+    return [blame.get(leaf.place, 0.0) for leaf in leaves]
+
+
+def tape():
+    return objects(Played)
+
+
+def recursive():
+    return objects(Recursive)
+
+
+def function():
+    tanh = {"tanh": lambda x: x.tanh() if isinstance(x, Noted) else math.tanh(x)}
+    return OPERATORS | tanh | {"grad_of": slopes_of}
+
+
+def micrograd():
+    Value = pytest.importorskip("micrograd.engine").Value
+
+    def tanh(x):
+        def share():
+            x.grad += (1 - y.data**2) * y.grad
+
+        y = Value(math.tanh(x.data), (x,), "tanh")
+        y._backward = share
+        return y
+
+    return objects(Value) | {"tanh": tanh}
+
+
+def pytorch():
+    torch = pytest.importorskip("torch")
+
+    def known(x):
+        return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+
+    def change(leaf, numbers):
+        with torch.no_grad():
+            leaf.copy_(torch.tensor(numbers))
+
+    def quietly(work):
+        with torch.no_grad():
+            return work()
+
+    def second(f, numbers):
+        x = torch.tensor(numbers, requires_grad=True)
+        (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+        return torch.autograd.grad(first.sum(), x)[0].numpy()
+
+    def make(x):
+        kind = None if isinstance(x, np.ndarray) else torch.float64
+        return torch.tensor(x, dtype=kind, requires_grad=True)
+
+    return OPERATORS | {
+        "make": make,
+        "read": lambda x: x.detach().numpy(),
+        "gradient": lambda x: None if x.grad is None else x.grad.numpy(),
+        "backward": lambda root, v=None: root.backward(known(v)),
+        "add": lambda x, y: known(x) + known(y),
+        "multiply": lambda x, y: known(x) * known(y),
+        "matmul": lambda x, y: known(x) @ known(y),
+        "add_up": lambda x, axis=None: x.sum() if axis is None else x.sum(axis),
+        "tanh": torch.tanh,
+        "clear": lambda leaf: setattr(leaf, "grad", None),
+        "change": change,
+        "quietly": quietly,
+        "second": second,
+    }
+
+
+def autograd():
+    module = pytest.importorskip("autograd")
+    import autograd.numpy as wrapped
+
+    def slopes(f, *numbers):
+        return module.grad(f, tuple(range(len(numbers))))(*numbers)
+
+    def second(f, numbers):
+        return module.elementwise_grad(module.elementwise_grad(f))(numbers)
+
+    names = {"matmul": wrapped.matmul, "add_up": wrapped.sum, "tanh": wrapped.tanh}
+    return OPERATORS | names | {"grad_of": slopes, "second": second}
+
+
+def dezero():
+    if not find_spec("dezero"):
+        pytest.skip("dezero is not installed")
+    np.int = int  # which NumPy has no more, and dezero asks for
+    import dezero
+
+    F = dezero.functions
+
+    def known(x):
+        return x if isinstance(x, dezero.Variable) else dezero.Variable(np.asarray(x))
+
+    def backward(root, v=None):
+        if v is not None:
+            root.grad = dezero.Variable(v)
+        root.backward()
+
+    def quietly(work):
+        with dezero.no_grad():
+            return work()
+
+    def second(f, numbers):
+        x = dezero.Variable(numbers)
+        F.sum(f(x)).backward(create_graph=True)
+        first = x.grad
+        x.cleargrad()
+        F.sum(first).backward()
+        return x.grad.data
+
+    def change(leaf, numbers):
+        leaf.data = np.asarray(numbers)
+
+    return OPERATORS | {
+        "make": known,
+        "read": lambda x: x.data,
+        "gradient": lambda x: None if x.grad is None else x.grad.data,
+        "backward": backward,
+        "matmul": lambda x, y: F.matmul(known(x), known(y)),
+        "add_up": lambda x, axis=None: F.sum(x, axis),
+        "tanh": F.tanh,
+        "clear": lambda leaf: leaf.cleargrad(),
+        "change": change,
+        "quietly": quietly,
+        "second": second,
+    }

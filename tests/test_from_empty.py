@@ -1,0 +1,180 @@
+"""The judge of chapters 24 and 25 is judged: by engines whose verdicts are known."""
+
+import numpy as np
+import pytest
+import sklearn.datasets  # noqa: F401, before a row is timed that asks for digits
+
+from classroom.author.chapters import chapters
+from classroom.cell import exam
+from classroom.cell.assertions import NotFilledIn, WrongAnswer
+from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
+from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
+from classroom.cell.examine import GROUPS, examine
+from tests import engines
+from tests.engine_mutants import (
+    OF_ARRAYS,
+    OF_ARRAYS_MUTANTS,
+    OF_NUMBERS,
+    OF_NUMBERS_MUTANTS,
+)
+
+NUMBERS = [*GROUPS["one walk"], *GROUPS["what stays"], *GROUPS["long and many"]]
+ARRAYS = "many at once", "products", "with care", "long and learning", "twice"
+ARRAYS = [row for group in ARRAYS for row in GROUPS[group]]
+
+WORDS = {id(NUMBERS): OF_NUMBERS.split("|"), id(ARRAYS): OF_ARRAYS.split("|")}
+
+
+def lost(adapters, rows):
+    """Return {word: status} of the rows that an engine has not done."""
+    engine = adapters if isinstance(adapters, Engine) else Engine(adapters)
+    found = zip(WORDS[id(rows)], (judge(row, engine) for row in rows), strict=True)
+    return {word: verdict.status for word, verdict in found if verdict.status != DONE}
+
+
+def wrong(*words):
+    return dict.fromkeys(words, WRONG)
+
+
+@pytest.mark.parametrize("rows", [NUMBERS, ARRAYS], ids=["numbers", "arrays"])
+def test_each_row_has_its_word(rows):
+    for word, row in zip(WORDS[id(rows)], rows, strict=True):
+        assert word in row.title, row.title
+
+
+# Written down before they were run
+TEXTBOOK = wrong("twice from", "reused", "changed", "deep")
+KNOWN_NUMBERS = {
+    engines.tape: wrong("two roots", "unused"),
+    engines.recursive: TEXTBOOK,
+    engines.function: {},
+    engines.micrograd: TEXTBOOK,
+    engines.pytorch: {},
+    engines.autograd: {},
+    engines.dezero: wrong("changed"),
+}
+KNOWN_ARRAYS = {
+    engines.pytorch: {},
+    engines.autograd: {"quietly is": OPEN},
+    engines.dezero: wrong(
+        *("of matrices", "one matrix", "float32", "refused without", "changed")
+    ),
+}
+
+
+@pytest.mark.parametrize("make", KNOWN_NUMBERS, ids=lambda make: make.__name__)
+def test_known_engines_of_numbers_get_their_verdicts(make):
+    assert lost(make(), NUMBERS) == KNOWN_NUMBERS[make]
+
+
+@pytest.mark.parametrize("make", KNOWN_ARRAYS, ids=lambda make: make.__name__)
+def test_known_engines_of_arrays_get_their_verdicts(make):
+    assert lost(make(), ARRAYS) == KNOWN_ARRAYS[make]
+
+
+def test_the_package_does_all_rows():
+    assert lost(OF_VALUES, NUMBERS) == {}
+    assert lost(OF_TENSORS, ARRAYS) == {}
+
+
+# --- mutants of the reference solutions --------------------------------------------
+
+CHAPTERS = {chapter.number: chapter for chapter in chapters()}
+
+
+def solution(number):
+    answers = CHAPTERS[number].exercises.values()
+    return "\n".join(answer.solved for answer in answers)
+
+
+def adapters_of(source):
+    space = {"np": np}
+    exec(source, space)
+    return space
+
+
+def mutant(number, *changes):
+    source = solution(number)
+    for old, new in changes:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    return adapters_of(source)
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS_MUTANTS)
+def test_a_mutant_of_numbers_loses_what_it_should(name):
+    changes, words = OF_NUMBERS_MUTANTS[name]
+    assert lost(mutant(24, *changes), NUMBERS) == wrong(*words)
+
+
+@pytest.mark.parametrize("name", OF_ARRAYS_MUTANTS)
+def test_a_mutant_of_arrays_loses_what_it_should(name):
+    changes, words = OF_ARRAYS_MUTANTS[name]
+    assert lost(mutant(25, *changes), ARRAYS) == wrong(*words)
+
+
+# --- the judge itself --------------------------------------------------------------
+
+
+def test_blank_adapters_leave_rows_open():
+    assert lost({}, NUMBERS) == dict.fromkeys(WORDS[id(NUMBERS)], OPEN)
+    some = {**engines.function()}
+    del some["tanh"]
+    assert lost(some, NUMBERS) == dict.fromkeys(["tanh", "random", "moons"], OPEN)
+    with pytest.raises(NotFilledIn, match="0 of 11 rows are done.\nnot yet  a sum"):
+        examine("one walk", {})
+
+
+def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
+    half = engines.function() | {"grad_of": lambda f, *numbers: [1.0] * len(numbers)}
+    with pytest.raises(WrongAnswer) as caught:
+        examine("one walk", half)
+    lines = str(caught.value).splitlines()
+    at = lines.index("wrong    a product: x * y")
+    told = [line.strip() for line in lines[at + 1 : at + 4]]
+    assert told[:2] == ["the slopes at 2, 3", "came      1, 1"]
+    assert told[2] == "expected  3, 2, by finite differences"
+
+
+def endless():
+    while True:
+        pass
+
+
+def waits_for_itself():
+    waits_for_itself()
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (endless, "no end within 0.2 seconds"),
+        (waits_for_itself, "RecursionError: maximum recursion depth exceeded"),
+        (lambda: {}["x"], "KeyError: 'x'"),
+    ],
+)
+def test_whatever_an_engine_does_it_is_a_verdict(work, told):
+    verdict = judge(Row("a row", lambda engine: work()), Engine({}), 0.2)
+    assert verdict.status == WRONG and told in verdict.told
+
+
+def test_the_rows_of_a_table_share_their_time(monkeypatch):
+    monkeypatch.setattr(exam, "SECONDS", 0.3)
+    monkeypatch.setattr(exam, "ALL_SECONDS", 0.5)
+    with pytest.raises(WrongAnswer) as caught:
+        examine("one walk", {"grad_of": lambda f, *numbers: endless()})
+    told = str(caught.value).splitlines()
+    assert told[0] == "0 of 11 rows are done." and told[1].startswith("wrong")
+    assert told[-1].strip() == "the rows before it took all the time"
+
+
+def test_an_engine_trains_and_is_drawn_beside_the_package(monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    race("two moons", engines.function())
+    left, right = pyplot.gcf().axes
+    yours, package = (line.get_ydata() for line in left.lines)
+    np.testing.assert_allclose(yours, package)
+    assert yours[-1] < 0.2 and len(right.patches) == 2
+    pyplot.close("all")
+    assert train(OF_TENSORS, *TRAININGS["digits"][0]()).losses[-1] < 0.5
