@@ -9,6 +9,7 @@ from classroom.author import so_far
 from classroom.cell.pages import page_of
 from classroom.journal import Trouble
 from classroom.learner.assemble import Piece, all_pieces, empty_folder
+from classroom.notebook.definitions import places
 from classroom.notebook.source_code import code_lines
 
 
@@ -54,14 +55,18 @@ def size_of(path: Path) -> int:
 
 def put_into(piece: Piece, folder: Path, number: int) -> bool:
     """Put what a chapter has of an answer into the package; return whether it has."""
-    own, modules = int(piece.name.split(".")[0]), {*map(page_of, piece.cells)}
-    current = {
-        key: [n for n in of if n <= number] for key, of in so_far.forms().items()
-    }
+    own = int(piece.name.split(".")[0])
     names = {
         name
-        for (module, name), numbers in current.items()
-        if module in modules and numbers and max(numbers) == own
+        for cell in filter(has_header, piece.cells)
+        for name in places(cell)
+        if own == latest(page_of(cell), name, number, own)
     }
     piece.put_into(folder, names)
     return bool(names)
+
+
+def latest(module: str, name: str, number: int, own: int) -> int | None:
+    """Return the chapter that a definition is from, as of chapter `number`."""
+    chapters = so_far.forms().get((module, name), {own})  # what is no part of the heart
+    return max((each for each in chapters if each <= number), default=None)
