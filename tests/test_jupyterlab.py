@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
+from classroom.notebook.waiting import reference, waits
+
 TimeoutError = pytest.importorskip("playwright.sync_api").TimeoutError
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ".jp-OutputArea-output img"
@@ -23,7 +25,7 @@ PICTURES = ".jp-OutputArea-output img"
 def lab(tmp_path_factory):
     """JupyterLab on copies of the notebooks, with settings and trust of its own."""
     home = tmp_path_factory.mktemp("lab")
-    for folder in "notebooks", "solutions":
+    for folder in "notebooks", "solutions", "classroom/pristine":
         shutil.copytree(ROOT / folder, home / folder)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -107,7 +109,8 @@ def open_and_run(page, lab, path):
     run_all(page)
     stderr = "[data-mime-type='application/vnd.jupyter.stderr']"
     assert page.locator(stderr).count() == 0
-    assert pictures_that_show(page) == pictures_in(path)
+    outputs = [reference(cell) for cell in code_of(path)]
+    assert pictures_that_show(page) == pictures_among(outputs)
 
 
 def choose(page, menu, entry):
@@ -124,18 +127,37 @@ def pictures_that_show(page):
     return page.locator(PICTURES).count()
 
 
-def pictures_in(path):
-    """Return how many pictures the outputs of a notebook have."""
-    notebook = nbformat.read(ROOT / path, 4)
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-    bundles = [out["data"] for out in outputs if "data" in out]
+def code_of(path):
+    """Return the code cells of a notebook."""
+    cells = nbformat.read(ROOT / path, 4).cells
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def pictures_among(outputs):
+    """Return how many pictures there are in lists of outputs, one for each cell."""
+    bundles = [out["data"] for cell in outputs for out in cell if "data" in out]
     return sum("<img" in b.get("text/html", "") or "image/png" in b for b in bundles)
+
+
+def lines_of(cell):
+    """Return the lines that a cell is to show, but for very short ones."""
+    texts = [out.get("text", "") for out in reference(cell)]
+    return [line.strip() for line in "".join(texts).splitlines() if len(line) > 12]
+
+
+def readable(page):
+    """Return all that can be read in the notebook, alternative texts included."""
+    script = "[...document.querySelectorAll('.jp-Notebook img')].map(i => i.alt)"
+    return "\n".join(
+        [page.locator(".jp-Notebook").inner_text(), *page.evaluate(script)]
+    )
 
 
 def test_a_just_cloned_notebook_shows_its_pictures(lab, page):
     path = "notebooks/04_blame.ipynb"
     open_notebook(page, lab, path)
-    assert pictures_that_show(page) == pictures_in(path) > 0
+    shown = [cell.outputs for cell in code_of(path)]
+    assert pictures_that_show(page) == pictures_among(shown) > 0
     slider = page.locator("input[type=range]").first
     assert slider.is_disabled()  # a notebook that is not trusted runs no script
     assert page.locator("p", has_text="Step ").first.is_visible()  # the last frame
@@ -163,3 +185,44 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
 def test_a_solved_exercise_runs(lab, page):
     open_and_run(page, lab, "solutions/04_blame.ipynb")
     assert page.locator(".jp-OutputArea-output", has_text="4.1 passed").is_visible()
+
+
+def test_what_answers_a_guess_can_be_read_only_after_the_run(lab, page):
+    path = "notebooks/05_diamonds.ipynb"
+    waiting = [cell for cell in code_of(path) if waits(cell)]
+    answers = [line for cell in waiting for line in lines_of(cell)]
+    others = [
+        line for cell in code_of(path) if not waits(cell) for line in lines_of(cell)
+    ]
+    answers = [line for line in answers if line not in others]
+    assert len(waiting) > 3 and len(answers) > 3
+    open_notebook(page, lab, path)
+    text = readable(page)
+    assert not [line for line in answers if line in text]
+    assert all(line in text for line in others)
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    for i, cell in enumerate(code_of(path)):
+        if waits(cell):
+            assert cells.nth(i).locator(".jp-OutputArea-output").count() == 0
+    run_all(page)
+    text = readable(page)
+    assert not [line for line in answers if line not in text]
+
+
+def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
+    path = "classroom/pristine/04_blame.ipynb"
+    open_notebook(page, lab, path)
+    text = readable(page)
+    assert "passed" not in text and "This Python does not know" not in text
+    checks = [c for c in code_of(path) if "check" in c.metadata.get("tags", [])]
+    for check in checks:
+        first, *lines = check.source.splitlines()
+        assert first in text
+        assert not [line for line in lines if len(line) > 20 and line.strip() in text]
+    assert page.locator(".jp-OutputArea-output").count() == 0
+    first = page.locator(".jp-CodeCell", has_text=checks[0].source.splitlines()[0])
+    first.locator(".jp-InputPrompt").click()
+    choose(page, "Run", "Run Selected Cell")
+    told = first.locator(".jp-OutputArea-output")
+    told.wait_for()
+    assert "NameError" in told.inner_text()  # its imports have not run
