@@ -9,11 +9,13 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import nbformat
 import pytest
 
+from classroom.learner.lab import QUIET
 from classroom.notebook.waiting import reference, waits
 
 TimeoutError = pytest.importorskip("playwright.sync_api").TimeoutError
@@ -34,17 +36,25 @@ def lab(tmp_path_factory):
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in kinds}
     own["JUPYTERLAB_SETTINGS_DIR"] = write_settings(home / "settings")
     settings = {"JUPYTER_CONFIG_PATH": str(ROOT / "classroom" / "jupyter")}
-    words = f"--no-browser --allow-root --port={port} --IdentityProvider.token="
+    words = "--no-browser --allow-root --IdentityProvider.token= --log-level=ERROR"
+    words += f" --port={port}"
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *words.split(), "--log-level=ERROR"],
+        [sys.executable, "-m", "jupyterlab", *words.split(), *QUIET],
         cwd=home,
         env=os.environ | own | settings | {"JUPYTER_PREFER_ENV_PATH": "1"},
     )
     address = f"http://127.0.0.1:{port}"
     wait_for(f"{address}/api/status")
-    yield address
+    yield Lab(address, home)
     server.terminate()
     server.wait(20)
+
+
+class Lab(NamedTuple):
+    """A JupyterLab: its address, and the folder that it shows."""
+
+    address: str
+    folder: Path
 
 
 def write_settings(folder):
@@ -82,7 +92,9 @@ def page(browser):
 
 def open_notebook(page, lab, path):
     """Open a notebook in JupyterLab and wait until its last cell is there."""
-    page.goto(f"{lab}/lab/tree/{path}?reset")  # without what an earlier test opened
+    page.goto(
+        f"{lab.address}/lab/tree/{path}?reset"
+    )  # without what an earlier test opened
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=30_000)
     cells = (ROOT / path).read_text(encoding="utf-8").count('"cell_type"')
     count = "document.querySelectorAll('.jp-Notebook .jp-Cell').length"
@@ -226,3 +238,30 @@ def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
     told = first.locator(".jp-OutputArea-output")
     told.wait_for()
     assert "NameError" in told.inner_text()  # its imports have not run
+
+
+@pytest.mark.parametrize(
+    "path", ["notebooks/05_diamonds.ipynb", "solutions/04_blame.ipynb"]
+)
+def test_opening_a_notebook_changes_nothing(lab, page, path):
+    open_notebook(page, lab, path)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    page.wait_for_timeout(1_000)
+    assert page.get_by_role("dialog").count() == 0  # no question, of news or otherwise
+    assert page.locator(".jp-mod-dirty").count() == 0
+    choose(page, "File", "Save Notebook")
+    page.wait_for_timeout(1_000)
+    assert (lab.folder / path).read_bytes() == (ROOT / path).read_bytes()
+
+
+def test_a_change_of_the_learners_own_is_saved(lab, page):
+    path = "classroom/pristine/05_diamonds.ipynb"
+    open_notebook(page, lab, path)
+    page.locator(".jp-CodeCell .cm-content").last.click()
+    page.keyboard.type("1 + 1")
+    assert page.locator(".jp-mod-dirty").count() > 0
+    choose(page, "File", "Save Notebook")
+    page.wait_for_function("!document.querySelector('.jp-mod-dirty')")
+    saved = nbformat.read(lab.folder / path, 4)
+    assert any("1 + 1" in cell.source for cell in saved.cells)
+    assert saved.metadata == nbformat.read(ROOT / path, 4).metadata
