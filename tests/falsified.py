@@ -71,15 +71,16 @@ def falsified(figure, way):
         put(numbers)
 
 
-def describe_all(figure):
-    text, missed = describe(figure), []
+def describe_all(figure, sure=False):
+    text, missed = describe(figure, sure=True), []
     for name, way in WAYS.items():
         with falsified(figure, way):
-            if describe(figure) == text:
+            if describe(figure, sure=True) == text:
                 missed.append(name)
-    assert describe(figure) == text, "the numbers were not put back"
-    seen.append({"text": text, "missed": missed})
-    return text
+    assert describe(figure, sure=True) == text, "the numbers were not put back"
+    if sure:  # the text; the other one is that of the picture
+        seen.append({"text": text, "missed": missed})
+    return describe(figure, sure)
 
 
 def report():

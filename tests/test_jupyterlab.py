@@ -175,6 +175,25 @@ def test_a_just_cloned_notebook_shows_its_pictures(lab, page):
     assert page.locator("p", has_text="Step ").first.is_visible()  # the last frame
 
 
+def test_a_drawing_stays_readable_where_the_page_is_narrow(lab, page):
+    path = "notebooks/04_blame.ipynb"
+    open_notebook(page, lab, path)
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.get_by_role("tab", name="File Browser").click()  # folds it
+    assert pictures_that_show(page) > 0
+    drawings = page.locator(f"{PICTURES}[src^='data:image/svg']")
+    page.wait_for_timeout(500)
+    shares = drawings.evaluate_all(
+        "all => all.map(i => i.clientWidth / i.naturalWidth)"
+    )
+    assert min(shares) * 40 / 3 > 9  # pixels of the smallest letters, 10 pt
+    assert max(shares) < 1.01
+    reach = "all => all.map(i => i.clientWidth - i.closest('div').clientWidth)"
+    ways = "all => all.map(i => getComputedStyle(i.closest('div')).overflowX)"
+    assert max(drawings.evaluate_all(reach)) > 0, "none is too wide to fit"
+    assert set(drawings.evaluate_all(ways)) == {"auto"}
+
+
 def test_a_lesson_runs_and_its_slider_moves(lab, page):
     path = "notebooks/04_blame.ipynb"
     open_and_run(page, lab, path)

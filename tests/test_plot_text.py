@@ -61,6 +61,16 @@ def test_bars_dots_images_and_words_are_told():
     assert describe(figure) == f"Plot of y_1 over x: {told}"
 
 
+def test_the_text_of_a_training_has_its_beginning_and_the_picture_all_of_it():
+    figure = plot.plot_loss([3.0, 2.0, 0.5, 1.0]).figure
+    begin = "Plot of loss over step: line of 4 points from 3 at 0"
+    assert describe(figure, sure=True) == f"{begin}."
+    assert f'alt="{begin} to 1 at 3, least' in bundle(figure)["text/html"]
+    figure, ax = plot.axes("x", "loss")
+    ax.plot([3.0, 2.0, 0.5, 1.0])
+    assert describe(figure, sure=True) == describe(figure)
+
+
 def test_of_many_plots_the_first_ones_and_the_last_are_told():
     figure, panels = plot.axes(ncols=6)
     for n, ax in enumerate(panels):
@@ -90,7 +100,7 @@ def test_nearly_the_same_numbers_are_told_alike():
 def test_a_picture_has_its_text_and_a_strange_one_is_shown_all_the_same():
     figure = plot.plot_loss([1.0, 0.5], "a < b").figure
     shown = bundle(figure)
-    assert shown["text/plain"] == describe(figure)
+    assert shown["text/plain"] == describe(figure, sure=True)
     assert shown["text/html"].startswith(
         '<img alt="Plot of loss over step: &quot;a &lt;'
     )

@@ -3,7 +3,8 @@
 It is a figure's text and its picture's alternative text, in every notebook that has
 called `speak`. Numbers are rounded to about a fiftieth of the range that they are in,
 so that machines whose last digits differ say the same. Of what was measured on a
-machine (times, memory) only the kind is told.
+machine (times, memory) only the kind is told. And where a curve runs over the steps of
+a training, last digits grow: the text has its beginning, the picture all of it.
 """
 
 import html
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b[kM]B\b|\bms\b")
+TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
 AMOUNT = re.compile(r"\d[\d.,]*(?= (?:[kM]B|m?s)\b)")
 MOST = 4  # plots of a figure, or things in the only one, that are told one by one
 EXACT = 25  # points; of longer curves it is told only about where the least is
@@ -39,19 +41,22 @@ def bundle(figure: Any, include=None, exclude=None) -> dict[str, str] | None:
     png = print_figure(figure, base64=True)
     if not png:
         return None
-    text = "A plot."
+    alt = text = "A plot."
     with suppress(Exception):  # of a strange one a picture without words is left
-        text = describe(figure)
-    picture = f'<img alt="{html.escape(text)}" src="data:image/png;base64,{png}">'
+        alt, text = describe(figure), describe(figure, sure=True)
+    picture = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
     return {"text/html": picture, "text/plain": text}
 
 
-def describe(figure: Any) -> str:
-    """Return a sentence for each plot of a figure: kind, axes, points, numbers."""
+def describe(figure: Any, sure: bool = False) -> str:
+    """Return a sentence for each plot of a figure: kind, axes, points, numbers.
+
+    If `sure`, only with what is the same on every machine.
+    """
     plots = [(ax, list(parts(ax))) for ax in figure.axes]
     plots = [(ax, found) for ax, found in plots if found]
     each = MOST if len(plots) == 1 else MOST // 2
-    told = [sentence(ax, found, each) for ax, found in plots]
+    told = [sentence(ax, found, each, sure) for ax, found in plots]
     return " ".join(some(told, MOST)) or "An empty plot."
 
 
@@ -62,16 +67,17 @@ def some(told: list[str], most: int) -> list[str]:
     return [*told[: most - 1], f"({len(told) - most} more)", told[-1]]
 
 
-def sentence(ax: Any, found: list[tuple[str, str]], most: int) -> str:
+def sentence(ax: Any, found: list[Sequence[str]], most: int, sure: bool) -> str:
     """Return the sentence of one plot, with at most so many of the parts `found`."""
     x, y, title = map(plain, (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()))
     words = [title and f'"{title}"', f"{y} over {x}" if x and y else x or y]
     words += ["logarithmic"] if {ax.get_xscale(), ax.get_yscale()} & {"log"} else []
     head = ", ".join(filter(None, words))
-    measured = MEASURED.search(f"{x} {y} {title}")
-    told = [f"{kind}{numbers}" for kind, numbers in found]
-    if measured:
-        told = [AMOUNT.sub("some", kind) for kind, _ in found]
+    told = ["".join(each) for each in found]
+    if MEASURED.search(f"{x} {y} {title}"):
+        told = [AMOUNT.sub("some", kind) for kind, *_ in found]
+    elif sure and TRAINED.search(x):
+        told = ["".join(each[:2]) for each in found]
     return f"Plot{head and ' of '}{head}: {'; '.join(some(told, most))}."
 
 
@@ -80,8 +86,8 @@ def plain(label: str) -> str:
     return re.sub(r"[$\\{}]", "", label).strip()
 
 
-def parts(ax: Any) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the numbers of each thing that is drawn in one plot."""
+def parts(ax: Any) -> Iterator[Sequence[str]]:
+    """Yield of each thing in one plot its kind, its first numbers and the others."""
     logs = ax.get_xscale() == "log", ax.get_yscale() == "log"
     for line in ax.lines:
         if line.get_transform() == ax.transData:  # no mark across the whole plot
@@ -117,7 +123,7 @@ def heights(bars: Any) -> tuple[Sequence[float], Any]:
 
 
 def series(kind: str, artist: Any, x: Any, y: Any, logs: Sequence[bool]) -> tuple:
-    """Return what to tell of numbers y at places x: the kind, and the numbers.
+    """Return what to tell of numbers y at places x: kind, beginning and the rest.
 
     `logs` tells whether x and y are drawn on a logarithmic axis.
     """
@@ -129,16 +135,17 @@ def series(kind: str, artist: Any, x: Any, y: Any, logs: Sequence[bool]) -> tupl
     seen = np.isfinite(x) & np.isfinite(y)
     lost = f", {np.sum(~seen)} of them not finite" if not seen.all() else ""
     if not seen.any():
-        return named + kind + lost, ""
+        return (named + kind + lost,)
     x, y = rounded(x[seen], logs[0]), rounded(y[seen], logs[1])
-    return named + kind + lost, course(x, y, len(x) <= EXACT or logs[0])
+    if len(y) == 1:  # it is where something ends, or is best
+        return named + kind, "", f" at ({x[0]:g}, {y[0]:g})"
+    begin = f" from {y[0]:g} at {x[0]:g}"
+    return named + kind + lost, begin, rest(x, y, len(x) <= EXACT or logs[0])
 
 
-def course(x: np.ndarray, y: np.ndarray, exact: bool) -> str:
-    """Return where numbers begin and end, and the least and the greatest between."""
-    if len(y) == 1:
-        return f" at ({x[0]:g}, {y[0]:g})"
-    text = f" from {y[0]:g} at {x[0]:g} to {y[-1]:g} at {x[-1]:g}"
+def rest(x: np.ndarray, y: np.ndarray, exact: bool) -> str:
+    """Return where numbers end, and the least and the greatest on the way."""
+    text = f" to {y[-1]:g} at {x[-1]:g}"
     for name, place in ("least", y.argmin()), ("greatest", y.argmax()):
         if y[place] not in (y[0], y[-1]):
             about = "" if exact else "about "
