@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b[kM]B\b|\bms\b")
+MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b(?:[kM]B|[mnµu]s)\b")
 TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
-AMOUNT = re.compile(r"\d[\d.,]*(?= (?:[kM]B|m?s)\b)")
+AMOUNT = re.compile(r"\d[\d.,]*(?= (?:[kM]B|[mnµu]?s)\b)")
 MOST = 4  # plots of a figure, or things in the only one, that are told one by one
 EXACT = 25  # points; of longer curves it is told only about where the least is
 
