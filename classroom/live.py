@@ -7,3 +7,6 @@ from classroom.cell.shadows import refuse_shadows
 refuse_shadows(Path.cwd())  # before NumPy is looked for
 
 from classroom.cell.pages import is_live, keep, restore  # noqa: E402, F401
+from minigrad.drawing.plot_text import speak  # noqa: E402
+
+speak()

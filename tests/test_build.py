@@ -17,6 +17,7 @@ from rich.console import Console
 from classroom import ROOT
 from classroom.author import build, execute
 from classroom.author.chapters import STUB, Chapter, ChapterError
+from classroom.notebook.waiting import reference
 from minigrad.drawing.pictures import draw
 from minigrad.drawing.rendering import to_svg
 from minigrad.scalar.value import Value
@@ -58,8 +59,15 @@ def test_the_lesson_is_executed_with_its_outputs(sample):
     lesson = read(sample[0], "notebooks")
     assert lesson.cells[0].source.startswith("# 90 · Sample\n\n*Does it build?*")
     assert lesson.cells[3].outputs[0].text == "hello\nagain\n"
-    assert all(c.execution_count for c in lesson.cells if c.cell_type == "code")
+    assert lesson.cells[3].execution_count
     assert "execution" not in lesson.cells[3].metadata  # no timings
+
+
+def test_what_answers_a_guess_is_put_away(sample):
+    guess = read(sample[0], "notebooks").cells[5]
+    assert guess.metadata.tags == ["guess"] and guess.source == 'print("and again")'
+    assert guess.outputs == [] and guess.execution_count is None
+    assert reference(guess)[0].text == "and again\n"
 
 
 def test_the_blank_is_blank_and_the_solution_solved(sample):
@@ -68,8 +76,10 @@ def test_the_blank_is_blank_and_the_solution_solved(sample):
         answer = cell(blank, "answer-90-1")
         assert answer.source == f"def double(x):\n    {STUB}"
         assert answer.outputs == [] and answer.execution_count is None
-        assert cell(blank, "check-90-1").outputs[0].text == "90.1 passed\n"
-        assert cell(blank, "check-90-1").metadata.nbgrader.points == 2
+        check = cell(blank, "check-90-1")
+        assert check.outputs == [] and reference(check)[0].text == "90.1 passed\n"
+        assert check.metadata.jupyter.source_hidden
+        assert check.metadata.nbgrader.points == 2
         assert "return 2 * x" not in nbformat.writes(blank)
     solution = cell(read(sample[0], "solutions"), "answer-90-1")
     assert solution.source == "def double(x):\n    return 2 * x"

@@ -419,7 +419,8 @@ def launched(tmp_path, monkeypatch):
 def test_lab_opens_the_first_lesson_and_passes_words_on(launched, tmp_path):
     assert lab.lab(["--no-browser"]) == 0
     address = "--LabApp.default_url=/lab/tree/notebooks/01_slope.ipynb"
-    assert launched == [[f"--ServerApp.root_dir={tmp_path}", address, "--no-browser"]]
+    root = f"--ServerApp.root_dir={tmp_path}"
+    assert launched == [[root, address, *lab.QUIET, "--no-browser"]]
     shutil.rmtree(tmp_path / "notebooks")
     assert lab.address() == "/lab"
 

@@ -120,7 +120,7 @@ def test_odd_labels_are_drawn_as_they_are():
     html, words = shown(draw(x, **{label: x}))
     assert f"{label} = 2" in words
     alt = "a|b {c} &lt;d&gt; \\N &quot;e&quot; &amp;lt; 한글"
-    assert html.startswith(f'<img alt="{alt}')
+    assert f'<img alt="{alt}' in html
 
 
 def test_other_variables_are_not_touched():

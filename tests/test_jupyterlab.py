@@ -9,10 +9,14 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import nbformat
 import pytest
+
+from classroom.learner.lab import QUIET
+from classroom.notebook.waiting import reference, waits
 
 TimeoutError = pytest.importorskip("playwright.sync_api").TimeoutError
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,7 +27,7 @@ PICTURES = ".jp-OutputArea-output img"
 def lab(tmp_path_factory):
     """JupyterLab on copies of the notebooks, with settings and trust of its own."""
     home = tmp_path_factory.mktemp("lab")
-    for folder in "notebooks", "solutions":
+    for folder in "notebooks", "solutions", "classroom/pristine":
         shutil.copytree(ROOT / folder, home / folder)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -32,17 +36,25 @@ def lab(tmp_path_factory):
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in kinds}
     own["JUPYTERLAB_SETTINGS_DIR"] = write_settings(home / "settings")
     settings = {"JUPYTER_CONFIG_PATH": str(ROOT / "classroom" / "jupyter")}
-    words = f"--no-browser --allow-root --port={port} --IdentityProvider.token="
+    words = "--no-browser --allow-root --IdentityProvider.token= --log-level=ERROR"
+    words += f" --port={port}"
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *words.split(), "--log-level=ERROR"],
+        [sys.executable, "-m", "jupyterlab", *words.split(), *QUIET],
         cwd=home,
         env=os.environ | own | settings | {"JUPYTER_PREFER_ENV_PATH": "1"},
     )
     address = f"http://127.0.0.1:{port}"
     wait_for(f"{address}/api/status")
-    yield address
+    yield Lab(address, home)
     server.terminate()
     server.wait(20)
+
+
+class Lab(NamedTuple):
+    """A JupyterLab: its address, and the folder that it shows."""
+
+    address: str
+    folder: Path
 
 
 def write_settings(folder):
@@ -80,7 +92,9 @@ def page(browser):
 
 def open_notebook(page, lab, path):
     """Open a notebook in JupyterLab and wait until its last cell is there."""
-    page.goto(f"{lab}/lab/tree/{path}?reset")  # without what an earlier test opened
+    page.goto(
+        f"{lab.address}/lab/tree/{path}?reset"
+    )  # without what an earlier test opened
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=30_000)
     cells = (ROOT / path).read_text(encoding="utf-8").count('"cell_type"')
     count = "document.querySelectorAll('.jp-Notebook .jp-Cell').length"
@@ -107,7 +121,8 @@ def open_and_run(page, lab, path):
     run_all(page)
     stderr = "[data-mime-type='application/vnd.jupyter.stderr']"
     assert page.locator(stderr).count() == 0
-    assert pictures_that_show(page) == pictures_in(path)
+    outputs = [reference(cell) for cell in code_of(path)]
+    assert pictures_that_show(page) == pictures_among(outputs)
 
 
 def choose(page, menu, entry):
@@ -124,21 +139,59 @@ def pictures_that_show(page):
     return page.locator(PICTURES).count()
 
 
-def pictures_in(path):
-    """Return how many pictures the outputs of a notebook have."""
-    notebook = nbformat.read(ROOT / path, 4)
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-    bundles = [out["data"] for out in outputs if "data" in out]
+def code_of(path):
+    """Return the code cells of a notebook."""
+    cells = nbformat.read(ROOT / path, 4).cells
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def pictures_among(outputs):
+    """Return how many pictures there are in lists of outputs, one for each cell."""
+    bundles = [out["data"] for cell in outputs for out in cell if "data" in out]
     return sum("<img" in b.get("text/html", "") or "image/png" in b for b in bundles)
+
+
+def lines_of(cell):
+    """Return the lines that a cell is to show, but for very short ones."""
+    texts = [out.get("text", "") for out in reference(cell)]
+    return [line.strip() for line in "".join(texts).splitlines() if len(line) > 12]
+
+
+def readable(page):
+    """Return all that can be read in the notebook, alternative texts included."""
+    script = "[...document.querySelectorAll('.jp-Notebook img')].map(i => i.alt)"
+    return "\n".join(
+        [page.locator(".jp-Notebook").inner_text(), *page.evaluate(script)]
+    )
 
 
 def test_a_just_cloned_notebook_shows_its_pictures(lab, page):
     path = "notebooks/04_blame.ipynb"
     open_notebook(page, lab, path)
-    assert pictures_that_show(page) == pictures_in(path) > 0
+    shown = [cell.outputs for cell in code_of(path)]
+    assert pictures_that_show(page) == pictures_among(shown) > 0
     slider = page.locator("input[type=range]").first
     assert slider.is_disabled()  # a notebook that is not trusted runs no script
     assert page.locator("p", has_text="Step ").first.is_visible()  # the last frame
+
+
+def test_a_drawing_stays_readable_where_the_page_is_narrow(lab, page):
+    path = "notebooks/04_blame.ipynb"
+    open_notebook(page, lab, path)
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.get_by_role("tab", name="File Browser").click()  # folds it
+    assert pictures_that_show(page) > 0
+    drawings = page.locator(f"{PICTURES}[src^='data:image/svg']")
+    page.wait_for_timeout(500)
+    shares = drawings.evaluate_all(
+        "all => all.map(i => i.clientWidth / i.naturalWidth)"
+    )
+    assert min(shares) * 40 / 3 > 9  # pixels of the smallest letters, 10 pt
+    assert max(shares) < 1.01
+    reach = "all => all.map(i => i.clientWidth - i.closest('div').clientWidth)"
+    ways = "all => all.map(i => getComputedStyle(i.closest('div')).overflowX)"
+    assert max(drawings.evaluate_all(reach)) > 0, "none is too wide to fit"
+    assert set(drawings.evaluate_all(ways)) == {"auto"}
 
 
 def test_a_lesson_runs_and_its_slider_moves(lab, page):
@@ -163,3 +216,71 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
 def test_a_solved_exercise_runs(lab, page):
     open_and_run(page, lab, "solutions/04_blame.ipynb")
     assert page.locator(".jp-OutputArea-output", has_text="4.1 passed").is_visible()
+
+
+def test_what_answers_a_guess_can_be_read_only_after_the_run(lab, page):
+    path = "notebooks/05_diamonds.ipynb"
+    waiting = [cell for cell in code_of(path) if waits(cell)]
+    answers = [line for cell in waiting for line in lines_of(cell)]
+    others = [
+        line for cell in code_of(path) if not waits(cell) for line in lines_of(cell)
+    ]
+    answers = [line for line in answers if line not in others]
+    assert len(waiting) > 3 and len(answers) > 3
+    open_notebook(page, lab, path)
+    text = readable(page)
+    assert not [line for line in answers if line in text]
+    assert all(line in text for line in others)
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    for i, cell in enumerate(code_of(path)):
+        if waits(cell):
+            assert cells.nth(i).locator(".jp-OutputArea-output").count() == 0
+    run_all(page)
+    text = readable(page)
+    assert not [line for line in answers if line not in text]
+
+
+def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
+    path = "classroom/pristine/04_blame.ipynb"
+    open_notebook(page, lab, path)
+    text = readable(page)
+    assert "passed" not in text and "This Python does not know" not in text
+    checks = [c for c in code_of(path) if "check" in c.metadata.get("tags", [])]
+    for check in checks:
+        first, *lines = check.source.splitlines()
+        assert first in text
+        assert not [line for line in lines if len(line) > 20 and line.strip() in text]
+    assert page.locator(".jp-OutputArea-output").count() == 0
+    first = page.locator(".jp-CodeCell", has_text=checks[0].source.splitlines()[0])
+    first.locator(".jp-InputPrompt").click()
+    choose(page, "Run", "Run Selected Cell")
+    told = first.locator(".jp-OutputArea-output")
+    told.wait_for()
+    assert "NameError" in told.inner_text()  # its imports have not run
+
+
+@pytest.mark.parametrize(
+    "path", ["notebooks/05_diamonds.ipynb", "solutions/04_blame.ipynb"]
+)
+def test_opening_a_notebook_changes_nothing(lab, page, path):
+    open_notebook(page, lab, path)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    page.wait_for_timeout(1_000)
+    assert page.get_by_role("dialog").count() == 0  # no question, of news or otherwise
+    assert page.locator(".jp-mod-dirty").count() == 0
+    choose(page, "File", "Save Notebook")
+    page.wait_for_timeout(1_000)
+    assert (lab.folder / path).read_bytes() == (ROOT / path).read_bytes()
+
+
+def test_a_change_of_the_learners_own_is_saved(lab, page):
+    path = "classroom/pristine/05_diamonds.ipynb"
+    open_notebook(page, lab, path)
+    page.locator(".jp-CodeCell .cm-content").last.click()
+    page.keyboard.type("1 + 1")
+    assert page.locator(".jp-mod-dirty").count() > 0
+    choose(page, "File", "Save Notebook")
+    page.wait_for_function("!document.querySelector('.jp-mod-dirty')")
+    saved = nbformat.read(lab.folder / path, 4)
+    assert any("1 + 1" in cell.source for cell in saved.cells)
+    assert saved.metadata == nbformat.read(ROOT / path, 4).metadata

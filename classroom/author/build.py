@@ -16,6 +16,7 @@ from classroom import ROOT
 from classroom.author.chapters import STUB, Chapter, ChapterError, chapters
 from classroom.author.compose import (
     blank_notebook,
+    hide_answers,
     lesson_notebook,
     pinned_version,
     solution_notebook,
@@ -40,7 +41,7 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
         )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
-        written += _write(lesson, root / "notebooks" / name)
+        written += _write(hide_answers(lesson), root / "notebooks" / name)
     if any(_differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
         solved = execute(solution_notebook(chapter), root / "solutions")
         written += _write(solved, root / "solutions" / name)
@@ -110,7 +111,8 @@ def _not_run(cell: NotebookNode) -> bool:
 
 
 def _essence(cell: NotebookNode) -> tuple:
-    return cell.id, cell.cell_type, cell.source, dict(cell.metadata)
+    about = {key: cell.metadata[key] for key in cell.metadata if key != "minigrad"}
+    return cell.id, cell.cell_type, cell.source, about
 
 
 # --- the command -------------------------------------------------------------------

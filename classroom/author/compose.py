@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
+from classroom.notebook.waiting import put_away
 
 SETUP = """\
 try:
@@ -33,11 +34,21 @@ def lesson_notebook(chapter: Chapter) -> NotebookNode:
     if new := added(chapter.number):
         cells.append(new_markdown_cell(new))
     cells.append(new_markdown_cell(_lesson_foot(chapter)))
-    for cell in cells:  # for nbconvert: a heading starts a column of slides, text one
-        if cell.cell_type == "markdown":
+    for cell in cells:
+        if cell.cell_type == "code" and cell.metadata.pop("guess", "none") != "none":
+            cell.metadata["tags"] = ["guess"]
+        elif cell.cell_type == "markdown":  # for nbconvert: a heading starts a column
             kind = "slide" if cell.source.startswith("#") else "subslide"
             cell.metadata["slideshow"] = {"slide_type": kind}
     return _notebook(chapter, "lesson.md", cells)
+
+
+def hide_answers(lesson: NotebookNode) -> NotebookNode:
+    """Put away what an executed lesson shows where it asks for a guess."""
+    for cell in lesson.cells:
+        if "guess" in cell.metadata.get("tags", []):
+            put_away(cell)
+    return lesson
 
 
 def solution_notebook(chapter: Chapter) -> NotebookNode:
@@ -47,18 +58,18 @@ def solution_notebook(chapter: Chapter) -> NotebookNode:
 
 
 def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
-    """Assemble the exercises; what the solution printed is what is expected."""
+    """Assemble the exercises; what the solution shows is expected, and put away."""
     title = (
         f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
-        "Fill in the blanks, run the check below each, and read what it says. What "
-        "stands below a check now is what it prints once your answer is right. Or "
-        f"check them all in a terminal: `python3 course.py check {chapter.number}` "
+        "Fill in the blanks, run the folded check below each, and read what it says. "
+        f"Or check them all in a terminal: `python3 course.py check {chapter.number}` "
         f"(on Windows, `py course.py check {chapter.number}`)."
     )
     blank = _exercise_notebook(chapter, title, lambda exercise: exercise.blank)
     for cell, done in zip(blank.cells, solved.cells, strict=True):
         if cell.cell_type == "code" and "answer" not in cell.metadata.get("tags", []):
-            cell.outputs, cell.execution_count = done.outputs, done.execution_count
+            cell.outputs = done.outputs
+            put_away(cell)
     return blank
 
 
@@ -74,8 +85,9 @@ def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNod
         elif name := cell.metadata.get("check"):
             points = chapter.exercises[name].points
             grading = _nbgrader("check", name, grade=True, points=points)
-            cell.metadata = {"nbgrader": grading}
+            cell.metadata = {"nbgrader": grading, "jupyter": {"source_hidden": True}}
             cell.metadata["tags"] = ["check", "nbval-check-output"]
+            cell.source = f"# Check of {name}: run this cell\n{cell.source}"
         elif heading and cell.cell_type == "markdown":
             cell.metadata = {"nbgrader": _nbgrader("exercise", heading.group(1))}
         cells.append(cell)
@@ -144,7 +156,9 @@ def _lesson_head(chapter: Chapter) -> str:
     goals = "\n".join(f"- {goal}" for goal in front["objectives"])
     return (
         f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
-        f"After this chapter you can\n\n{goals}\n\n{facts}{_requirements(chapter)}"
+        f"After this chapter you can\n\n{goals}\n\n{facts}\n\n"
+        "Where you are asked to **guess**, the cell below shows nothing until you run "
+        f"it, after those above it.{_requirements(chapter)}"
     )
 
 

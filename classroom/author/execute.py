@@ -3,6 +3,7 @@
 import base64
 import io
 import os
+import re
 from copy import deepcopy
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from PIL import Image
 
 from classroom.run.kernels import Runner
 
+PNG = re.compile(r"(data:image/png;base64,)([\w+/=]+)")
 PHOTOGRAPH = 10_000  # a picture of more colors than these keeps them all
 CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
@@ -41,11 +43,19 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
 def _shrink_png(output: NotebookNode) -> None:
     data = output.get("data", {})
     if "image/png" in data:
-        image = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
-        small = io.BytesIO()
-        coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
-        image = image.convert("RGB")
-        if image.getcolors(PHOTOGRAPH):
-            image = image.quantize(128, coverage, dither=Image.Dither.NONE)
-        image.save(small, "PNG", optimize=True)
-        data["image/png"] = base64.b64encode(small.getvalue()).decode() + "\n"
+        data["image/png"] = _smaller(data["image/png"]) + "\n"
+    if "text/html" in data:
+        data["text/html"] = PNG.sub(
+            lambda found: found[1] + _smaller(found[2]), data["text/html"]
+        )
+
+
+def _smaller(png: str) -> str:
+    """Return a picture, in base64, with a palette unless it is a photograph."""
+    image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
+    coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
+    if image.getcolors(PHOTOGRAPH):
+        image = image.quantize(128, coverage, dither=Image.Dither.NONE)
+    small = io.BytesIO()
+    image.save(small, "PNG", optimize=True)
+    return base64.b64encode(small.getvalue()).decode()

@@ -22,7 +22,6 @@ NBVAL = [
     *("-p", "classroom.author.skip_missing", "-p", "no:cacheprovider", "-q", "-rs"),
     *("--nbval", "--nbval-current-env"),
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
-    *("--nbval-sanitize-with", "classroom/run/nbval_sanitize.cfg"),
     *("-n", "2", "--dist", "loadscope", "notebooks", "solutions"),
 ]
 

@@ -10,7 +10,7 @@ from classroom.cell.pages import page_of
 from classroom.journal import Trouble
 from classroom.learner.assemble import Piece, all_pieces, empty_folder
 from classroom.notebook.definitions import places
-from classroom.notebook.source_code import code_lines
+from classroom.notebook.source_code import code_lines, has_header
 
 
 def engine_command(

@@ -10,6 +10,10 @@ from jupyter_core import paths
 from classroom import ROOT
 
 BUILT = ("notebooks", "exercises", "solutions")
+QUIET = (  # what is opened is not changed by that; no list of extensions is asked for
+    "--ServerApp.contents_manager_class=classroom.learner.contents.CourseContents",
+    "--LabApp.extension_manager=readonly",
+)
 
 
 def lab(words: list[str]) -> int:
@@ -27,7 +31,7 @@ def lab(words: list[str]) -> int:
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     from jupyterlab.labapp import LabApp
 
-    ours = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url={address()}"]
+    ours = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url={address()}", *QUIET]
     if os.name == "nt":  # the Store's Python hides the file that would lead there
         ours.append("--ServerApp.use_redirect_file=False")
     LabApp.launch_instance([*ours, *words])

@@ -8,6 +8,7 @@ from classroom.notebook.answers import Learner
 from classroom.notebook.files import Cell, Notebook
 from classroom.notebook.pristine import Chapter, make_label, parse_label
 from classroom.notebook.source_code import bound_names
+from classroom.notebook.waiting import reference
 
 NO_CELLS: dict[str, Cell] = {}
 
@@ -38,8 +39,9 @@ def graft(
                 "role": kind or ("after" if home == answered else ""),
             }
             tags = cell["metadata"].get("tags", [])
-            cells.append({**cell, "execution_count": 1})
-            cells[-1]["metadata"] = {"tags": tags, "minigrad": place}
+            about = {"metadata": {"tags": tags, "minigrad": place}}
+            shown = {"outputs": reference(cell), "execution_count": 1}
+            cells.append({**cell, **about, **shown})
             if kind == "check" and home in hidden:
                 cells.append(hidden[home])
     return {**chapter.notebook, "cells": cells}

@@ -18,7 +18,6 @@ NBGRADER = """# An nbgrader course: put its folder's name into `nbgrader --cours
 c = get_config()
 c.CourseDirectory.course_id = "minigrad"
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("fill this in")'}
-c.ClearOutput.enabled = False  # what stands below a check is what it prints if right
 c.ExecutePreprocessor.timeout = 30
 """
 
@@ -40,6 +39,7 @@ def source_notebook(chapter: Chapter, seed: str) -> dict[str, Any]:
     hidden = hidden_checks(chapter.slug, seed)
     made = json.loads(chapter.path.read_text("utf-8"))
     for each in made["cells"]:
+        each["metadata"].pop("minigrad", None)  # what it is to show is no student's
         kind, _, name = each["id"].partition("-")
         name = name.replace("-", ".")
         if kind == "answer" and name in exercises:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.drawing.plot_text import speak
+
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 
 
@@ -17,6 +19,7 @@ def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any
 
     `options` go to `pyplot.subplots`: `ncols=2` gives two axes, labelled alike.
     """
+    speak()
     from matplotlib import pyplot
 
     # Not in an `rc_context`: that would undo what the first figure of a notebook sets,

@@ -17,7 +17,7 @@ from typing import Any
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
-SLIDER = """<div>
+SLIDER = """<div style="overflow-x: auto">
 <input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
  aria-label="Step of the backward pass" style="display: block; width: 24em"
  data-lm-suppress-shortcuts="true"
@@ -27,7 +27,7 @@ SLIDER = """<div>
   picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
   picture.alt = caption.textContent = captions[this.value];
   this.setAttribute('aria-valuetext', caption.textContent)">
-<img alt="{alt}" src="{src}" onload="this.onload = null;
+<img alt="{alt}" src="{src}" style="{least}" onload="this.onload = null;
   const slider = this.parentNode.querySelector('input');
   slider.value = 0; slider.oninput()">
 <p>{alt}</p>
@@ -74,7 +74,20 @@ def data_uri(svg: str) -> str:
 
 def image(source: str, alt: str) -> str:
     """Return the HTML of the graph `source`; `alt` is for those who cannot see it."""
-    return f'<img alt="{html.escape(alt)}" src="{data_uri(to_svg(source))}">'
+    svg = to_svg(source)
+    look = f'src="{data_uri(svg)}" style="{least_width(svg)}"'
+    picture = f'<img alt="{html.escape(alt)}" {look}>'
+    return f'<div style="overflow-x: auto">{picture}</div>'
+
+
+def least_width(svg: str) -> str:
+    """Return the style that keeps a picture readable where a page would shrink it.
+
+    Its smallest letters have 13.3 pixels; 70 percent of that are more than 9. What is
+    wider than the page then scrolls.
+    """
+    points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
+    return f"min-width: {0.7 * points * 4 / 3:.0f}px"
 
 
 def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
@@ -86,4 +99,5 @@ def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
     alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
-    return SLIDER.format(film=film, alt=alt, src=src, last=last)
+    least = least_width(pictures[-1])
+    return SLIDER.format(film=film, alt=alt, src=src, last=last, least=least)

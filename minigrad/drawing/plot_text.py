@@ -1,0 +1,193 @@
+"""What a plot says to those who cannot see it, made from the numbers that are drawn.
+
+It is a figure's text and its picture's alternative text, in every notebook that has
+called `speak`. Numbers are rounded to about a fiftieth of the range that they are in,
+so that machines whose last digits differ say the same. Of what was measured on a
+machine (times, memory) only the kind is told. And where a curve runs over the steps of
+a training, last digits grow: the text has its beginning, the picture all of it.
+"""
+
+import html
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b(?:[kM]B|[mnµu]s)\b")
+TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
+AMOUNT = re.compile(r"\d[\d.,]*(?= (?:[kM]B|[mnµu]?s)\b)")
+MOST = 4  # plots of a figure, or things in the only one, that are told one by one
+EXACT = 25  # points; of longer curves it is told only about where the least is
+
+
+def speak() -> None:
+    """Let figures of this notebook say what they show; no more in plain Python."""
+    try:
+        shell = get_ipython()  # IPython's own name for it, everywhere in a notebook
+    except NameError:
+        return
+    shell.config.InlineBackend.figure_formats = set()  # the picture comes from here
+    bundles = shell.display_formatter.mimebundle_formatter
+    bundles.for_type_by_name("matplotlib.figure", "Figure", bundle)
+
+
+def bundle(figure: Any, include=None, exclude=None) -> dict[str, str] | None:
+    """Return what a notebook shows of a figure: its picture, and its text."""
+    from IPython.core.pylabtools import print_figure
+
+    png = print_figure(figure, base64=True)
+    if not png:
+        return None
+    alt = text = "A plot."
+    with suppress(Exception):  # of a strange one a picture without words is left
+        alt, text = describe(figure), describe(figure, sure=True)
+    picture = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
+    return {"text/html": picture, "text/plain": text}
+
+
+def describe(figure: Any, sure: bool = False) -> str:
+    """Return a sentence for each plot of a figure: kind, axes, points, numbers.
+
+    If `sure`, only with what is the same on every machine.
+    """
+    plots = [(ax, list(parts(ax))) for ax in figure.axes]
+    plots = [(ax, found) for ax, found in plots if found]
+    each = MOST if len(plots) == 1 else MOST // 2
+    told = [sentence(ax, found, each, sure) for ax, found in plots]
+    return " ".join(some(told, MOST)) or "An empty plot."
+
+
+def some(told: list[str], most: int) -> list[str]:
+    """Return the first of many texts and the last, and how many are left out."""
+    if len(told) <= most:
+        return told
+    return [*told[: most - 1], f"({len(told) - most} more)", told[-1]]
+
+
+def sentence(ax: Any, found: list[Sequence[str]], most: int, sure: bool) -> str:
+    """Return the sentence of one plot, with at most so many of the parts `found`."""
+    x, y, title = map(plain, (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()))
+    words = [title and f'"{title}"', f"{y} over {x}" if x and y else x or y]
+    words += ["logarithmic"] if {ax.get_xscale(), ax.get_yscale()} & {"log"} else []
+    head = ", ".join(filter(None, words))
+    told = ["".join(each) for each in found]
+    if MEASURED.search(f"{x} {y} {title}"):
+        told = [AMOUNT.sub("some", kind) for kind, *_ in found]
+    elif sure and TRAINED.search(x):
+        told = ["".join(each[:2]) for each in found]
+    return f"Plot{head and ' of '}{head}: {'; '.join(some(told, most))}."
+
+
+def plain(label: str) -> str:
+    """Return a label without the marks of its formulas."""
+    return re.sub(r"[$\\{}]", "", label).strip()
+
+
+def parts(ax: Any) -> Iterator[Sequence[str]]:
+    """Yield of each thing in one plot its kind, its first numbers and the others."""
+    logs = ax.get_xscale() == "log", ax.get_yscale() == "log"
+    for line in ax.lines:
+        if line.get_transform() == ax.transData:  # no mark across the whole plot
+            yield series("line", line, *line.get_data(orig=False), logs)
+    for group in ax.collections:
+        if len(group.get_offsets()) and group.get_offset_transform() == ax.transData:
+            yield series("dots", group, *np.asarray(group.get_offsets()).T, logs)
+        else:
+            corners = [path.vertices for path in group.get_paths() if len(path)]
+            x, y = np.concatenate([*corners, np.empty((0, 2))]).T
+            yield series("outline", group, x, y, logs)
+    for bars in ax.containers:
+        if hasattr(bars, "datavalues"):
+            yield series("bars", bars, *heights(bars), logs)
+    for patch in ax.patches:
+        if hasattr(patch, "get_closed"):  # an outline, such as a histogram's
+            yield series("outline", patch, *patch.get_xy().T, logs)
+    for image in ax.images:
+        yield matrix(np.asarray(image.get_array(), float))
+    words = [f'"{plain(text.get_text())}"' for text in ax.texts if text.get_text()]
+    if words and not ax.images:
+        yield "words", " " + ", ".join(some(words, 12))
+
+
+def heights(bars: Any) -> tuple[Sequence[float], Any]:
+    """Return where the bars stand, and how long they are."""
+    upright = bars.orientation == "vertical"
+    corners = [bar.get_xy() for bar in bars]
+    sizes = [(bar.get_width(), bar.get_height()) for bar in bars]
+    side = 0 if upright else 1
+    places = [xy[side] + size[side] / 2 for xy, size in zip(corners, sizes)]
+    return places, [size[1 - side] for size in sizes]
+
+
+def series(kind: str, artist: Any, x: Any, y: Any, logs: Sequence[bool]) -> tuple:
+    """Return what to tell of numbers y at places x: kind, beginning and the rest.
+
+    `logs` tells whether x and y are drawn on a logarithmic axis.
+    """
+    label = str(artist.get_label())
+    named = "" if not label or label.startswith("_") else f'"{plain(label)}", '
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if kind != "outline":  # whose corners may be more or fewer elsewhere
+        kind += f" of {len(y)} point{'s' * (len(y) != 1)}"
+    seen = np.isfinite(x) & np.isfinite(y)
+    lost = f", {np.sum(~seen)} of them not finite" if not seen.all() else ""
+    if not seen.any():
+        return (named + kind + lost,)
+    x, y = rounded(x[seen], logs[0]), rounded(y[seen], logs[1])
+    if len(y) == 1:  # it is where something ends, or is best
+        return named + kind, "", f" at ({x[0]:g}, {y[0]:g})"
+    begin = f" from {y[0]:g} at {x[0]:g}"
+    return named + kind + lost, begin, rest(x, y, len(x) <= EXACT or logs[0])
+
+
+def rest(x: np.ndarray, y: np.ndarray, exact: bool) -> str:
+    """Return where numbers end, and the least and the greatest on the way."""
+    text = f" to {y[-1]:g} at {x[-1]:g}"
+    for name, place in ("least", y.argmin()), ("greatest", y.argmax()):
+        if y[place] not in (y[0], y[-1]):
+            about = "" if exact else "about "
+            where = x[place] if exact else coarse(x[place], np.ptp(x))[0]
+            text += f", {name} {y[place]:g} at {about}{where:g}"
+    return text
+
+
+def matrix(numbers: np.ndarray) -> tuple[str, str]:
+    """Return what to tell of an image: its size, its corners and its extremes."""
+    kind = f"image of {numbers.shape[0]} x {numbers.shape[1]}"
+    flat = rounded(numbers.mean(axis=2) if numbers.ndim == 3 else numbers)
+    if not np.isfinite(flat).any():
+        return kind, ", nothing finite"
+    text = f" from {flat[0, 0]:g} at the top left to {flat[-1, -1]:g} at the end"
+    for name, place in ("least", np.nanargmin(flat)), ("greatest", np.nanargmax(flat)):
+        row, column = np.unravel_index(place, flat.shape)
+        text += f", {name} {flat[row, column]:g} in row {row}, column {column}"
+    return kind, text
+
+
+def rounded(numbers: np.ndarray, logarithmic: bool = False) -> np.ndarray:
+    """Round to about a fiftieth of the largest; on a logarithmic axis, to one digit.
+
+    There, what is a millionth of the largest is rounded to a power of ten: it may be
+    what rounding left.
+    """
+    largest = np.nanmax(np.abs(numbers), initial=0)
+    if not logarithmic:
+        return coarse(numbers, largest, 50)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        powers = 10.0 ** np.round(np.log10(numbers))
+    digits = np.array([float(f"{1.000001 * number:.0e}") for number in numbers])
+    return np.where(numbers < 1e-6 * largest, powers, digits)
+
+
+def coarse(numbers: Any, width: float, steps: int = 10) -> np.ndarray:
+    """Round to multiples of 1, 2 or 5 times a power of ten, near `width / steps`."""
+    if not np.isfinite(width) or width == 0:
+        return np.atleast_1d(numbers) + 0.0
+    step = 10.0 ** math.floor(math.log10(width / steps))
+    step *= next((times for times in (5, 2) if times * step <= width / steps), 1)
+    decimals = max(0, -math.floor(math.log10(step)))
+    whole = np.floor(np.atleast_1d(numbers) / step + 0.500001)  # a half, or nearly: up
+    return np.round(whole * step, decimals) + 0.0

@@ -1,0 +1,103 @@
+"""What a learner is to guess or to write is not in sight before a cell is run."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from classroom import ROOT
+from classroom.author.chapters import chapters
+from classroom.author.compose import SETUP, blank_notebook, solution_notebook
+from classroom.notebook.files import read_notebook
+from classroom.notebook.waiting import put_away, reference, waits
+
+CHAPTERS = chapters()
+ASKED = re.compile(r"\*\*(?:[Gg]uess|[Pp]redict)")
+
+
+def by_slug(chapter):
+    return chapter.slug
+
+
+def asks(cell):
+    return cell.cell_type == "markdown" and ASKED.search(cell.source)
+
+
+def is_guess(cell):
+    return "guess" in cell.metadata
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_a_lesson_has_one_to_eight_guesses(chapter):
+    marked = [cell for cell in chapter.lesson if is_guess(cell)]
+    assert 1 <= len(marked) <= 8
+    assert {cell.cell_type for cell in marked} == {"code"}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_where_a_guess_is_asked_for_a_cell_waits_to_be_run(chapter):
+    places = [i for i, cell in enumerate(chapter.lesson) if asks(cell)]
+    for place, following in zip(places, [*places[1:], len(chapter.lesson)]):
+        answers = chapter.lesson[place + 1 : following]
+        assert any(map(is_guess, answers)), chapter.lesson[place].source
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_no_stored_lesson_answers_a_guess(chapter):
+    cells = read_notebook(ROOT / "notebooks" / f"{chapter.slug}.ipynb")["cells"]
+    marked = [c for c in cells if "guess" in c["metadata"].get("tags", [])]
+    sources = [cell.source for cell in chapter.lesson if is_guess(cell)]
+    assert [cell["source"] for cell in marked] == sources
+    for cell in marked:
+        assert cell["outputs"] == [] and cell["execution_count"] is None
+        assert reference(cell), f"it shows nothing at all: {cell['source']}"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_no_stored_exercise_shows_what_is_asked_for(chapter):
+    path = ROOT / "classroom" / "pristine" / f"{chapter.slug}.ipynb"
+    code = [c for c in read_notebook(path)["cells"] if c["cell_type"] == "code"]
+    assert not any(cell["outputs"] for cell in code)
+    checks = [c for c in code if "check" in c["metadata"].get("tags", [])]
+    assert len(checks) == len(chapter.exercises)
+    for cell in checks:
+        assert "passed\n" in reference(cell)[0]["text"], "nothing to compare with"
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
+def test_what_is_folded_begins_with_a_line_that_gives_nothing_away(chapter):
+    blank = blank_notebook(chapter, solution_notebook(chapter))
+    folded = [
+        c for c in blank.cells if c.metadata.get("jupyter", {}).get("source_hidden")
+    ]
+    firsts = [cell.source.splitlines()[0] for cell in folded]
+    checks = [f"# Check of {name}: run this cell" for name in chapter.exercises]
+    assert firsts == [SETUP.splitlines()[0], *checks]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder with the course's settings of pytest, and a notebook in it."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    cells = [nbformat.v4.new_code_cell(f"print({n})") for n in (1, 2)]
+    for n, cell in enumerate(cells, 1):
+        cell.outputs = [nbformat.v4.new_output("stream", text=f"{n}\n")]
+        cell.execution_count = n
+    put_away(cells[1])
+    assert [waits(cell) for cell in cells] == [False, True] and not cells[1].outputs
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lesson.ipynb")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("found", "code"), [("2", 0), ("3", 1)])
+def test_strict_nbval_compares_what_waits(course, found, code):
+    path = course / "lesson.ipynb"
+    path.write_text(path.read_text("utf-8").replace("2\\n", f"{found}\\n"), "utf-8")
+    words = "-m pytest -q -p no:xdist -p no:cacheprovider --nbval --nbval-current-env"
+    run = [sys.executable, *words.split(), path.name]
+    done = subprocess.run(run, cwd=course, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert ("1 failed, 1 passed" if code else "2 passed") in done.stdout
