@@ -21,8 +21,8 @@ import numpy as np
 from classroom.cell.assertions import BLANK, _same, _show
 from minigrad.array.finite_differences import array_gradients
 
-SECONDS = 8  # that one row may take; those of a good engine take one at most
-ALL_SECONDS = 14  # that the rows of a table may take: a cell may take 20
+SECONDS = 5  # that one row may take; those of a good engine take one at most
+ALL_SECONDS = 9  # that the rows of a table may take: a cell may take 20
 DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
 NUDGED = ", by finite differences"
