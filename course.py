@@ -31,7 +31,7 @@ from pathlib import Path
 if sys.flags.safe_path:
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 from classroom.journal import Trouble, finish_first, only_one
-from classroom.surroundings import not_here, take_streams
+from classroom.surroundings import not_here, open_streams
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -112,7 +112,9 @@ STOPPED = "Stopped before .venv was complete. The next run takes care of it."
 
 def main(words: list[str]) -> int:
     """Run one command of the course, and return its exit code."""
-    take_streams()
+    open_streams()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a console may lack a path's letters
     if not words or words[0] in ("help", "--help", "-h"):
         print(usage())
         return 0

@@ -12,7 +12,6 @@ import typer
 
 from classroom import ROOT
 from classroom.journal import Trouble, finish_first
-from classroom.surroundings import not_here, take_streams
 
 app = typer.Typer(
     add_completion=False,
@@ -215,10 +214,14 @@ def test(words: Words = None) -> None:
 
 def main() -> None:
     """Run one command; whatever happens, a learner sees no traceback."""
-    take_streams()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.reconfigure(errors="replace")  # a console may lack a path's letters
     try:
         finish_first(ROOT)  # before anything else of the course is imported
         import classroom.notebook.fast_validation  # noqa: F401 - before nbformat
+        from classroom.surroundings import open_streams
+
+        open_streams()
 
         newest_first(ROOT)
         app(prog_name="course.py")
@@ -236,6 +239,8 @@ def main() -> None:
 
 def refused(error: Exception) -> str:
     """Return what to tell of a file that the system keeps from us; "" of others."""
+    from classroom.surroundings import not_here
+
     if not isinstance(error, OSError):
         return ""
     path, why = str(error.filename or ""), error.strerror or ""

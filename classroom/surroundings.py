@@ -14,16 +14,14 @@ NOT_HERE = (
 )
 
 
-def take_streams() -> None:
-    """Let output go wherever it can: nowhere, if whoever started us closed a stream.
+def open_streams() -> None:
+    """Open what whoever started us has closed: there is nothing to read, or to see.
 
-    They are opened in the order of their numbers, so that each gets its own.
+    In the order of their numbers, so that each gets its own.
     """
     for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # a console may lack a path's letters
 
 
 def not_here(path: str, why: str, root: Path) -> str:
