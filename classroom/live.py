@@ -6,4 +6,5 @@ from classroom.cell.shadows import refuse_shadows
 
 refuse_shadows(Path.cwd())  # before NumPy is looked for
 
+from classroom.cell import hooks  # noqa: E402, F401
 from classroom.cell.pages import is_live, keep, restore  # noqa: E402, F401
