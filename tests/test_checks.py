@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.cell import pages
+from classroom.cell import namespaces, pages
 from classroom.cell.assertions import (
     NotFilledIn,
     WrongAnswer,
@@ -21,6 +21,8 @@ from classroom.cell.assertions import (
     how_many,
     worked_out,
 )
+from classroom.cell.odd_characters import advice
+from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
 from minigrad.scalar.value import Value
@@ -180,17 +182,59 @@ def cell(source, name, space):
     [
         ("\n\n\n\n    return helper(x)", "helper refuses\n    in line 5 of the cell"),
         ("\n\n    return x + None", "Something in this line is None.\n    in line 3"),
-        ("\n    pass", "return something?\n    in line 2 of the check"),
+        ("\n    pass", "is a `return` missing, or a part None?\n    in line 2 of the"),
+        ("\n    yield x", "a `yield` in your function makes a generator of it"),
+        ("\n    return map(abs, x)", "object is not iterable"),
+        ("\n    return map(abs, [x])", "one by one: put `list(...)` around it."),
+        (
+            "\n    return given(x)",
+            "needs more than 1\n    in line 2 of the cell `def a",
+        ),
+        ("\n    return {}[id(x)]", "KeyError: an id(...) that is no key"),
     ],
 )
 def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
     monkeypatch.setattr(pages, "is_live", lambda piece: True)
-    space = {"check": check}
+    given = "# given\ndef given(x):\n    raise ValueError(f'this needs more than {x}')"
+    cell(given, "given", namespaces.course)
+    given = namespaces.course.pop("given")
+    space = {"check": check, "given": given}
     cell("\ndef helper(x):\n    raise ValueError('helper refuses')", "earlier", space)
     cell(f"def answer(x):{answer}", "answer", space)
     with pytest.raises(WrongAnswer) as caught:
-        cell("with check('1.1', answer):\n    answer(1) + 1", "check", space)
+        cell("with check('1.1', answer):\n    answer(1) + 1", "check", {**space})
     assert told in str(caught.value)
+
+
+def test_a_result_that_is_not_run_yet_is_told():
+    async def later(x):
+        return x
+
+    waiting = later(1)
+    for got, says in [(waiting, "write `def`"), ((x for x in "a"), "`return` instead")]:
+        assert says in refused(lambda got=got: expect("it", got, 1))
+    waiting.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("x = “a”", '“ (left double quotation mark): type " instead.'),
+        ("x =\u00a01", "(no-break space): type a plain"),
+        ("x = 1\u200b", "(zero width space): it cannot"),
+        ("print（1)", "（ (fullwidth left parenthesis): type ( instead"),
+        ("x = 2 − 1", "− (minus sign): type - instead"),
+        ("x = 1 € 2", "€ (euro sign): take it out"),
+        ("x = (", ""),
+    ],
+)
+def test_a_character_that_looks_like_pythons_is_told(source, says):
+    with pytest.raises(SyntaxError) as caught:
+        compile(source, "cell", "exec")
+    assert says in advice(str(caught.value)) and (says or not advice("never closed"))
+    event = {"failed": "raised", "role": "answer", "exercise": "1.1", "traceback": ""}
+    event |= {"ename": "SyntaxError", "evalue": str(caught.value)}
+    assert says in result("1.1", [event], 20, "").message
 
 
 def nudged_by_a_helper(a):

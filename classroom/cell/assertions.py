@@ -4,18 +4,25 @@ import inspect
 import linecache
 import re
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from classroom.cell import pages
+from classroom.cell import namespaces, pages
 from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"
-RETURNS = "\nDoes your function return something?"
+NONE = "\nNone came where the check needs more: is a `return` missing, or a part None?"
+LAZY = {
+    "generator": "a `yield` in your function makes a generator of it: `return` instead",
+    "coroutine": "`async def` makes a coroutine of your function: write `def`",
+    "map": "a map gives its values one by one: put `list(...)` around it",
+    "filter": "a filter gives its values one by one: put `list(...)` around it",
+    "zip": "a zip gives its values one by one: put `list(...)` around it",
+}
 ARRAYS = (Tensor, np.ndarray, np.generic)
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
@@ -82,6 +89,8 @@ def expect(
     ]
     if numeric is not None:
         lines.append(f"    finite differences give {_show(numeric)}")
+    if lazy := LAZY.get(type(got).__name__):
+        why = f"That is not run yet: {lazy}."
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]))
 
 
@@ -100,8 +109,12 @@ def worked_out(answer: Callable) -> None:
                 f"Yours uses {', '.join(used)}."
             )
         known = [_bare(function.__globals__.get(name)) for name in names]
-        space = function.__globals__
-        to_read += [f for f in known if getattr(f, "__globals__", 0) is space]
+        spaces = function.__globals__, namespaces.course
+        to_read += [f for f in known if _any_is(getattr(f, "__globals__", 0), spaces)]
+
+
+def _any_is(one: Any, several: Iterable) -> bool:
+    return any(one is each for each in several)
 
 
 def _bare(function: Any) -> Any:
@@ -137,27 +150,45 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
 
 def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     """Return what an answer raised, and the line of it, if that stands in a cell."""
+    walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
-    cells = [f for f in frames if re.search(r"ipykernel_\d|^<ipy", f.filename)]
-    inside = [frame for frame in cells if frame.filename != cells[0].filename]
-    outside = bool(cells) and not inside
-    what = "The check could not use your answer:" if outside else "Your code raised"
-    text = f"{what} {type(error).__name__}: {error}"
-    if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
-        text += "\nSomething in this line is None." if inside else RETURNS
-    if type(error).__name__ == "StdinNotImplementedError":
-        text = "Your code calls input(), and nobody is there to type: leave it out."
-    if isinstance(error, NameError) and error.name:
-        text += f"\nHas the cell that defines `{error.name}` been run?"
+    cells = [
+        (place, frame.f_globals)
+        for place, frame in zip(frames, walked)
+        if re.search(r"ipykernel_\d|^<ipy", place.filename)
+    ]
+    check, space = cells[0] if cells else (None, None)
+    own = space, namespaces.course
+    inside = [place for place, names in cells if not _any_is(names, own)]
+    text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }
-    judged = [frame for frame in inside if frame.filename in files] or inside or cells
-    if judged:
-        place = judged[-1]
+    judged = [place for place in inside if place.filename in files] or inside
+    if judged or check:
+        place = judged[-1] if judged else check
         line = linecache.getline(place.filename, place.lineno).strip()
-        where = "the check" if place.filename == cells[0].filename else _cell(place)
+        where = _cell(place) if judged else "the check"
         text += f"\n    in line {place.lineno} of {where}: {line}"
+    return text
+
+
+def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
+    """Return what an answer raised, in words that help."""
+    said, kind = str(error), type(error).__name__
+    if kind == "StdinNotImplementedError":
+        return "Your code calls input(), and nobody is there to type: leave it out."
+    if isinstance(error, KeyError) and re.fullmatch(r"\d{9,}", said):
+        said = "an id(...) that is no key of the dictionary"
+    what = "The check could not use your answer:" if at_check else "Your code raised"
+    text = f"{what} {kind}: {said}"
+    lazy = re.search(r"'(generator|coroutine|map|filter|zip)'", said)
+    if lazy and at_check:
+        return f"{text}\nWhat you return is not run yet: {LAZY[lazy[1]]}."
+    if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
+        text += "\nSomething in this line is None." if at_answer else NONE
+    if isinstance(error, NameError) and error.name:
+        text += f"\nHas the cell that defines `{error.name}` been run?"
     return text
 
 

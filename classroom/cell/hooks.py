@@ -5,6 +5,7 @@ from contextlib import suppress
 from IPython import get_ipython
 
 from classroom.cell import namespaces, state
+from classroom.cell.odd_characters import advice
 from classroom.cell.pages import install, lend, page_of
 
 
@@ -30,6 +31,8 @@ def after_cell(result) -> None:
         state.remember()
     elif namespaces.is_check(source):
         state.put_back()
+    if odd := advice(str(result.error_before_exec or "")):
+        print(odd)
     with suppress(LookupError):
         if result.success and page_of(source):
             shell = get_ipython()  # which makes Python of a %magic, too

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from classroom.cell.odd_characters import advice
+
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
 # Colors, and addresses, which differ from run to run
 NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]| at 0x[0-9A-Fa-f]+")
@@ -111,7 +113,8 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
         return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."
-    return Result("error", told + place)
+    odd = advice(text) if kind == "SyntaxError" else ""
+    return Result("error", told + place + (odd and f"\n{odd}"))
 
 
 def _where(traceback: str) -> str:
