@@ -71,7 +71,8 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Call) and node.keywords:
         for n in range(len(node.keywords)):
             yield replaced(node, keywords=node.keywords[:n] + node.keywords[n + 1 :])
-    if isinstance(node, DROPPED):
+    text = isinstance(getattr(node, "value", None), ast.Constant)
+    if isinstance(node, DROPPED) and not (text and isinstance(node, ast.Expr)):
         yield ast.Pass()
 
 
