@@ -44,6 +44,7 @@ def test_a_right_answer_passes(capsys):
 UNEQUAL = [(1.00001, 1.0), (math.nan, 1.0), (1.0, math.nan), (math.inf, -math.inf)]
 UNEQUAL += [(None, 0.0), (0.0, None), (True, 1), (1, True), ("1", 1), ("error", None)]
 UNEQUAL += [([1, 2], [1, 2, 3]), ([1, 2], [2, 1]), ({"a": 1}, {"b": 1}), (5, [5])]
+UNEQUAL += [(np.array([1.0, 2.0]), [1, 3]), (np.ones(2), [1]), (np.ones(()), [1])]
 
 
 @pytest.mark.parametrize(("got", "expected"), UNEQUAL)
@@ -114,14 +115,17 @@ def test_an_interrupt_is_passed_on_and_the_page_taken_back():
 
 
 def test_results_are_counted_and_an_array_is_one():
-    found = [(), [1, 2], (1, 2, 3), np.ones(4), None]
-    assert list(map(how_many, found)) == [0, 2, 3, 1, 1]
+    found = [(), [1, 2], (1, 2, 3), np.ones(4), None, np.ones(())]
+    assert list(map(how_many, found)) == [0, 2, 3, 1, 1, 1]
+    assert [how_many(each, numbers=True) for each in found] == [0, 2, 3, 4, 1, 1]
 
 
 def test_arrays_and_tensors_are_compared_number_by_number():
     expect("an array", tensor([1.0, math.nan]), np.array([1.0, math.nan]))
     expect("float32", tensor([1 / 3]), np.array([1 / 3]))
     expect("a number", tensor(3.0), 3.0)
+    expect("an array for a list", np.array([1.0, 2.0]), [1, 2.0])
+    expect("an array for pairs", np.array([[1, 2], [3, 4]]), [(1, 2), (3, 4)])
     expect("a scalar", 3.0, np.float64(3))
 
 

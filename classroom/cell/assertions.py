@@ -128,9 +128,15 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
-def how_many(found: Any) -> int:
-    """Return how many results an answer has given: 1, if they are no tuple or list."""
-    return len(found) if isinstance(found, tuple | list) else 1
+def how_many(found: Any, numbers: bool = False) -> int:
+    """Return how many results an answer has given: 1, if they are no tuple or list.
+
+    An array is one result, unless the results are `numbers`.
+    """
+    several = (numbers and isinstance(found, np.ndarray) and found.ndim) or isinstance(
+        found, tuple | list
+    )
+    return len(found) if several else 1
 
 
 def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:
@@ -255,6 +261,8 @@ def _same(got: Any, expected: Any) -> bool:
         if isinstance(got, ARRAYS) and not got.shape:
             got = got.item()
         return _is_number(got) and bool(_agree(np.float64(got), np.float64(expected)))
+    if isinstance(expected, list | tuple) and isinstance(got, np.ndarray) and got.ndim:
+        got = list(got) if got.ndim > 1 else got.tolist()
     if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
         return len(got) == len(expected) and all(map(_same, got, expected))
     if isinstance(expected, dict) and isinstance(got, dict):
