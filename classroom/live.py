@@ -6,6 +6,7 @@ from classroom.cell.shadows import refuse_shadows
 
 refuse_shadows(Path.cwd())  # before NumPy is looked for
 
+from classroom.cell import hooks  # noqa: E402, F401
 from classroom.cell.pages import is_live, keep, restore  # noqa: E402, F401
 from minigrad.drawing.plot_text import speak  # noqa: E402
 

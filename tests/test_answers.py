@@ -4,6 +4,8 @@ The k-th variant of all exercises of a chapter is judged as a learner's notebook
 be. The variants follow each other in one kernel, each on the package's own definitions.
 """
 
+import builtins
+import keyword
 from collections import defaultdict
 
 import pytest
@@ -13,8 +15,10 @@ from classroom import ROOT
 from classroom.author.build import PRISTINE
 from classroom.author.chapters import chapters
 from classroom.author.compose import SETUP
+from classroom.cell.namespaces import GIVEN, assigned
 from classroom.notebook.graft import graft
 from classroom.notebook.pristine import Chapter
+from classroom.notebook.source_code import names_read
 from classroom.run.answers import run_notebook
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
@@ -26,6 +30,7 @@ RESTORE = """\
 live = classroom.cell.pages
 live._on_trial[:0], live._kept[:] = live._kept, []
 live.restore()"""
+NEXT_CELL = "\n# %%\n"
 
 
 def skip_without(required):
@@ -40,12 +45,28 @@ def variants(chapter, kind):
     return [{n: each[k % len(each)] for n, each in lists.items()} for k in range(most)]
 
 
+def shadowed(chapter):
+    """Return the solutions, each followed by a cell that spoils the checks' names."""
+    code = [c for c in chapter.exercise_cells if c.cell_type == "code"]
+    course = [c.source for c in code if not c.metadata.get("answer")]
+    solved = {name: ex.solved for name, ex in chapter.exercises.items()}
+    names = set().union(*map(assigned, course), vars(builtins), ["__name__"])
+    names -= {name for name in names if name.startswith("_")} | set(keyword.kwlist)
+    names -= set().union(*map(names_read, solved.values()))
+    names -= set().union(*map(assigned, solved.values()))
+    assert {"check", "expect"} <= names
+    spoilt = f"{NEXT_CELL}{' = '.join(sorted(names))} = None"
+    return {name: answer + spoilt for name, answer in solved.items()}
+
+
 def judge(slug, sets):
     """Return {exercise: Result} for each set of answers, as `check` would find it."""
     chapter = Chapter(ROOT / PRISTINE / f"{slug}.ipynb")
     cells = []
     for k, answers in enumerate(sets):
-        chosen = graft(chapter, {name: [answer] for name, answer in answers.items()})
+        chosen = graft(
+            chapter, {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
+        )
         for cell in chosen["cells"]:
             place = cell["metadata"]["minigrad"]
             name = f"{k} {place['exercise'] or ''}"
@@ -74,11 +95,13 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
     sets = [{name: ex.blank for name, ex in exercises.items()}]
     sets += [{name: ex.solved for name, ex in exercises.items()}]
     sets += [{n: answer for n, (_, answer) in v.items()} for v in right + wrong]
-    blank, solved, *judged = judge(chapter.slug, sets)
+    blank, solved, *judged, spoilt = judge(chapter.slug, [*sets, shadowed(chapter)])
     for name in exercises:
         assert blank[name].status == "blank", f"the blank of {name}: {blank[name]}"
         found = solved[name]
         assert found.status == "passed", f"the solution of {name}: {found}"
+        found = spoilt[name]
+        assert found.status == "passed", f"{name}, names of the check spoilt: {found}"
     for variant, results in zip(right, judged):
         for name, (title, _) in variant.items():
             found = results[name]
@@ -96,12 +119,14 @@ def hidden_outputs(chapter, tries):
     All tries run in one kernel, each on the package's own definitions.
     """
     setup = [c for c in chapter.exercise_cells if c.cell_type == "code"]
-    cells = [SETUP, "import random"]
-    cells += [c.source for c in setup if not {"answer", "check"} & set(c.metadata)]
+    cells = [SETUP]
+    given = [c.source for c in setup if not {"answer", "check"} & set(c.metadata)]
+    cells += [f"{GIVEN}\n{source}" for source in given]
     first = len(cells)
     for seed, answers in tries:
         for name, exercise in chapter.exercises.items():
-            cells += [answers[name], f"rng = random.Random({seed})\n{exercise.hidden}"]
+            draw = f"rng = __import__('random').Random({seed})"
+            cells += [answers[name], f"{draw}\n{exercise.hidden}\n# hidden check"]
             cells.append("classroom.live.restore()")
     notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
     client = Runner(notebook, timeout=CELL_TIMEOUT, allow_errors=True)

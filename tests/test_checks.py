@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.cell import pages
+from classroom.cell import namespaces, pages
 from classroom.cell.assertions import (
     NotFilledIn,
     WrongAnswer,
@@ -21,6 +21,8 @@ from classroom.cell.assertions import (
     how_many,
     worked_out,
 )
+from classroom.cell.odd_characters import advice
+from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
 from minigrad.scalar.value import Value
@@ -42,6 +44,7 @@ def test_a_right_answer_passes(capsys):
 UNEQUAL = [(1.00001, 1.0), (math.nan, 1.0), (1.0, math.nan), (math.inf, -math.inf)]
 UNEQUAL += [(None, 0.0), (0.0, None), (True, 1), (1, True), ("1", 1), ("error", None)]
 UNEQUAL += [([1, 2], [1, 2, 3]), ([1, 2], [2, 1]), ({"a": 1}, {"b": 1}), (5, [5])]
+UNEQUAL += [(np.array([1.0, 2.0]), [1, 3]), (np.ones(2), [1]), (np.ones(()), [1])]
 
 
 @pytest.mark.parametrize(("got", "expected"), UNEQUAL)
@@ -139,14 +142,17 @@ def test_an_interrupt_is_passed_on_and_the_page_taken_back():
 
 
 def test_results_are_counted_and_an_array_is_one():
-    found = [(), [1, 2], (1, 2, 3), np.ones(4), None]
-    assert list(map(how_many, found)) == [0, 2, 3, 1, 1]
+    found = [(), [1, 2], (1, 2, 3), np.ones(4), None, np.ones(())]
+    assert list(map(how_many, found)) == [0, 2, 3, 1, 1, 1]
+    assert [how_many(each, numbers=True) for each in found] == [0, 2, 3, 4, 1, 1]
 
 
 def test_arrays_and_tensors_are_compared_number_by_number():
     expect("an array", tensor([1.0, math.nan]), np.array([1.0, math.nan]))
     expect("float32", tensor([1 / 3]), np.array([1 / 3]))
     expect("a number", tensor(3.0), 3.0)
+    expect("an array for a list", np.array([1.0, 2.0]), [1, 2.0])
+    expect("an array for pairs", np.array([[1, 2], [3, 4]]), [(1, 2), (3, 4)])
     expect("a scalar", 3.0, np.float64(3))
 
 
@@ -207,17 +213,59 @@ def cell(source, name, space):
     [
         ("\n\n\n\n    return helper(x)", "helper refuses\n    in line 5 of the cell"),
         ("\n\n    return x + None", "Something in this line is None.\n    in line 3"),
-        ("\n    pass", "return something?\n    in line 2 of the check"),
+        ("\n    pass", "is a `return` missing, or a part None?\n    in line 2 of the"),
+        ("\n    yield x", "a `yield` in your function makes a generator of it"),
+        ("\n    return map(abs, x)", "object is not iterable"),
+        ("\n    return map(abs, [x])", "one by one: put `list(...)` around it."),
+        (
+            "\n    return given(x)",
+            "needs more than 1\n    in line 2 of the cell `def a",
+        ),
+        ("\n    return {}[id(x)]", "KeyError: an id(...) that is no key"),
     ],
 )
 def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
     monkeypatch.setattr(pages, "is_live", lambda piece: True)
-    space = {"check": check}
+    given = "# given\ndef given(x):\n    raise ValueError(f'this needs more than {x}')"
+    cell(given, "given", namespaces.course)
+    given = namespaces.course.pop("given")
+    space = {"check": check, "given": given}
     cell("\ndef helper(x):\n    raise ValueError('helper refuses')", "earlier", space)
     cell(f"def answer(x):{answer}", "answer", space)
     with pytest.raises(WrongAnswer) as caught:
-        cell("with check('1.1', answer):\n    answer(1) + 1", "check", space)
+        cell("with check('1.1', answer):\n    answer(1) + 1", "check", {**space})
     assert told in str(caught.value)
+
+
+def test_a_result_that_is_not_run_yet_is_told():
+    async def later(x):
+        return x
+
+    waiting = later(1)
+    for got, says in [(waiting, "write `def`"), ((x for x in "a"), "`return` instead")]:
+        assert says in refused(lambda got=got: expect("it", got, 1))
+    waiting.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("x = “a”", '“ (left double quotation mark): type " instead.'),
+        ("x =\u00a01", "(no-break space): type a plain"),
+        ("x = 1\u200b", "(zero width space): it cannot"),
+        ("print（1)", "（ (fullwidth left parenthesis): type ( instead"),
+        ("x = 2 − 1", "− (minus sign): type - instead"),
+        ("x = 1 € 2", "€ (euro sign): take it out"),
+        ("x = (", ""),
+    ],
+)
+def test_a_character_that_looks_like_pythons_is_told(source, says):
+    with pytest.raises(SyntaxError) as caught:
+        compile(source, "cell", "exec")
+    assert says in advice(str(caught.value)) and (says or not advice("never closed"))
+    event = {"failed": "raised", "role": "answer", "exercise": "1.1", "traceback": ""}
+    event |= {"ename": "SyntaxError", "evalue": str(caught.value)}
+    assert says in result("1.1", [event], 20, "").message
 
 
 def nudged_by_a_helper(a):

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
+from classroom.cell.namespaces import GIVEN
 from classroom.notebook.waiting import put_away
 
 SETUP = """\
@@ -90,6 +91,8 @@ def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNod
             cell.source = f"# Check of {name}: run this cell\n{cell.source}"
         elif heading and cell.cell_type == "markdown":
             cell.metadata = {"nbgrader": _nbgrader("exercise", heading.group(1))}
+        elif cell.cell_type == "code":
+            cell.source = f"{GIVEN}\n{cell.source}"
         cells.append(cell)
     return _notebook(chapter, "exercises.md", cells)
 

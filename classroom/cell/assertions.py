@@ -5,19 +5,26 @@ import linecache
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from classroom.cell import pages
+from classroom.cell import namespaces, pages
 from classroom.cell.cures import cure
 from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"
-RETURNS = "\nDoes your function return something?"
+NONE = "\nNone came where the check needs more: is a `return` missing, or a part None?"
+LAZY = {
+    "generator": "a `yield` in your function makes a generator of it: `return` instead",
+    "coroutine": "`async def` makes a coroutine of your function: write `def`",
+    "map": "a map gives its values one by one: put `list(...)` around it",
+    "filter": "a filter gives its values one by one: put `list(...)` around it",
+    "zip": "a zip gives its values one by one: put `list(...)` around it",
+}
 NEEDED = (
     "The check needs `{}`. Run the cell that defines it; if it is yours to define, "
 )
@@ -92,6 +99,8 @@ def expect(
     ]
     if numeric is not None:
         lines.append(f"    finite differences give {_show(numeric)}")
+    if lazy := LAZY.get(type(got).__name__):
+        why = f"That is not run yet: {lazy}."
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]))
 
 
@@ -110,8 +119,12 @@ def worked_out(answer: Callable) -> None:
                 f"Yours uses {', '.join(used)}."
             )
         known = [_bare(function.__globals__.get(name)) for name in names]
-        space = function.__globals__
-        to_read += [f for f in known if getattr(f, "__globals__", 0) is space]
+        spaces = function.__globals__, namespaces.course
+        to_read += [f for f in known if _any_is(getattr(f, "__globals__", 0), spaces)]
+
+
+def _any_is(one: Any, several: Iterable) -> bool:
+    return any(one is each for each in several)
 
 
 def _bare(function: Any) -> Any:
@@ -125,9 +138,15 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_names, inner))
 
 
-def how_many(found: Any) -> int:
-    """Return how many results an answer has given: 1, if they are no tuple or list."""
-    return len(found) if isinstance(found, tuple | list) else 1
+def how_many(found: Any, numbers: bool = False) -> int:
+    """Return how many results an answer has given: 1, if they are no tuple or list.
+
+    An array is one result, unless the results are `numbers`.
+    """
+    several = (numbers and isinstance(found, np.ndarray) and found.ndim) or isinstance(
+        found, tuple | list
+    )
+    return len(found) if several else 1
 
 
 def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:
@@ -147,28 +166,25 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
 
 def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     """Return what an answer raised, and the line of it, if that stands in a cell."""
+    walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
-    cells = [f for f in frames if re.search(r"ipykernel_\d|^<ipy", f.filename)]
-    inside = [frame for frame in cells if frame.filename != cells[0].filename]
-    outside = bool(cells) and not inside
-    what = "The check could not use your answer:" if outside else "Your code raised"
-    text = f"{what} {type(error).__name__}: {error}"
-    if isinstance(error, TypeError | AttributeError) and "NoneType" in str(error):
-        text += "\nSomething in this line is None." if inside else RETURNS
-    if type(error).__name__ == "StdinNotImplementedError":
-        text = "Your code calls input(), and nobody is there to type: leave it out."
-    if isinstance(error, NameError) and error.name:
-        text += "\n" + (NEEDED if outside else _how_to_get(error.name)).format(
-            error.name
-        )
+    cells = [
+        (place, frame.f_globals)
+        for place, frame in zip(frames, walked)
+        if re.search(r"ipykernel_\d|^<ipy", place.filename)
+    ]
+    check, space = cells[0] if cells else (None, None)
+    own = space, namespaces.course
+    inside = [place for place, names in cells if not _any_is(names, own)]
+    text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }
-    judged = [frame for frame in inside if frame.filename in files] or inside or cells
-    if judged:
-        place = judged[-1]
+    judged = [place for place in inside if place.filename in files] or inside
+    if judged or check:
+        place = judged[-1] if judged else check
         line = linecache.getline(place.filename, place.lineno).strip()
-        where = "the check" if place.filename == cells[0].filename else _cell(place)
+        where = _cell(place) if judged else "the check"
         text += f"\n    in line {place.lineno} of {where}: {line}"
     return text + cure(str(error), line if judged else "")
 
@@ -182,6 +198,26 @@ def _how_to_get(name: str) -> str:
         if getattr(getattr(sys.modules[key], name, None), "__module__", None) == key:
             usual[name] = f"from {key} import {name}"
     return f"Write `{usual[name]}` into your cell." if name in usual else NOWHERE
+
+
+def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
+    """Return what an answer raised, in words that help."""
+    said, kind = str(error), type(error).__name__
+    if kind == "StdinNotImplementedError":
+        return "Your code calls input(), and nobody is there to type: leave it out."
+    if isinstance(error, KeyError) and re.fullmatch(r"\d{9,}", said):
+        said = "an id(...) that is no key of the dictionary"
+    what = "The check could not use your answer:" if at_check else "Your code raised"
+    text = f"{what} {kind}: {said}"
+    lazy = re.search(r"'(generator|coroutine|map|filter|zip)'", said)
+    if lazy and at_check:
+        return f"{text}\nWhat you return is not run yet: {LAZY[lazy[1]]}."
+    if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
+        text += "\nSomething in this line is None." if at_answer else NONE
+    if isinstance(error, NameError) and error.name:
+        advice = NEEDED if at_check else _how_to_get(error.name)
+        text += "\n" + advice.format(error.name)
+    return text
 
 
 def _cell(place: traceback.FrameSummary) -> str:
@@ -247,6 +283,8 @@ def _same(got: Any, expected: Any) -> bool:
         if isinstance(got, ARRAYS) and not got.shape:
             got = got.item()
         return _is_number(got) and bool(_agree(np.float64(got), np.float64(expected)))
+    if isinstance(expected, list | tuple) and isinstance(got, np.ndarray) and got.ndim:
+        got = list(got) if got.ndim > 1 else got.tolist()
     if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
         return len(got) == len(expected) and all(map(_same, got, expected))
     if isinstance(expected, dict) and isinstance(got, dict):

@@ -2,8 +2,7 @@
 
 A cell whose first line names a file of the package, such as `# minigrad/value.py`,
 is a page of it: the cell sees the names of that file, and once it has run, its
-functions and methods are the ones that the package uses. Importing this module in a
-notebook switches that on.
+functions and methods are the ones that the package uses.
 """
 
 import ast
@@ -11,14 +10,12 @@ import builtins
 import importlib
 import re
 import sys
-from contextlib import suppress
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from IPython import get_ipython
-
 import minigrad.names  # noqa: F401, all that a page may replace has to be loaded
+from classroom.cell.namespaces import course
 from minigrad.array.protocols import functions, ufuncs
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
@@ -116,11 +113,11 @@ def _replace(module: ModuleType, name: str, namespace: dict) -> None:
     older, newer = vars(module).get(name), namespace[name]
     if older is None or older is newer:
         return
-    holders = [vars(m) for key, m in sys.modules.items() if _in_package(key)]
+    holders = [vars(m) for key, m in sys.modules.items() if in_package(key)]
     if not hasattr(builtins, name):  # `sum` stays Python's in a notebook
         namespace[name] = older
         holders.append(namespace)
-    for holder in [*holders, ufuncs, functions]:
+    for holder in [*holders, ufuncs, functions, course]:
         for key, value in list(holder.items()):
             hidden = isinstance(key, str) and re.fullmatch(r"_+\d*", key)  # IPython's
             if value is older and not hidden:
@@ -165,13 +162,14 @@ def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict)
                 namespace[target.id] = ours
 
 
-def _in_package(module_name: str) -> bool:
+def in_package(module_name: str) -> bool:
+    """Tell whether a module is one of the package's."""
     return module_name == "minigrad" or module_name.startswith("minigrad.")
 
 
 def is_live(piece: Any) -> bool:
     """Tell whether a function or method came from a page of this notebook."""
-    newer = [replaced.newer for replaced in _on_trial + _kept]
+    newer = [replaced.newer for replaced in all_replaced()]
     newer += [getattr(each, "__func__", None) for each in newer]  # of static methods
     return any(each is piece for each in newer)
 
@@ -179,12 +177,17 @@ def is_live(piece: Any) -> bool:
 def name_of(piece: Any) -> str:
     """Return what a function or method of the package is called: "Value.tanh"."""
     for key, module in list(sys.modules.items()):
-        for holder in vars(module).values() if _in_package(key) else ():
+        for holder in vars(module).values() if in_package(key) else ():
             if isinstance(holder, type):
                 for name, value in vars(holder).items():
                     if value is piece:
                         return f"{holder.__name__}.{name}"
     return getattr(piece, "__name__", repr(piece))
+
+
+def all_replaced() -> list[Replaced]:
+    """Return what live pages have replaced, the latest last."""
+    return _kept + _on_trial
 
 
 def keep() -> None:
@@ -203,23 +206,3 @@ def restore() -> None:
             delattr(holder, name)
         else:
             setattr(holder, name, older)
-
-
-def _before_cell(info) -> None:
-    try:
-        if page_of(info.raw_cell or ""):
-            lend(info.raw_cell, get_ipython().user_ns)
-    except LookupError as error:
-        print(f"Note: {error}.")
-
-
-def _after_cell(result) -> None:
-    with suppress(LookupError):
-        if result.success and page_of(result.info.raw_cell or ""):
-            shell = get_ipython()  # which makes Python of a %magic, too
-            install(shell.transform_cell(result.info.raw_cell), shell.user_ns)
-
-
-if get_ipython():
-    get_ipython().events.register("pre_run_cell", _before_cell)
-    get_ipython().events.register("post_run_cell", _after_cell)

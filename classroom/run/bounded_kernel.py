@@ -22,7 +22,7 @@ CHECKS = "check", "hidden"
 # Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
 # `write` back when it is patched.
 BOUNDS = f"""
-def _bound(max=max):
+def _bound(len=len, max=max):  # whatever answers call so
     from ipykernel.iostream import OutStream
     flush, sent = OutStream._flush_buffers, [None, 0]
     def bounded(stream):

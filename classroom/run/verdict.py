@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from classroom.cell.cures import cure
+from classroom.cell.odd_characters import advice
 
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
 # Colors, and addresses, which differ from run to run
@@ -114,7 +115,8 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
         return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."
-    return Result("error", told + place + cure(text, place))
+    odd = advice(text) if kind == "SyntaxError" else ""
+    return Result("error", told + place + (odd and f"\n{odd}") + cure(text, place))
 
 
 def _where(traceback: str) -> str:

@@ -79,7 +79,7 @@ def hidden_cell(name: str, source: str, seed: str) -> Cell:
     return {
         "cell_type": "code",
         "id": make_label("hidden", name),
-        "source": f"exec({source!r}, {{{names}, 'rng': {draw}}})",
+        "source": f"exec({source!r}, {{{names}, 'rng': {draw}}})  # hidden check",
         "metadata": {"minigrad": place, "tags": ["nbval-check-output"]},
         "execution_count": 1,
         "outputs": [],

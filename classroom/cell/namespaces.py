@@ -1,0 +1,73 @@
+"""Whose names a cell sees: a learner's cells the learner's, the course's the course's.
+
+What is given and the checks run in a namespace of the course: its own names and
+Python's are there, whatever the learner has called so, and all other names of the
+learner's. A check has a copy, so that nothing that it names outlives it.
+"""
+
+import builtins
+import re
+import symtable
+from contextlib import suppress
+from types import ModuleType
+
+from IPython import get_ipython
+
+GIVEN = "# given"  # the first line of what an exercise notebook gives
+CHECK = re.compile(r"^with check\(|# hidden check$", re.MULTILINE)
+PYTHONS = frozenset(vars(builtins))
+_course = ModuleType("__main__")
+_owned: set[str] = set()  # names that cells of the course have given a value
+_learners: list[ModuleType] = []  # the learner's, while a cell of the course runs
+course = vars(_course)
+
+
+def is_given(source: str) -> bool:
+    """Tell whether a cell is the course's, and lets the learner use what it names."""
+    return source.startswith(GIVEN)
+
+
+def is_check(source: str) -> bool:
+    """Tell whether a cell judges an answer."""
+    return bool(CHECK.search(source))
+
+
+def enter(source: str) -> None:
+    """Let a cell of the course, which is about to run, see the names of the course."""
+    shell = get_ipython()
+    given, learners = is_given(source), shell.user_module
+    if given:
+        _owned.update(assigned(source))
+    follow()
+    module = _course if given else ModuleType("__main__")
+    vars(module).update(course)
+    _learners.append(learners)
+    shell.user_module, shell.user_ns = module, vars(module)
+
+
+def leave(source: str) -> None:
+    """Give the learner's names back, and with them what a given cell has named."""
+    shell = get_ipython()
+    while _learners:
+        shell.user_module = _learners.pop()
+        shell.user_ns = vars(shell.user_module)
+    if is_given(source):
+        named = assigned(source) & course.keys()
+        shell.user_ns.update({name: course[name] for name in named})
+
+
+def assigned(source: str) -> set[str]:
+    """Return the names that a cell gives a value; none if it is no valid Python."""
+    with suppress(SyntaxError, ValueError):
+        symbols = symtable.symtable(source, "cell", "exec").get_symbols()
+        return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+    return set()
+
+
+def follow() -> None:
+    """Let the course have what the learner has named, but for names of its own."""
+    learners, kept = get_ipython().user_ns, _owned & course.keys()
+    own = {name: course[name] for name in kept}
+    theirs = {n: v for n, v in learners.items() if n[:2] == "__" or n not in PYTHONS}
+    course.clear()
+    course.update({**theirs, **own, "__builtins__": builtins})

@@ -1,0 +1,100 @@
+"""What an answer may leave changed beside names, and is put back around each check."""
+
+import builtins
+import copy
+import math
+import os
+import random
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TextIO
+
+import numpy as np
+from IPython import get_ipython
+
+from classroom.cell import pages
+from minigrad.graph.recording import recording
+from minigrad.tensors import creation
+
+_attributes: dict[int, tuple[Any, dict[str, Any]]] = {}  # by id: a holder, what it has
+_putting_back: list[Callable[[], Any]] = []
+
+
+def remember() -> None:
+    """Keep the state as it is, that of modules as it was first; see put_back()."""
+    for key, module in list(sys.modules.items()):
+        own = pages.in_package(key)
+        if own or module in (builtins, math, random, np):
+            _remember_attributes(vars(module))
+        for value in list(vars(module).values()) if own else ():
+            if isinstance(value, type) and pages.in_package(value.__module__):
+                _remember_attributes(value)
+    _putting_back[:] = [*_random_state(), *_settings()]
+
+
+def put_back() -> None:
+    """Undo what cells have changed since remember(), but for live pages."""
+    live = {(id(r.holder), r.name): r.newer for r in pages.all_replaced()}
+    for key, (holder, saved) in _attributes.items():
+        there = holder if isinstance(holder, dict) else vars(holder)
+        for name, first in saved.items():
+            value = live.get((key, name), first)
+            if there.get(name) is not value:
+                _set_attribute(holder, name, value)
+    for action in _putting_back:
+        with suppress(OSError):  # a folder is gone
+            action()
+
+
+def _remember_attributes(holder: dict | type) -> None:
+    there = holder if isinstance(holder, dict) else vars(holder)
+    names = [name for name in there if name not in pages.NOT_METHODS]
+    saved = {name: there[name] for name in names}
+    _attributes.setdefault(id(holder), (holder, saved))
+
+
+def _set_attribute(holder: dict | type, name: str, value: Any) -> None:
+    if isinstance(holder, dict):
+        holder[name] = value
+    else:
+        setattr(holder, name, value)
+
+
+def _random_state() -> list[Callable[[], Any]]:
+    state, numbers = random.getstate(), np.random.get_state()
+    drawn = copy.deepcopy(creation.generator())
+    return [
+        lambda: random.setstate(state),
+        lambda: np.random.set_state(numbers),
+        lambda: creation._generators.__setitem__(0, copy.deepcopy(drawn)),
+    ]
+
+
+def _settings() -> list[Callable[[], Any]]:
+    errors, shown = np.geterr(), np.get_printoptions()
+    limit, stream, folder = sys.getrecursionlimit(), sys.stdout, os.getcwd()
+    environment = dict(os.environ)
+    return [
+        lambda: np.seterr(**errors),
+        lambda: np.set_printoptions(**shown),
+        lambda: sys.setrecursionlimit(limit),
+        lambda: _put_stream_back(stream),
+        lambda: os.chdir(folder),
+        lambda: vars(recording).update(on=True, outside=[]),
+        lambda: _put_environment_back(environment),
+    ]
+
+
+def _put_stream_back(stream: TextIO) -> None:
+    """Let what is printed go to the notebook, below the cell that runs now."""
+    if sys.stdout is not stream:
+        sys.stdout = stream
+        shell = get_ipython()
+        shell.set_parent(shell.get_parent())
+
+
+def _put_environment_back(environment: dict[str, str]) -> None:
+    if environment != dict(os.environ):
+        os.environ.clear()
+        os.environ.update(environment)
