@@ -44,6 +44,7 @@ SETTINGS: dict[str, Any] = {
     "language": "en",
     "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"],
     "html_theme": "furo",
+    "html_favicon": str(TEMPLATES / "static" / "icon.svg"),
     "html_css_files": ["site.css"],
     "html_js_files": ["site.js"],
     "html_copy_source": False,
@@ -60,7 +61,6 @@ SETTINGS: dict[str, Any] = {
     "autodoc_member_order": "bysource",
     "python_use_unqualified_type_names": True,
     "toc_object_entries": False,
-    "maximum_signature_line_length": 68,
     "add_module_names": False,
 }
 
@@ -311,6 +311,9 @@ def describe(descriptions: dict[str, str]):
         text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
         tag = f'<meta name="description" content="{text}">'
         context["metatags"] = context.get("metatags", "") + tag
+        tree = context.get("furo_navigation_tree", "")  # its headings lack a level
+        tree = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+        context["furo_navigation_tree"] = tree
         if pagename == "index":
             context["docstitle"] = "minigrad: build torch.autograd with your own hands"
 
