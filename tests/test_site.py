@@ -19,6 +19,7 @@ from classroom import ROOT
 from classroom.author import site as author
 from classroom.author.chapters import SOLUTION, STUB, chapters
 from classroom.journal import Trouble
+from minigrad.scalar.finite_differences import numerical_gradient
 
 for package in ("myst_nb", "furo", "mathjax", "axe_playwright_python"):
     pytest.importorskip(package, reason="the site needs pip install -e '.[dev,site]'")
@@ -180,6 +181,28 @@ def test_the_slider_moves(open_page, name):
     assert caption.inner_text().startswith("Step 1:")
     assert picture.get_attribute("src") != before
     assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") > 0
+
+
+def test_the_knob_tells_what_central_differences_say(open_page):
+    def loss(w, x=3.0, b=1.0, y=5.0):
+        return (w * x + b - y) ** 2
+
+    knob = open_page("index").get_by_label("The value of w")
+    film, steps = knob.locator(".."), int(knob.get_attribute("max"))
+    knob.press("Home")
+    for step in range(steps + 1):
+        source = film.locator("img").get_attribute("src").partition(",")[2]
+        lines = re.findall(r"<text [^>]*>([^<]+)</text>", unquote(source))
+        shown = dict(line.split(" = ") for line in lines if " = " in line)
+        w, [slope] = float(shown["w"]), numerical_gradient(loss, [float(shown["w"])])
+        assert w == step / 2 - 1
+        assert float(shown["result"]) == pytest.approx(loss(w))
+        assert float(lines[lines.index(f"w = {w:g}") + 1][5:]) == pytest.approx(slope)
+        assert shown[f"3 · {slope / 3:.4g}"] == f"{slope:.4g}"  # the share of w
+        told = f"moves {slope:.4g} times as far as w."
+        assert film.locator("p").inner_text().endswith(told)
+        knob.press("ArrowRight")
+    assert steps == 10
 
 
 def test_hints_are_folded(open_page):

@@ -154,11 +154,17 @@ def readme() -> str:
 
 def home(course: list[Chapter], lessons: Path) -> str:
     """Return the first page, in Markdown."""
+    from minigrad.drawing.explore import explore
     from minigrad.drawing.pictures import draw_backward
     from minigrad.scalar.value import Value
 
-    w, x, b, y = Value(2.0), Value(3.0), Value(1.0), Value(5.0)
-    film = draw_backward((w * x + b - y) ** 2, w=w, x=x, b=b, y=y)
+    def loss(w, x, b, y):
+        return (w * x + b - y) ** 2
+
+    numbers = {"w": 2.0, "x": 3.0, "b": 1.0, "y": 5.0}
+    leaves = {name: Value(number) for name, number in numbers.items()}
+    film = draw_backward(loss(**leaves), **leaves)
+    knob = explore(loss, **numbers | {"w": [step / 2 for step in range(-2, 9)]})
     slugs = {str(chapter.number): chapter.slug for chapter in course}
     told = README.search(readme()).groupdict()
     told["paths"] = re.sub(
@@ -170,6 +176,7 @@ def home(course: list[Chapter], lessons: Path) -> str:
     return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
         told,
         film=film._repr_mimebundle_()["text/html"],
+        knob=knob._repr_mimebundle_()["text/html"],
         picture=surprise(read_notebook(lessons / "01_nudge.ipynb")["cells"]),
         table=chapter_table(course),
         parts=[

@@ -19,7 +19,7 @@ from typing import Any
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
 SLIDER = """<div>
 <input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
- aria-label="Step of the backward pass" style="display: block; width: 24em"
+ aria-label="{knob}" style="display: block; width: 24em"
  data-lm-suppress-shortcuts="true"
  oninput="const {{lines, frames, captions}} = JSON.parse(this.dataset.film);
   const svg = frames[this.value].map(i => lines[i]).join('\\n');
@@ -77,8 +77,11 @@ def image(source: str, alt: str) -> str:
     return f'<img alt="{html.escape(alt)}" src="{data_uri(to_svg(source))}">'
 
 
-def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
-    """Return the HTML of a slider through the graphs `sources`, with their captions."""
+def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
+    """Return the HTML of a slider through the graphs `sources`, with their captions.
+
+    `knob` says what it moves to those who cannot see it.
+    """
     pictures = [to_svg(source) for source in sources]
     split = [picture.splitlines() for picture in pictures]
     numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(split, [])))}
@@ -86,4 +89,4 @@ def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
     alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
-    return SLIDER.format(film=film, alt=alt, src=src, last=last)
+    return SLIDER.format(film=film, alt=alt, src=src, last=last, knob=knob)
