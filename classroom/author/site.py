@@ -32,6 +32,7 @@ OUT = ROOT / "site"
 TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
 PARTS = {"I: one number at a time": 0, "II: arrays": 7, "III: learning machines": 14}
+TITLE = "<title>minigrad: build torch.autograd with your own hands<"
 ROOMS = re.findall(r"(\w+)/", minigrad.__doc__)
 README = re.compile(
     r"# minigrad\n(?P<intro>.*?)!\[.*?## Two commands\n(?P<start>.*?)\n## "
@@ -101,6 +102,9 @@ def make_site(out: Path, lessons: Path = ROOT / "notebooks") -> None:
             app.build()
         except SphinxError as error:
             raise Trouble(f"Sphinx made no site: {error}") from error
+        first = made / "index.html"  # its title would be the name alone
+        text = first.read_text("utf-8").replace("<title>minigrad<", TITLE, 1)
+        first.write_text(text, encoding="utf-8")
         for chapter in chapters():
             name = f"notebooks/{chapter.slug}.ipynb"
             shutil.copy(lessons / f"{chapter.slug}.ipynb", made / name)
@@ -321,7 +325,5 @@ def describe(descriptions: dict[str, str]):
         tree = context.get("furo_navigation_tree", "")  # its headings lack a level
         tree = tree.replace('role="heading"', 'role="heading" aria-level="2"')
         context["furo_navigation_tree"] = tree
-        if pagename == "index":
-            context["docstitle"] = "minigrad: build torch.autograd with your own hands"
 
     return add

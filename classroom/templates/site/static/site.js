@@ -5,5 +5,8 @@ function reach() {
     else box.removeAttribute("tabindex");
   }
 }
-addEventListener("load", reach);
+addEventListener("load", () => {
+  reach();
+  window.MathJax?.startup?.promise?.then(reach);
+});
 addEventListener("resize", reach);
