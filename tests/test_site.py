@@ -89,9 +89,8 @@ class Silent(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def address(site):
     """Where a server of this machine has the site."""
-    with ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Silent, directory=site)
-    ) as server:
+    handler = functools.partial(Silent, directory=site)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -280,7 +279,6 @@ def test_no_page_is_heavy(site, pages):
     assert 100_000 < max(weights.values()) < LARGEST
 
 
-@functools.cache
 def words(text):
     return " ".join(text.split())
 

@@ -86,30 +86,35 @@ def make_site(out: Path, lessons: Path = ROOT / "notebooks") -> None:
 
     Raises Trouble if Sphinx finds anything wrong, such as a link that leads nowhere.
     """
-    from sphinx.application import Sphinx
-    from sphinx.errors import SphinxError
-
     with tempfile.TemporaryDirectory() as folder:
-        pages, made, kept = (Path(folder, name) for name in ("pages", "made", "kept"))
+        pages, made, static = (Path(folder, n) for n in ("pages", "made", "static"))
         descriptions = write_pages(pages, lessons)
-        static = [str(TEMPLATES / "static"), str(mathjax(Path(folder, "static")))]
-        settings = SETTINGS | {"html_static_path": static}
-        words = {"status": None, "warningiserror": True, "exception_on_warning": True}
-        try:
-            app = Sphinx(pages, None, made, kept, "html", settings, **words)
-            app.connect("html-page-context", describe(descriptions))
-            app.connect("autodoc-process-docstring", as_plain_text)
-            app.build()
-        except SphinxError as error:
-            raise Trouble(f"Sphinx made no site: {error}") from error
+        run_sphinx(pages, made, mathjax(static), descriptions)
         first = made / "index.html"  # its title would be the name alone
         text = first.read_text("utf-8").replace("<title>minigrad<", TITLE, 1)
         first.write_text(text, encoding="utf-8")
-        for chapter in chapters():
-            name = f"notebooks/{chapter.slug}.ipynb"
-            shutil.copy(lessons / f"{chapter.slug}.ipynb", made / name)
+        for path in (made / "notebooks").glob("*.html"):
+            name = path.with_suffix(".ipynb").name
+            shutil.copy(lessons / name, made / "notebooks" / name)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)
+
+
+def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> None:
+    """Make HTML of the sources in `pages`; raises Trouble at the first warning."""
+    from sphinx.application import Sphinx
+    from sphinx.errors import SphinxError
+
+    settings = SETTINGS | {"html_static_path": [str(TEMPLATES / "static"), str(static)]}
+    words = {"status": None, "warningiserror": True, "exception_on_warning": True}
+    try:
+        kept = made.parent / "kept"
+        app = Sphinx(pages, None, made, kept, "html", settings, **words)
+        app.connect("html-page-context", describe(told))
+        app.connect("autodoc-process-docstring", as_plain_text)
+        app.build()
+    except SphinxError as error:
+        raise Trouble(f"Sphinx made no site: {error}") from error
 
 
 def mathjax(static: Path) -> Path:
@@ -128,7 +133,7 @@ def write_pages(pages: Path, lessons: Path) -> dict[str, str]:
     """Write the sources of all pages, and return the description of each, by name."""
     course, told = chapters(), {}
     texts = {"index.md": home(course, lessons), "glossary.md": glossary(course)}
-    intro = " ".join(README.search(readme())["intro"].split())
+    intro = " ".join(readme()["intro"].split())
     told["index"] = intro.partition(". ")[0] + "."
     told["glossary"] = "The words of the course: each in one sentence, and in Korean."
     told["search"] = "Find a word in the course's lessons, exercises and reference."
@@ -152,8 +157,16 @@ def write_pages(pages: Path, lessons: Path) -> dict[str, str]:
     return told
 
 
-def readme() -> str:
-    return (ROOT / "README.md").read_text(encoding="utf-8")
+def readme() -> dict[str, str]:
+    """Return the parts of the README that the first page repeats."""
+    found = README.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    if not found:
+        raise Trouble(
+            "README.md has not all that the site's first page repeats: the text up to "
+            "the picture, the section `Two commands`, and the paths, which stand "
+            "between <!-- with all chapters --> and <!-- with any -->."
+        )
+    return found.groupdict()
 
 
 def home(course: list[Chapter], lessons: Path) -> str:
@@ -170,13 +183,13 @@ def home(course: list[Chapter], lessons: Path) -> str:
     film = draw_backward(loss(**leaves), **leaves)
     knob = explore(loss, **numbers | {"w": [step / 2 for step in range(-2, 9)]})
     slugs = {str(chapter.number): chapter.slug for chapter in course}
-    told = README.search(readme()).groupdict()
+    told = readme()
     told["paths"] = re.sub(
         r"\b\d+\b",
         lambda number: f"[{number[0]}](notebooks/{slugs[number[0]]}.ipynb)",
         told["paths"],
     )
-    starts = [*PARTS.values(), len(course)]
+    starts = [*PARTS.values(), course[-1].number + 1]
     return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
         told,
         film=film._repr_mimebundle_()["text/html"],
@@ -184,7 +197,7 @@ def home(course: list[Chapter], lessons: Path) -> str:
         picture=surprise(read_notebook(lessons / "01_nudge.ipynb")["cells"]),
         table=chapter_table(course),
         parts=[
-            (name, course[first:last])
+            (name, [each for each in course if first <= each.number < last])
             for name, first, last in zip(PARTS, starts, starts[1:])
         ],
         rooms=ROOMS,
