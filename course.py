@@ -53,6 +53,7 @@ TEACHERS = {  # these need the sources, which a release to students does not hav
     "grade": "grade what a class has handed in; for teachers",
     "engine": "write the package as it stands after a chapter: `engine 7`",
     "build": "make the notebooks from chapters/; for those who write chapters",
+    "site": "make site/, where the course is read; for those who write chapters",
     "test": "run every test; further words go on to pytest",
 }
 if (ROOT / "chapters").is_dir():
@@ -148,8 +149,10 @@ def interpreter_for(command: str) -> str:
         extras.add("classroom")
     if command in ("build", "test"):
         extras.add("dev")
+    if command == "site":
+        extras.add("site")
     if command == "test" and os.environ.get("CI") == "true":
-        extras.add("compare")
+        extras |= {"compare", "site"}
     conda = os.environ.get("CONDA_DEFAULT_ENV") == "minigrad"  # environment.yml's name
     if conda and os.environ.get("CONDA_PREFIX") == sys.prefix and extras == {"course"}:
         return sys.executable

@@ -204,6 +204,14 @@ def build(
     raise typer.Exit(build_command(chapters or [], check))
 
 
+@app.command()
+def site() -> None:
+    """Make site/, where the course is read, of what is built."""
+    from classroom.author.site import site_command
+
+    raise typer.Exit(site_command())
+
+
 @app.command(context_settings=PASS_ON)
 def test(words: Words = None) -> None:
     """Run every test; further words go on to pytest, over tests/ only."""

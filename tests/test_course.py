@@ -170,7 +170,8 @@ def test_a_learner_installs_what_learners_need_and_keeps_what_tests_need(
     course.main(["lab"])
     monkeypatch.setenv("CI", "true")
     course.main(["test"])
-    installs = [".[course]", ".[course,dev]", ".[compare,course,dev]"]
+    course.main(["site"])
+    installs = [".[course]", ".[course,dev]", ".[compare,course,dev,site]"]
     assert course.ran == ["venv", *installs]
 
 

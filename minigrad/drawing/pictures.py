@@ -5,6 +5,7 @@
     draw_backward(loss)         the backward pass, one step a frame, under a slider
     draw(model, x)              what a network does with x, each module in one box
     draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
+    explore(f, w=[1, 2, 3])     a formula of Values, with w under a slider (explore.py)
 
 A blue box is a leaf, a dashed gray one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope; after `backward`,
@@ -31,11 +32,17 @@ class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
     `source` is the picture in DOT, the language of Graphviz; of several, the last.
-    Several have captions, and a slider.
+    Several have captions, and a slider, which moves what `knob` says.
     """
 
-    def __init__(self, text: str, sources: list[str], captions: Sequence[str] = ()):
-        self._text, self._captions = text, captions
+    def __init__(
+        self,
+        text: str,
+        sources: list[str],
+        captions: Sequence[str] = (),
+        knob: str = "Step of the backward pass",
+    ):
+        self._text, self._captions, self._knob = text, captions, knob
         self.sources, self.source = sources, sources[-1]
 
     def __repr__(self) -> str:
@@ -44,7 +51,7 @@ class Drawing:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
-                html = slider(self.sources, self._captions)
+                html = slider(self.sources, self._captions, self._knob)
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it

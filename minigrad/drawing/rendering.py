@@ -19,7 +19,7 @@ from typing import Any
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
 SLIDER = """<div style="overflow-x: auto">
 <input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
- aria-label="Step of the backward pass" style="display: block; width: 24em"
+ aria-label="{knob}" style="display: block; width: 24em"
  data-lm-suppress-shortcuts="true"
  oninput="const {{lines, frames, captions}} = JSON.parse(this.dataset.film);
   const svg = frames[this.value].map(i => lines[i]).join('\\n');
@@ -90,8 +90,11 @@ def least_width(svg: str) -> str:
     return f"min-width: {0.7 * points * 4 / 3:.0f}px"
 
 
-def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
-    """Return the HTML of a slider through the graphs `sources`, with their captions."""
+def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
+    """Return the HTML of a slider through the graphs `sources`, with their captions.
+
+    `knob` says what it moves to those who cannot see it.
+    """
     pictures = [to_svg(source) for source in sources]
     split = [picture.splitlines() for picture in pictures]
     numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(split, [])))}
@@ -99,5 +102,9 @@ def slider(sources: Sequence[str], captions: Sequence[str]) -> str:
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
     alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
+<<<<<<< HEAD
     least = least_width(pictures[-1])
     return SLIDER.format(film=film, alt=alt, src=src, last=last, least=least)
+=======
+    return SLIDER.format(film=film, alt=alt, src=src, last=last, knob=knob)
+>>>>>>> 3ed46d2279fde25050fa060253f8052fb26faf10

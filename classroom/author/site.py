@@ -1,0 +1,342 @@
+"""Make site/, where the course is read: `python3 course.py site`.
+
+Pages are made of what is built already, and nothing is executed. Sphinx, MyST-NB and
+Furo make the site; here stands what they are given: the stored notebooks, without what
+only a kernel has a use for, and pages of the README, the glossary and the package.
+Exercises come from their untouched copies, so that nobody's answers get in.
+"""
+
+import html
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from rich.console import Console
+
+import minigrad
+from classroom import ROOT
+from classroom.author.chapters import Chapter, chapters
+from classroom.author.front_matter import chapter_table
+from classroom.journal import Trouble
+from classroom.notebook.files import Cell, read_notebook
+
+OUT = ROOT / "site"
+TEMPLATES = ROOT / "classroom" / "templates" / "site"
+BLANKS = ROOT / "classroom" / "pristine"
+PARTS = {"I: one number at a time": 0, "II: arrays": 7, "III: learning machines": 14}
+TITLE = "<title>minigrad: build torch.autograd with your own hands<"
+ROOMS = re.findall(r"(\w+)/", minigrad.__doc__)
+README = re.compile(
+    r"# minigrad\n(?P<intro>.*?)!\[.*?## Two commands\n(?P<start>.*?)\n## "
+    r".*?<!-- with all chapters -->(?P<paths>.*?)<!-- with any -->",
+    re.DOTALL,
+)
+SETTINGS: dict[str, Any] = {
+    "project": "minigrad",
+    "html_title": "minigrad",
+    "language": "en",
+    "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"],
+    "html_theme": "furo",
+    "html_favicon": str(TEMPLATES / "static" / "icon.svg"),
+    "html_css_files": ["site.css"],
+    "html_js_files": ["site.js"],
+    "html_copy_source": False,
+    "html_domain_indices": False,
+    "html_show_sphinx": False,
+    "html_show_copyright": False,
+    "nb_execution_mode": "off",
+    "nb_code_prompt_show": "You have guessed? Show what comes out",
+    "nb_code_prompt_hide": "Hide what comes out",
+    "myst_enable_extensions": ["dollarmath", "amsmath", "attrs_inline"],
+    "mathjax_path": "mathjax/tex-chtml.js",
+    "default_role": "literal",
+    "autodoc_typehints": "signature",
+    "autodoc_member_order": "bysource",
+    "python_use_unqualified_type_names": True,
+    "toc_object_entries": False,
+    "add_module_names": False,
+}
+
+
+def site_command() -> int:
+    """Make site/ anew, and tell where it is and what it weighs; return 0."""
+    start = time.monotonic()
+    if OUT.exists() and not (OUT / ".buildinfo").exists():
+        raise Trouble(
+            f"{OUT} is there, but `course.py site` did not make it. Move it away, and "
+            "run the same command again: the site is written into a folder of its own."
+        )
+    make_site(OUT)
+    size = sum(path.stat().st_size for path in OUT.rglob("*") if path.is_file())
+    told = f"{OUT / 'index.html'}: {size / 1e6:.1f} MB, in"
+    Console(highlight=False).print(f"{told} {time.monotonic() - start:.0f} s.")
+    return 0
+
+
+def make_site(out: Path, lessons: Path = ROOT / "notebooks") -> None:
+    """Write the site in the place of `out`; `lessons` has the executed notebooks.
+
+    Raises Trouble if Sphinx finds anything wrong, such as a link that leads nowhere.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        pages, made, static = (Path(folder, n) for n in ("pages", "made", "static"))
+        descriptions = write_pages(pages, lessons)
+        run_sphinx(pages, made, mathjax(static), descriptions)
+        first = made / "index.html"  # its title would be the name alone
+        text = first.read_text("utf-8").replace("<title>minigrad<", TITLE, 1)
+        first.write_text(text, encoding="utf-8")
+        for path in (made / "notebooks").glob("*.html"):
+            name = path.with_suffix(".ipynb").name
+            shutil.copy(lessons / name, made / "notebooks" / name)
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(made, out)
+
+
+def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> None:
+    """Make HTML of the sources in `pages`; raises Trouble at the first warning."""
+    from sphinx.application import Sphinx
+    from sphinx.errors import SphinxError
+
+    settings = SETTINGS | {"html_static_path": [str(TEMPLATES / "static"), str(static)]}
+    words = {"status": None, "warningiserror": True, "exception_on_warning": True}
+    try:
+        kept = made.parent / "kept"
+        app = Sphinx(pages, None, made, kept, "html", settings, **words)
+        app.connect("html-page-context", describe(told))
+        app.connect("autodoc-process-docstring", as_plain_text)
+        app.build()
+    except SphinxError as error:
+        raise Trouble(f"Sphinx made no site: {error}") from error
+
+
+def mathjax(static: Path) -> Path:
+    """Copy what the site needs of MathJax into the folder `static`, and return that."""
+    [package] = find_spec("mathjax").submodule_search_locations
+    for name in ("tex-chtml.js", "output/chtml/fonts/woff-v2"):
+        source = Path(package, "static", "mathjax", "es5", name)
+        target = static / "mathjax" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, target)
+    return static
+
+
+def write_pages(pages: Path, lessons: Path) -> dict[str, str]:
+    """Write the sources of all pages, and return the description of each, by name."""
+    course, told = chapters(), {}
+    texts = {"index.md": home(course, lessons), "glossary.md": glossary(course)}
+    intro = " ".join(readme()["intro"].split())
+    told["index"] = intro.partition(". ")[0] + "."
+    told["glossary"] = "The words of the course: each in one sentence, and in Korean."
+    told["search"] = "Find a word in the course's lessons, exercises and reference."
+    told["genindex"] = "All names of the package minigrad, from A to Z."
+    for chapter in course:
+        front, name = chapter.front, f"{chapter.slug}.ipynb"
+        texts[f"notebooks/{name}"] = lesson(chapter, lessons / name)
+        goals = "; ".join(front["objectives"])
+        about = f"{front['question']} After this chapter you can {goals}."
+        told[f"notebooks/{chapter.slug}"] = about
+        texts[f"exercises/{name}"] = exercises(chapter)
+        titles = ", ".join(each.title for each in chapter.exercises.values())
+        about = f"Exercises of chapter {chapter.number}, {front['title']}: {titles}."
+        told[f"exercises/{chapter.slug}"] = about
+    for room in ROOMS:
+        texts[f"reference/{room}.rst"] = reference(room)
+        told[f"reference/{room}"] = f"minigrad.{room}: names, signatures, docstrings."
+    for name, text in texts.items():
+        (pages / name).parent.mkdir(parents=True, exist_ok=True)
+        (pages / name).write_text(text, encoding="utf-8")
+    return told
+
+
+def readme() -> dict[str, str]:
+    """Return the parts of the README that the first page repeats."""
+    found = README.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    if not found:
+        raise Trouble(
+            "README.md has not all that the site's first page repeats: the text up to "
+            "the picture, the section `Two commands`, and the paths, which stand "
+            "between <!-- with all chapters --> and <!-- with any -->."
+        )
+    return found.groupdict()
+
+
+def home(course: list[Chapter], lessons: Path) -> str:
+    """Return the first page, in Markdown."""
+    from minigrad.drawing.explore import explore
+    from minigrad.drawing.pictures import draw_backward
+    from minigrad.scalar.value import Value
+
+    def loss(w, x, b, y):
+        return (w * x + b - y) ** 2
+
+    numbers = {"w": 2.0, "x": 3.0, "b": 1.0, "y": 5.0}
+    leaves = {name: Value(number) for name, number in numbers.items()}
+    film = draw_backward(loss(**leaves), **leaves)
+    knob = explore(loss, **numbers | {"w": [step / 2 for step in range(-2, 9)]})
+    slugs = {str(chapter.number): chapter.slug for chapter in course}
+    told = readme()
+    told["paths"] = re.sub(
+        r"\b\d+\b",
+        lambda number: f"[{number[0]}](notebooks/{slugs[number[0]]}.ipynb)",
+        told["paths"],
+    )
+    starts = [*PARTS.values(), course[-1].number + 1]
+    return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
+        told,
+        film=film._repr_mimebundle_()["text/html"],
+        knob=knob._repr_mimebundle_()["text/html"],
+        picture=surprise(read_notebook(lessons / "01_nudge.ipynb")["cells"]),
+        table=chapter_table(course),
+        parts=[
+            (name, [each for each in course if first <= each.number < last])
+            for name, first, last in zip(PARTS, starts, starts[1:])
+        ],
+        rooms=ROOMS,
+        repository=os.environ.get("GITHUB_REPOSITORY"),
+    )
+
+
+def surprise(cells: Iterable[Cell]) -> str:
+    """Return the plot of chapter 1 in which a smaller nudge is worse, as a data URI."""
+    for cell in cells:
+        for output in cell.get("outputs", []) if "loglog" in cell["source"] else []:
+            if "image/png" in output.get("data", {}):
+                data = "".join(output["data"]["image/png"])
+                return "data:image/png;base64," + data.replace("\n", "")
+    raise Trouble("Chapter 1 has no loglog plot any more, which the site begins with.")
+
+
+def lesson(chapter: Chapter, path: Path) -> str:
+    """Return a lesson as a notebook to read, with its exercises as the page below."""
+    notebook = read_notebook(path)
+    cells = notebook["cells"] = [c for c in notebook["cells"] if not is_setup(c)]
+    words = ", ".join(f"{{term}}`{term}`" for term in chapter.front["terms"])
+    link = f'<a class="download" href="{path.name}" download>Download this notebook</a>'
+    cells[0]["source"] += f"\n\nNew words: {words}" if words else ""
+    cells[0]["source"] += f"\n\n{link}"
+    below = f":hidden:\n:titlesonly:\n\n../exercises/{chapter.slug}"
+    cells.append(prose("below", f"```{{toctree}}\n{below}\n```"))
+    heading = chapter.front["title"]
+    for cell in cells:
+        heading = ([heading, *re.findall(r"^##? (.+)", cell["source"], re.M)])[-1]
+        to_read(cell, heading)
+    return json.dumps(notebook)
+
+
+def is_setup(cell: Cell) -> bool:
+    """Return whether a cell only prepares the kernel."""
+    return "import classroom.live" in cell["source"]
+
+
+def to_read(cell: Cell, heading: str) -> None:
+    """Fold what answers a guess, and say in words what a plot shows."""
+    tags = cell["metadata"].setdefault("tags", [])
+    if "guess" in tags or "guess" in cell["metadata"]:
+        tags.append("hide-output")
+    for output in cell.get("outputs", []):
+        if "image/png" in output.get("data", {}):
+            text = "".join(output["data"].get("text/plain", ""))
+            alt = f"Plot: {heading}" if text.startswith("<Figure") else text
+            cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+
+
+def exercises(chapter: Chapter) -> str:
+    """Return the exercises as a notebook to read: no check, and no answer."""
+    notebook = read_notebook(BLANKS / f"{chapter.slug}.ipynb")
+    cells = [without_check(c) for c in notebook["cells"] if not is_setup(c)]
+    for cell in cells:
+        to_read(cell, chapter.front["title"])
+    title = f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
+    cells[0]["source"] = title + (TEMPLATES / "exercises.md").read_text("utf-8")
+    return json.dumps({**notebook, "cells": cells})
+
+
+def without_check(cell: Cell) -> Cell:
+    """Return a cell; in the place of a check, what to type for it."""
+    name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+    if not name.startswith("check-"):
+        return cell
+    number = name.removeprefix("check-").replace("-", ".")
+    return prose(name, f"`python3 course.py check {number}` checks your answer.")
+
+
+def prose(name: str, text: str) -> Cell:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+def glossary(course: list[Chapter]) -> str:
+    """Return the glossary, each word with a link to the chapter that introduces it."""
+    heads = {
+        str(chapter.number): f"[{chapter.number} · {chapter.front['title']}]"
+        f"(notebooks/{chapter.slug}.ipynb)"
+        for chapter in course
+    }
+    text = (ROOT / "glossary.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([^|]+) \| (\d+) \| (.+) \| ([^|]+) \|$", text, re.M)
+    words = [
+        f"{term}\n  {meaning}\n  {korean} · {heads[number]}\n"
+        for term, number, meaning, korean in rows
+    ]
+    intro = text.split("\n\n")[1]
+    return "\n".join([f"# Glossary\n\n{intro}\n\n```{{glossary}}", *words, "```"])
+
+
+def reference(room: str) -> str:
+    """Return a page on one folder of the package, in reStructuredText.
+
+    A file that cannot be loaded without PyTorch is not on it.
+    """
+    texts = {p: p.read_text("utf-8") for p in (ROOT / "minigrad" / room).glob("*.py")}
+    loads = [path for path, text in texts.items() if "\nimport torch\n" not in text]
+    title = f"minigrad.{room}"
+    parts = [f"{title}\n{'=' * len(title)}\n\n.. automodule:: {title}\n"]
+    for path in sorted(loads):
+        name = f"{room}/{path.name}"
+        module = (
+            f".. automodule:: {title}.{path.stem}\n   :members:\n   :undoc-members:"
+        )
+        if path.stem != "__init__":
+            parts.append(f"{name}\n{'-' * len(name)}\n\n{module}\n")
+    return "\n".join(parts)
+
+
+def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:
+    """Guard a docstring, which is plain text, against what Sphinx would make of it.
+
+    What stands between backticks is code, and so is a paragraph that is indented.
+    """
+    block = False
+    for i, line in enumerate(lines.copy()):
+        if line.strip():
+            starts = i == 0 or not lines[i - 1].strip()
+            block = line.startswith(" ") and (starts or block)
+        if not block:
+            parts = re.split(r"(`[^`]+`)", line)
+            parts[::2] = [re.sub(r"([\\*|_`])", r"\\\1", part) for part in parts[::2]]
+            lines[i] = "".join(parts)
+        elif line.strip() and not lines[i - 1].strip():
+            lines[i - 1] = "\n::\n"
+    lines[:] = "\n".join(lines).split("\n")
+
+
+def describe(descriptions: dict[str, str]):
+    """Return what gives each page its description, for search engines and previews."""
+
+    def add(app, pagename, templatename, context, doctree) -> None:
+        text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
+        tag = f'<meta name="description" content="{text}">'
+        context["metatags"] = context.get("metatags", "") + tag
+        tree = context.get("furo_navigation_tree", "")  # its headings lack a level
+        tree = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+        context["furo_navigation_tree"] = tree
+
+    return add

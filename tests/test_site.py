@@ -1,0 +1,349 @@
+"""The site, built once from what is stored, parsed, and read in a real browser."""
+
+import functools
+import html
+import json
+import os
+import re
+import shutil
+import threading
+import time
+from collections import defaultdict
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from classroom import ROOT
+from classroom.author import site as author
+from classroom.author.chapters import SOLUTION, STUB, chapters
+from classroom.journal import Trouble
+from minigrad.scalar.finite_differences import numerical_gradient
+
+for package in ("myst_nb", "furo", "mathjax", "axe_playwright_python"):
+    pytest.importorskip(package, reason="the site needs pip install -e '.[dev,site]'")
+from axe_playwright_python.sync_playwright import Axe  # noqa: E402
+from bs4 import BeautifulSoup  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*MystReferenceResolver.app")
+SAMPLE = ["index", "notebooks/04_blame", "notebooks/05_diamonds", "notebooks/13_twice"]
+SAMPLE += ["exercises/05_diamonds", "reference/autograd", "glossary", "search"]
+LONG = {"notebooks/04_blame", "notebooks/13_twice"}  # built as lesson 5 is
+AXE = {"resultTypes": ["violations"]}
+TEXT = re.compile(r"<text [^>]*>([^<]+)</text>")
+GUESS = "18.0"  # what the cell that the fixture marks as a guess prints, among others
+LARGEST = 1_500_000  # bytes of one page and its pictures
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The site, one for all workers; in it a cell of lesson 5 is marked as a guess."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return built_by_another(folder)
+    try:
+        lessons = folder / "lessons"
+        shutil.copytree(ROOT / "notebooks", lessons)
+        mark_a_guess(lessons / "05_diamonds.ipynb")
+        author.make_site(folder / "made", lessons)
+    finally:
+        (folder / "done").touch()
+    return folder / "made"
+
+
+def built_by_another(folder):
+    """Wait until the site is there."""
+    for _ in range(3000):
+        if (folder / "done").exists():
+            assert (folder / "made").exists(), "another worker could not build the site"
+            return folder / "made"
+        time.sleep(0.1)
+    pytest.fail("another worker has built no site in five minutes")
+
+
+def mark_a_guess(path):
+    """Tag the cell whose walk along every path is to be guessed."""
+    notebook = json.loads(path.read_text("utf-8"))
+    [cell] = [
+        c for c in notebook["cells"] if "try_both(share_by" in "".join(c["source"])
+    ]
+    cell["metadata"]["tags"] = ["guess"]
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def pages(site):
+    """The text of each page of the site."""
+    return {path: path.read_text("utf-8") for path in sorted(site.rglob("*.html"))}
+
+
+class Silent(SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where a server of this machine has the site."""
+    handler = functools.partial(Silent, directory=site)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Open pages; in the end, none has asked anybody else, nor found fault."""
+    contexts, asked, said = [], [], []
+
+    def open_page(name, width=1280, **options):
+        size = {"width": width, "height": 900}
+        contexts.append(browser.new_context(viewport=size, **options))
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("requestfailed", lambda request: said.append(request.url))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda line: said.append(f"{line.type}: {line.text}"))
+        name, *query = name.split("?")
+        page.goto("?".join([f"{address}/{name}.html", *query]))
+        if page.locator(".math").count():
+            page.wait_for_function("window.MathJax?.startup?.promise")
+            page.evaluate("MathJax.startup.promise.then(() => null)")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    ours = (f"{address}/", "data:")
+    assert asked
+    assert [url for url in asked if not url.startswith(ours)] == []
+    assert said == []
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLE if name not in LONG])
+def test_everybody_can_read_it_in_light_and_dark(open_page, name):
+    page = open_page(name)
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        found = Axe().run(page, options=AXE).response["violations"]
+        told = {
+            each["id"]: [node["html"][:120] for node in each["nodes"][:3]]
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        }
+        assert told == {}, theme
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_phone_shows_all_text_without_scrolling_sideways(open_page, name):
+    page = open_page(name, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    outside = page.evaluate(
+        """[...document.querySelectorAll('article :is(h1, h2, p, li, td, dt, dd)')]
+        .filter(each => !each.closest('.film, .cell_output'))
+        .filter(each => each.getBoundingClientRect().right > innerWidth)
+        .map(each => each.textContent)"""
+    )
+    assert outside == []
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLE if "notebooks" in name])
+def test_formulas_are_rendered(open_page, name):
+    page = open_page(name)
+    formulas = page.locator(".math").count()
+    assert formulas > 20
+    assert page.locator(".math mjx-container mjx-math").count() >= formulas
+    assert page.locator("mjx-merror").count() == 0
+    assert r"\frac" not in page.locator("article").inner_text()
+
+
+def test_a_guess_is_hidden_and_then_shown(open_page):
+    page = open_page("notebooks/05_diamonds")
+    output = page.locator("details.below-input").filter(has_text=GUESS)
+    assert output.count() == page.locator("details.below-input").count() == 1
+    assert not output.locator("pre").is_visible()
+    output.locator("summary").click()
+    assert GUESS in output.locator("pre").inner_text()
+
+
+@pytest.mark.parametrize("name", ["index", "notebooks/04_blame"])
+def test_the_slider_moves(open_page, name):
+    film = open_page(name).locator("div:has(> input[type=range])").first
+    caption, picture = film.locator("p"), film.locator("img")
+    assert caption.inner_text().startswith("Start:")
+    before = picture.get_attribute("src")
+    film.locator("input").press("ArrowRight")
+    assert caption.inner_text().startswith("Step 1:")
+    assert picture.get_attribute("src") != before
+    assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") > 0
+
+
+def test_the_knob_tells_what_central_differences_say(open_page):
+    def loss(w, x=3.0, b=1.0, y=5.0):
+        return (w * x + b - y) ** 2
+
+    knob = open_page("index").get_by_label("The value of w")
+    film, steps = knob.locator(".."), int(knob.get_attribute("max"))
+    knob.press("Home")
+    for step in range(steps + 1):
+        source = film.locator("img").get_attribute("src").partition(",")[2]
+        lines = TEXT.findall(html.unescape(unquote(source)))
+        shown = dict(line.split(" = ") for line in lines if " = " in line)
+        w, [slope] = float(shown["w"]), numerical_gradient(loss, [float(shown["w"])])
+        assert w == step / 2 - 1
+        assert float(shown["result"]) == pytest.approx(loss(w))
+        assert float(lines[lines.index(f"w = {w:g}") + 1][5:]) == pytest.approx(slope)
+        assert shown[f"3 · {slope / 3:.4g}"] == f"{slope:.4g}"  # the share of w
+        told = f"moves {slope:.4g} times as far as w."
+        assert film.locator("p").inner_text().endswith(told)
+        knob.press("ArrowRight")
+    assert steps == 10
+
+
+def test_hints_are_folded(open_page):
+    page = open_page("exercises/05_diamonds")
+    hint = page.locator("details", has_text="Hint 1").first
+    assert not hint.locator("p").is_visible()
+    hint.locator("summary").click()
+    assert hint.locator("p").is_visible()
+
+
+def test_search_finds_a_lesson(open_page):
+    page = open_page("search?q=topological")
+    page.wait_for_selector("#search-results li")
+    found = page.locator("#search-results li a").evaluate_all(
+        "all => all.map(a => a.href)"
+    )
+    assert any("notebooks/05_diamonds.html" in address for address in found)
+
+
+def test_on_paper_there_is_the_text_alone(open_page):
+    page = open_page("notebooks/05_diamonds")
+    assert page.locator(".sidebar-drawer").is_visible()
+    page.emulate_media(media="print")
+    assert not page.locator(".sidebar-drawer").is_visible()
+    assert not page.locator(".download").is_visible()
+    assert page.locator("article h1").is_visible()
+
+
+LINK = re.compile(r"<(a|link|img|script)\b[^>]*?\s(?:href|src)=\"([^\"]*)\"")
+
+
+def test_every_link_inside_leads_somewhere(site, pages):
+    ids = {path: set(re.findall(r'\bid="([^"]+)"', t)) for path, t in pages.items()}
+    broken, followed = defaultdict(set), 0
+    for path, text in pages.items():
+        for kind, link in set(LINK.findall(text)):
+            address = urlsplit(html.unescape(link))
+            if address.scheme:
+                assert kind == "a" or address.scheme == "data", link
+                continue
+            target = path.parent / unquote(address.path) if address.path else path
+            target = Path(os.path.normpath(target))
+            followed += 1
+            inside = target.is_relative_to(site) and target.is_file()
+            if not inside or address.fragment and address.fragment not in ids[target]:
+                broken[path.name].add(link)
+    assert broken == {}
+    assert followed > 5000
+
+
+def test_every_page_has_a_title_and_a_description_of_its_own(site, pages):
+    titles, about = {}, {}
+    for path, text in pages.items():
+        head = BeautifulSoup(text.partition("</head>")[0], "html.parser")
+        [meta] = head.find_all("meta", attrs={"name": "description"})
+        about[path], titles[path] = meta["content"], head.title.string
+        assert not re.search(r"[`$\n]|^$", meta["content"])
+    assert "build torch.autograd" in titles[site / "index.html"]
+    assert len(set(titles.values())) == len(set(about.values())) == len(pages) > 60
+    for chapter in chapters():
+        name, title = f"{chapter.slug}.html", chapter.front["title"]
+        title = f"{chapter.number} · {title}"
+        assert titles[site / "notebooks" / name] == f"{title} - minigrad"
+        assert titles[site / "exercises" / name] == f"{title}: exercises - minigrad"
+        assert about[site / "notebooks" / name].startswith(chapter.front["question"])
+
+
+def test_no_page_is_heavy(site, pages):
+    weights = {}
+    for path, text in pages.items():
+        images = {link for kind, link in LINK.findall(text) if kind == "img"}
+        files = {path.parent / link for link in images if ":" not in link} | {path}
+        weights[path] = sum(file.stat().st_size for file in files)
+    assert 100_000 < max(weights.values()) < LARGEST
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.slug)
+def test_exercises_have_blanks_and_neither_checks_nor_answers(site, pages, chapter):
+    text = pages[site / "exercises" / f"{chapter.slug}.html"]
+    article = BeautifulSoup(text, "html.parser").article
+    for hint in article.find_all("details"):  # the last may be nearly an answer
+        hint.decompose()
+    text = words(article.get_text())
+    assert text.count(STUB) >= len(chapter.exercises)
+    for name, exercise in chapter.exercises.items():
+        assert f"course.py check {name} checks" in text
+        assert f'check("{name}"' not in text and f"{name} passed" not in text
+        for _, solution in SOLUTION.findall(exercise.solution):
+            assert len(words(solution)) < 60 or words(solution) not in text
+
+
+def test_lessons_come_without_what_prepares_the_kernel(site, pages):
+    for chapter in chapters():
+        text = pages[site / "notebooks" / f"{chapter.slug}.html"]
+        assert "This Python does not know the course" not in text
+        [name] = re.findall(r'class="download" href="([^"]+)"', text)
+        notebook = json.loads((site / "notebooks" / name).read_text("utf-8"))
+        assert notebook["metadata"]["minigrad"]["chapter"] == chapter.slug
+
+
+def test_lessons_and_exercises_follow_each_other(site, pages):
+    path, met = site / "index.html", []
+    while following := re.search(r'<link rel="next" .*?href="([^"]+)"', pages[path]):
+        path = Path(os.path.normpath(path.parent / following[1]))
+        met.append(f"{path.parent.name}/{path.stem}")
+    kinds = ("notebooks", "exercises")
+    expected = [f"{kind}/{chapter.slug}" for chapter in chapters() for kind in kinds]
+    assert met[: len(expected) + 1] == [*expected, f"{site.name}/glossary"]
+
+
+def test_words_lead_to_their_chapter_and_back(site, pages):
+    entries = BeautifulSoup(pages[site / "glossary.html"], "html.parser").find_all("dt")
+    entries = {entry["id"]: entry for entry in entries if entry.get("id")}
+    for chapter in chapters():
+        lesson = pages[site / "notebooks" / f"{chapter.slug}.html"]
+        found = re.findall(r'href="../glossary.html#([^"]+)"', lesson)
+        told = [words(entries[name].get_text()).rstrip("¶") for name in found]
+        told = [term.replace("’", "'") for term in told]
+        assert told == chapter.front["terms"]
+        for name in found:
+            links = entries[name].find_next("dd").find_all("a")
+            assert links[-1]["href"] == f"notebooks/{chapter.slug}.html"
+
+
+def test_the_reference_has_every_room(site, pages):
+    rooms = [path.parent.name for path in (ROOT / "minigrad").glob("*/__init__.py")]
+    assert set(author.ROOMS) == set(rooms) - {"utils"}
+    text = pages[site / "reference" / "autograd.html"]
+    page = BeautifulSoup(text, "html.parser")
+    vjp = page.find("dt", id="minigrad.autograd.functional.vjp")
+    assert words(vjp.get_text()).startswith("vjp(func: Callable, inputs: Any")
+    assert "v times its Jacobian" in vjp.find_next("dd").get_text()
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(author, "OUT", tmp_path)
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(Trouble, match="did not make it"):
+        author.site_command()
+    assert (tmp_path / "mine.txt").read_text() == "mine"
