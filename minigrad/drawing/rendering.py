@@ -102,9 +102,6 @@ def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
     alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
-<<<<<<< HEAD
     least = least_width(pictures[-1])
-    return SLIDER.format(film=film, alt=alt, src=src, last=last, least=least)
-=======
-    return SLIDER.format(film=film, alt=alt, src=src, last=last, knob=knob)
->>>>>>> 3ed46d2279fde25050fa060253f8052fb26faf10
+    names = {"alt": alt, "src": src, "last": last, "least": least, "knob": knob}
+    return SLIDER.format(film=film, **names)
