@@ -24,6 +24,7 @@ from classroom.author.compose import (
 from classroom.author.execute import execute
 from classroom.author.front_matter import made_pages
 from classroom.notebook.files import write_whole
+from classroom.notebook.waiting import waits
 
 PRISTINE = Path("classroom") / "pristine"
 BUILT = ("notebooks", "solutions", PRISTINE)
@@ -105,9 +106,13 @@ def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
 
 
 def _not_run(cell: NotebookNode) -> bool:
-    """Tell whether a cell of code, which is no blank, was never executed."""
+    """Tell whether a cell of code was never executed; not of blanks and waiting ones.
+
+    What waits was executed: in a lesson beside the others, or in the solutions.
+    """
     blank = "answer" in cell.metadata.get("tags", []) and STUB in cell.source
-    return cell.cell_type == "code" and not (cell.execution_count or blank)
+    known = cell.cell_type != "code" or cell.execution_count or blank
+    return not (known or waits(cell))
 
 
 def _essence(cell: NotebookNode) -> tuple:
