@@ -38,9 +38,9 @@ FEW = 4  # changed lines of a definition that a diff shows
 GROWN = """\
 <details><summary>What this chapter adds to the engine</summary>
 
-A definition is one line here, with its length and the exercise that writes it; of a
-small change all lines are shown. Where the course's sources are, `python3 course.py
-engine {number}` writes the package as it stands now, with your answers in it.
+Each line is a definition, with its length; first those that you write in an exercise.
+Where little changes, the changed lines are shown. In a clone of the course `python3
+course.py engine {number}` writes the package as it stands now, with your answers in it.
 
 ~~~diff
 {lines}
@@ -239,11 +239,24 @@ def heart(number: int) -> list[str]:
 
 def added(number: int) -> str:
     """Return what a chapter adds to the heart, as a cell of Markdown; "" if nothing."""
+    if not FIRST <= number <= LAST:
+        return ""
+    chapter = next(each for each in chapters() if each.number == number)
+    new = {m: [growth(m, name, number) for name in texts_of(m)] for m in heart(number)}
+    for where, page in pages(chapter):
+        if page_of(page) not in HEART and where in chapter.exercises:
+            rules = [f"+ {', '.join(texts(page))}, exercise {where}"]
+            new.setdefault(page_of(page), []).append(rules)
     lines = []
-    for module in heart(number) if FIRST <= number <= LAST else ():
-        new = [line for n in texts_of(module) for line in growth(module, n, number)]
-        lines += [f"minigrad/{HEART[module]}", *new] if new else []
+    for module, found in sorted(new.items(), key=lambda item: theirs(item[1])):
+        if told := sum(sorted(found, key=theirs), []):
+            lines += [module.replace(".", "/") + ".py", *told]
     return GROWN.format(number=number, lines="\n".join(lines)) if lines else ""
+
+
+def theirs(lines: list) -> bool:
+    """Return whether no line of a diff, or of several, names an exercise."""
+    return not any(", exercise" in "".join(line) for line in lines)
 
 
 def texts_of(module: str) -> list[str]:
@@ -258,8 +271,10 @@ def growth(module: str, name: str, number: int) -> list[str]:
         return []
     _, where = forms()[module, name][number]
     by = f", exercise {where}" if re.match(r"\d", where) else ""
+    again = [n for n in forms()[module, name] if n > number]
+    by += f", again in chapter {min(again)}" if again else ""
     if before == now:
-        return [f"  {name}: until now given{by}"] if by else []
+        return [f"  {name}: until now given{by}"] if "exercise" in by else []
     sides = before.splitlines(), now.splitlines()
     changes = [line.rstrip() for line in difflib.ndiff(*sides) if line[0] in "+-"]
     if before and len(changes) <= FEW:

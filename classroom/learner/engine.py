@@ -35,8 +35,8 @@ def engine_command(
     sizes = {file: size_of(folder / "minigrad" / file) for file in files(number)}
     for file, size in sizes.items():
         console.print(f"  {file:28}{size:4} lines")
-    told = f"yours: {', '.join(yours)}" if yours else "no answer of yours in them yet"
-    console.print(f"{sum(sizes.values())} lines of the engine; {told}.")
+    told = f"Yours: {', '.join(yours)}" if yours else "No answer of yours is in it yet"
+    console.print(f"{sum(sizes.values())} lines of the engine. {told}.")
     return 0
 
 
