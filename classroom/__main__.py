@@ -92,19 +92,6 @@ def assemble() -> None:
 
 
 @app.command()
-def engine(
-    number: Annotated[int, typer.Argument(help="A chapter, from 3 to 13.")],
-    out: Annotated[
-        Path | None, typer.Option(help="A new folder; else one in .minigrad/.")
-    ] = None,
-) -> None:
-    """Write the package as it stands after a chapter, with your answers in it."""
-    from classroom.learner.engine import engine_command
-
-    raise typer.Exit(engine_command(number, out))
-
-
-@app.command()
 def reset(
     what: Annotated[str, typer.Argument(help="A chapter (4) or an exercise (4.2).")],
 ) -> None:
@@ -187,6 +174,19 @@ def grade(
 
     order = Order(submissions, out, chapters, deadline, seed, timeout, unsafe)
     raise typer.Exit(grade_command(order))
+
+
+@app.command()
+def engine(
+    number: Annotated[int, typer.Argument(help="A chapter, from 3 to 13.")],
+    out: Annotated[
+        Path | None, typer.Option(help="A new folder; else one in .minigrad/.")
+    ] = None,
+) -> None:
+    """Write the package as it stands after a chapter, with your answers in it."""
+    from classroom.learner.engine import engine_command
+
+    raise typer.Exit(engine_command(number, out))
 
 
 @app.command()

@@ -105,6 +105,7 @@ def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
 @pytest.mark.posix
 def test_with_nothing_filled_in_it_says_so_and_runs(course, capsys, monkeypatch):
     monkeypatch.setattr(assemble, "CORE_TESTS", ["tests/test_numeric.py"])
+    shutil.copy(ROOT / "classroom/pristine/03_value.ipynb", course / "exercises")
     assert assemble_command(course) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert f"0 of {pieces_of_the_course()} pieces are yours." in told

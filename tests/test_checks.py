@@ -73,10 +73,11 @@ def test_an_exception_of_the_answer_is_named():
 
 
 def ran(*cells):
-    """Run cells as a kernel does: their files have its names."""
+    """Run cells as a kernel does, the last one, a check, among names of its own."""
     space = {"check": check}
     for n, source in enumerate(cells):
-        exec(compile(source, f"/tmp/ipykernel_1/{n}.py", "exec"), space)
+        names = dict(space) if n == len(cells) - 1 else space
+        exec(compile(source, f"/tmp/ipykernel_1/{n}.py", "exec"), names)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_a_function_knows_which_gradients_are_needed():
         (
             lambda g: minigrad.ones(3, dtype=minigrad.float64),
             RuntimeError,
-            r"\(3,\), not \(2,\)",
+            r"shape \(3,\) for an argument of shape \(2,\)",
         ),
     ],
 )

@@ -4,7 +4,8 @@ It is a figure's text and its picture's alternative text, in every notebook that
 called `speak`. Numbers are rounded to about a fiftieth of the range that they are in,
 so that machines whose last digits differ say the same. Of what was measured on a
 machine (times, memory) only the kind is told. And where a curve runs over the steps of
-a training, last digits grow: the text has its beginning, the picture all of it.
+a training, last digits grow: the text has its beginning, the picture all of it; and
+of what a training has made of heads and kernels the text has the size alone.
 """
 
 import html
@@ -18,7 +19,8 @@ import numpy as np
 
 MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b(?:[kM]B|[mnµu]s)\b")
 TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
-AMOUNT = re.compile(r"\d[\d.,]*(?= (?:[kM]B|[mnµu]?s)\b)")
+LEARNED = re.compile(r"\b(?:head|kernel)s?\b")
+AMOUNT = re.compile(r"\d[\d.,]*(?:e-?\d+)?(?= (?:[kM]B|[mnµu]?s)\b)")
 MOST = 4  # plots of a figure, or things in the only one, that are told one by one
 EXACT = 25  # points; of longer curves it is told only about where the least is
 
@@ -76,6 +78,8 @@ def sentence(ax: Any, found: list[Sequence[str]], most: int, sure: bool) -> str:
     told = ["".join(each) for each in found]
     if MEASURED.search(f"{x} {y} {title}"):
         told = [AMOUNT.sub("some", kind) for kind, *_ in found]
+    elif sure and LEARNED.search(title):
+        told = [kind for kind, *_ in found]
     elif sure and TRAINED.search(x):
         told = ["".join(each[:2]) for each in found]
     return f"Plot{head and ' of '}{head}: {'; '.join(some(told, most))}."
