@@ -125,6 +125,57 @@ def test_blank_adapters_leave_rows_open():
         examine("one walk", {})
 
 
+CHANGE_OF = {24: ("leaf.data = number", NUMBERS), 25: ("leaf.data, leaf", ARRAYS)}
+
+
+@pytest.mark.parametrize("number", CHANGE_OF)
+@pytest.mark.parametrize(
+    ("change", "status", "told"),
+    [
+        ('raise NotImplementedError("fill this in")', OPEN, ""),
+        ("return", WRONG, "what `read` gives after `change`"),
+        ('raise NotImplementedError("leaves do not change")', DONE, ""),
+    ],
+)
+def test_only_a_change_that_happens_can_be_refused(number, change, status, told):
+    old, rows = CHANGE_OF[number]
+    engine = Engine(mutant(number, (old, f"{change}; {old}")))
+    row = next(row for row in rows if row.title.startswith("a value changed"))
+    verdict = judge(row, engine)
+    assert verdict.status == status and told in verdict.told
+
+
+@pytest.mark.parametrize("raised", [TypeError, ValueError, RuntimeError])
+@pytest.mark.parametrize(
+    ("make", "rows", "word"),
+    [
+        (lambda: OF_VALUES, NUMBERS, "changed"),
+        (lambda: OF_TENSORS, ARRAYS, "changed"),
+        (lambda: OF_TENSORS, ARRAYS, "refused without"),
+    ],
+)
+def test_an_engine_that_always_fails_has_not_refused(make, rows, word, raised):
+    def backward(root, v=None):
+        raise raised("by accident")
+
+    engine = Engine({**make()._adapters, "backward": backward})
+    row = next(row for row in rows if word in row.title)
+    verdict = judge(row, engine)
+    assert verdict.status == WRONG
+    assert f"came      {raised.__name__}: by accident" in verdict.told
+
+
+def test_a_blank_backward_is_no_refusal_of_many_roots():
+    def backward(root, v=None):
+        if np.size(root.data) > 1:
+            raise NotImplementedError("fill this in")
+        root.backward()
+
+    engine = Engine({**OF_TENSORS._adapters, "backward": backward})
+    row = next(row for row in ARRAYS if "refused without" in row.title)
+    assert judge(row, engine).status == OPEN
+
+
 def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
     half = engines.function() | {"grad_of": lambda f, *numbers: [1.0] * len(numbers)}
     with pytest.raises(WrongAnswer) as caught:

@@ -250,11 +250,16 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
     except TooLong:
         return _stopped(row, f"no end within {seconds:.2g} seconds")
     except Exception as error:
-        if isinstance(error, NotImplementedError) and str(error) == BLANK:
+        if is_blank(error):
             return Verdict(row, OPEN)
         first = (str(error).splitlines() or [""])[0][:160]
         return _stopped(row, f"{type(error).__name__}: {first}")
     return Verdict(row, DONE)
+
+
+def is_blank(error: Exception) -> bool:
+    """Return whether an adapter that is not written yet has raised an error."""
+    return isinstance(error, NotImplementedError) and str(error) == BLANK
 
 
 def _stopped(row: Row, what: str) -> Verdict:
