@@ -10,6 +10,7 @@ from classroom.cell.assertions import NotFilledIn, WrongAnswer
 from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
 from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
 from classroom.cell.examine import GROUPS, examine
+from classroom.run.verdict import result
 from tests import engines
 from tests.engine_mutants import (
     OF_ARRAYS,
@@ -121,8 +122,30 @@ def test_blank_adapters_leave_rows_open():
     some = {**engines.function()}
     del some["tanh"]
     assert lost(some, NUMBERS) == dict.fromkeys(["tanh", "random", "moons"], OPEN)
-    with pytest.raises(NotFilledIn, match="0 of 11 rows are done.\nnot yet  a sum"):
+    with pytest.raises(NotFilledIn) as caught:
         examine("one walk", {})
+    head, first = str(caught.value).splitlines()[:2]
+    assert head == "0 of 11 rows are done."
+    assert first == "not yet  a sum: x + y (needs `make`)"
+
+
+@pytest.mark.parametrize("name", ["read", "gradient", "add"])
+def test_a_row_that_is_not_yet_names_the_blank(name):
+    def blank(*arguments):
+        raise NotImplementedError("fill this in")
+
+    row, whole = GROUPS["one walk"][0], OF_VALUES._adapters
+    without = {other: whole[other] for other in whole if other != name}
+    for adapters in (whole | {name: blank}, without):
+        verdict = judge(row, Engine(adapters))
+        assert str(verdict) == f"not yet  a sum: x + y (needs `{name}`)"
+    explained = {"failed": "raised", "role": "check", "ename": "NotFilledIn"}
+    explained |= {
+        "exercise": "24.1",
+        "evalue": f"24.1: 2 of 11 rows are done.\n{verdict}",
+    }
+    told = result("24.1", [explained], 20, "").message
+    assert told == f"2 of 11 rows are done.\n{verdict}"
 
 
 CHANGE_OF = {24: ("leaf.data = number", NUMBERS), 25: ("leaf.data, leaf", ARRAYS)}

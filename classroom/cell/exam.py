@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import process_time
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,14 @@ class TooLong(BaseException):
     """A row has run for too long; no `except Exception` keeps it from ending."""
 
 
+class Missing(NotImplementedError):
+    """An adapter that a row needs is nowhere defined."""
+
+    def __init__(self, adapter: str):
+        super().__init__(BLANK)
+        self.adapter = adapter
+
+
 class Engine:
     """What can be asked of an engine: its adapters, by name."""
 
@@ -56,8 +65,16 @@ class Engine:
 
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
-            raise NotImplementedError(BLANK)
+            raise Missing(name)
         return self._adapters[name]
+
+    def blank_in(self, error: Exception) -> str:
+        """Return which adapter an error of a blank came from: the innermost."""
+        if isinstance(error, Missing):
+            return error.adapter
+        codes = {getattr(f, "__code__", 0): name for name, f in self._adapters.items()}
+        walked = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+        return next((codes[code] for code in reversed(walked) if code in codes), "")
 
     def forward(self, program: Callable, numbers: tuple) -> Any:
         """Return the result of program(engine, *leaves), and the leaves."""
@@ -100,14 +117,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one row went: DONE, WRONG or OPEN, and what was wrong."""
+    """How one row went: DONE, WRONG or OPEN; what was wrong; the adapter it needs."""
 
     row: Row
     status: str
     told: str = ""
+    needs: str = ""
 
     def __str__(self) -> str:
         line = f"{self.status:<8} {self.row.title}"
+        line += f" (needs `{self.needs}`)" if self.needs else ""
         return f"{line}\n{self.told}" if self.told else line
 
 
@@ -251,7 +270,7 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
         return _stopped(row, f"no end within {seconds:.2g} seconds")
     except Exception as error:
         if is_blank(error):
-            return Verdict(row, OPEN)
+            return Verdict(row, OPEN, needs=engine.blank_in(error))
         first = (str(error).splitlines() or [""])[0][:160]
         return _stopped(row, f"{type(error).__name__}: {first}")
     return Verdict(row, DONE)
