@@ -210,6 +210,30 @@ def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
     assert told[2] == "expected  3, 2, by finite differences"
 
 
+@pytest.mark.parametrize("slope", [0.0, None, 1.0])
+def test_a_table_where_no_slope_comes_says_so(slope):
+    nowhere = OF_VALUES._adapters | {"gradient": lambda leaf: slope}
+    with pytest.raises(WrongAnswer) as caught:
+        examine("one walk", nowhere)
+    last = str(caught.value).splitlines()[-1]
+    assert last.startswith("every gradient is 0 or None") == (slope != 1.0)
+    with pytest.raises(NotFilledIn) as caught:  # nothing was asked, so nothing came
+        examine("one walk", {})
+    assert "every gradient" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "single"), [(NUMBERS, 1.0), (NUMBERS, np.array(1.0)), (ARRAYS, None)]
+)
+def test_a_single_slope_is_no_list_of_slopes(rows, single):
+    def one(f, *numbers):
+        return np.ones_like(numbers[0]) if single is None else single
+
+    verdict = judge(rows[0], Engine({"grad_of": one}))
+    assert verdict.status == WRONG and "what grad_of returns" in verdict.told
+    assert "expected  a list of all slopes" in verdict.told
+
+
 def endless():
     while True:
         pass

@@ -10,7 +10,7 @@ still blank is not wrong, but open.
 import ctypes
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import process_time
@@ -62,6 +62,7 @@ class Engine:
         known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
         self._adapters = known
         self.is_function = "grad_of" in known
+        self.came: set[str] = set()  # of slopes: "nothing" (0 or None), "something"
 
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
@@ -84,10 +85,14 @@ class Engine:
     def slopes(self, program: Callable, numbers: tuple) -> list:
         """Return the slope of a program for each of the numbers it is given."""
         if self.is_function:
-            return list(self.grad_of(lambda *xs: program(self, *xs), *numbers))
-        root, leaves = self.forward(program, numbers)
-        self.backward(root)
-        return [self.slope(leaf) for leaf in leaves]
+            came = self.grad_of(lambda *xs: program(self, *xs), *numbers)
+            found = listed(came, numbers)
+        else:
+            root, leaves = self.forward(program, numbers)
+            self.backward(root)
+            found = [self.slope(leaf) for leaf in leaves]
+        self.came |= {"nothing" if is_nothing(x) else "something" for x in found}
+        return found
 
     def slope(self, leaf: Any) -> Any:
         """Return a leaf's gradient; one that nothing has reached may be None."""
@@ -128,6 +133,22 @@ class Verdict:
         line = f"{self.status:<8} {self.row.title}"
         line += f" (needs `{self.needs}`)" if self.needs else ""
         return f"{line}\n{self.told}" if self.told else line
+
+
+def is_nothing(slope: Any) -> bool:
+    """Return whether a slope is None, or 0 in all its places."""
+    try:
+        return slope is None or not np.any(np.asarray(slope, dtype=float))
+    except (TypeError, ValueError):  # no number at all
+        return False
+
+
+def listed(came: Any, numbers: tuple) -> list:
+    """Return what a `grad_of` gave as a list; raise Wrong if it is a single slope."""
+    single = isinstance(came, np.ndarray) and came.shape == np.shape(numbers[0])
+    if single or not isinstance(came, Iterable):
+        raise Wrong("what grad_of returns", came, "a list of all slopes, also of one")
+    return list(came)
 
 
 def nudged(program: Callable, numbers: tuple) -> list:
