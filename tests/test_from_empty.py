@@ -1,5 +1,8 @@
 """The judge of chapters 24 and 25 is judged: by engines whose verdicts are known."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 import sklearn.datasets  # noqa: F401, before a row is timed that asks for digits
@@ -7,7 +10,8 @@ import sklearn.datasets  # noqa: F401, before a row is timed that asks for digit
 from classroom.author.chapters import chapters
 from classroom.cell import exam
 from classroom.cell.assertions import NotFilledIn, WrongAnswer
-from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
+from classroom.cell.exam import DONE, OPEN, PLAIN, WRONG, Engine, Row, judge
+from classroom.cell.exam_numbers import random_program
 from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
 from classroom.cell.examine import GROUPS, examine
 from classroom.run.verdict import result
@@ -208,6 +212,20 @@ def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
     told = [line.strip() for line in lines[at + 1 : at + 4]]
     assert told[:2] == ["the slopes at 2, 3", "came      1, 1"]
     assert told[2] == "expected  3, 2, by finite differences"
+
+
+def test_a_random_program_that_fails_is_written_out():
+    row = next(row for row in NUMBERS if "random" in row.title)
+    sign = mutant(24, ("1 - y * y", "y * y - 1"))
+    told = [line.strip() for line in judge(row, Engine(sign)).told.splitlines()]
+    assert re.match(r"the slopes of random program \d+, at x = [-.\d]+, y = ", told[0])
+    space = {"tanh": math.tanh}
+    exec(told[0].split("at ")[1].rstrip(":").replace(", ", "\n"), space)
+    exec("\n".join(told[1:-2]), space)
+    seed = int(re.search(r"program (\d+)", told[0])[1])
+    program, numbers, _ = random_program(seed, ((), ()))
+    last = space[told[-3].split(" = ")[0]]
+    assert last == pytest.approx(program(PLAIN, *numbers), rel=1e-4)
 
 
 @pytest.mark.parametrize("slope", [0.0, None, 1.0])

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import indent
 from time import process_time
 from traceback import walk_tb
 from typing import Any
@@ -40,7 +41,7 @@ class Wrong(Exception):
     def __str__(self) -> str:
         lines = [self.given, f"came      {shown(self.came)}"]
         lines.append(f"expected  {shown(self.expected)}{self.by}")
-        return "\n".join(f"         {line}" for line in lines)
+        return indent("\n".join(lines), " " * 9)
 
 
 class TooLong(BaseException):

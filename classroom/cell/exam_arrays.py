@@ -84,14 +84,12 @@ PRODUCTS = [
 ]
 
 
-@by_object("two steps add up, and clearing begins anew")
-def steps_of_arrays(e: Engine) -> None:
+@by_object("two walks add up, and clearing begins anew")
+def walks_of_arrays(e: Engine) -> None:
     x = e.make(A)
-    for calls in (1, 2):
+    for calls, walks in enumerate(("one walk", "two walks"), 1):
         e.backward(weighed(e, x, B))
-        expect_same(
-            f"the gradient after {calls} walks", e.gradient(x), 2 * A * B * calls
-        )
+        expect_same(f"the gradient after {walks}", e.gradient(x), 2 * A * B * calls)
     e.clear(x)
     e.backward(e.add_up(x))
     expect_same("the gradient of a sum after clearing", e.gradient(x), np.ones((2, 3)))
@@ -173,7 +171,7 @@ def stale(e: Engine) -> None:
 
 
 WITH_CARE = [
-    steps_of_arrays,
+    walks_of_arrays,
     no_sharing,
     small_floats,
     Row("integers beside floats", beside_integers),
