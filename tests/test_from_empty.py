@@ -82,6 +82,14 @@ def test_the_package_does_all_rows():
     assert lost(OF_TENSORS, ARRAYS) == {}
 
 
+def test_the_minutes_of_the_first_exam_agree():
+    chapter = CHAPTERS[24]
+    named = re.findall(r"^\*(\d+) minutes", chapter.text("exercises.md"), re.MULTILINE)
+    minutes = chapter.front["minutes"]
+    assert sum(map(int, named)) == minutes
+    assert f"The exercises name {minutes} minutes" in chapter.text("lesson.md")
+
+
 # --- mutants of the reference solutions --------------------------------------------
 
 CHAPTERS = {chapter.number: chapter for chapter in chapters()}
