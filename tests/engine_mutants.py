@@ -4,11 +4,11 @@
 OF_NUMBERS = (
     "sum|product|chain|x + x|x * x|right|left|diamond|other side|long way|not used"
 )
-OF_NUMBERS += "|two roots|two steps|begins anew|twice from|reused|changed"
+OF_NUMBERS += "|two roots|two walks|begins anew|twice from|reused|changed"
 OF_NUMBERS += "|tanh|deep|doublings|after backward|unused|random|moons"
 OF_ARRAYS = "all numbers|number by number|x * x + x|new axis|stretched|both at once"
 OF_ARRAYS += "|one number|2 * x|no leaf|first axis|last axis|first arg|second arg|x @ y"
-OF_ARRAYS += "|of matrices|one matrix|tanh|random|two steps|share|float32|integers"
+OF_ARRAYS += "|of matrices|one matrix|tanh|random|two walks|share|float32|integers"
 OF_ARRAYS += "|refused without|weighed by|quietly is|records again|changed"
 OF_ARRAYS += "|deep|doublings|after backward|unused|digits|second derivative"
 
@@ -49,7 +49,7 @@ USED_TWICE = ["x + x", "diamond", "other side", "long way", "random", "moons"]
 OF_NUMBERS_MUTANTS = {
     "= for +=": (
         [("blame[parent] += slope", "blame[parent] = slope")],
-        [*USED_TWICE, "x * x", "two roots", "two steps", "begins anew"]
+        [*USED_TWICE, "x * x", "two roots", "two walks", "begins anew"]
         + ["twice from", "reused", "doublings"],
     ),
     "as they are met": (
@@ -68,12 +68,12 @@ OF_NUMBERS_MUTANTS = {
     "a product's own numbers": (
         [("(x, y.data), (y, x.data)", "(x, x.data), (y, y.data)")],
         ["product", "chain", "right", "left", "diamond", "other side", "long way"]
-        + ["not used", "two roots", "two steps", "twice from", "reused", "changed"]
+        + ["not used", "two roots", "two walks", "twice from", "reused", "changed"]
         + ["tanh", "random", "moons"],
     ),
     "the right of a sum is a constant": (
         [("(x, 1.0), (y, 1.0)", "(x, 1.0)")],
-        [*USED_TWICE, "sum", "chain", "left", "two steps", "doublings"],
+        [*USED_TWICE, "sum", "chain", "left", "two walks", "doublings"],
     ),
     "recursion": ([(LOOP, RECURSION)], ["deep"]),
     "the graph is kept": (
@@ -133,7 +133,7 @@ OF_ARRAYS_MUTANTS = {
         [(SHARE, "share")],
         ["x * x + x", "new axis", "both at once", "first axis", "last axis"]
         + ["first arg", "second arg", "x @ y", "of matrices", "one matrix", "random"]
-        + ["two steps", "weighed by", "records again", "doublings", "digits"]
+        + ["two walks", "weighed by", "records again", "doublings", "digits"]
         + ["second derivative"],
     ),
     "factors change sides": (

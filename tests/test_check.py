@@ -15,7 +15,7 @@ from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, prist
 
 from classroom import ROOT
 from classroom.author.chapters import first_fence, sections
-from classroom.learner.check import check_command
+from classroom.learner.check import _next_hint, check_command
 from classroom.learner.find import find
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
@@ -120,6 +120,19 @@ def test_wrong_and_blank_say_what_and_where_help_is(root, capsys):
     fill(learner(root), {"90.1": "def double(x): return 3 * x"})
     code, out = check(root, "90.1", capsys)
     assert code == 1 and "Hint 2 of exercise 90.1" in out and "90.2" not in out
+
+
+def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, capsys):
+    seen = "<details><summary>Hint 1: it is too small</summary>"
+    root = course(tmp_path, chapter({"90.1": exercise("90.1", statement=seen)}))
+    for factor in ("1", "3"):
+        fill(learner(root), {"90.1": f"def double(x): return {factor} * x"})
+        _, out = check(root, "90.1", capsys)
+        assert "Help: the hints of 90.1, below its text, are named by what" in out
+        assert "Hint 1" not in out and "Hint 2" not in out
+    exams = [each.exercises for each in all_chapters(ROOT) if each.number in (24, 25)]
+    for each in [*exams[0].values(), *exams[1].values()]:
+        assert "solution" not in _next_hint(each, each.hints + 1), each.name
 
 
 def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):

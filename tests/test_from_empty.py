@@ -1,5 +1,8 @@
 """The judge of chapters 24 and 25 is judged: by engines whose verdicts are known."""
 
+import math
+import re
+
 import numpy as np
 import pytest
 import sklearn.datasets  # noqa: F401, before a row is timed that asks for digits
@@ -7,9 +10,11 @@ import sklearn.datasets  # noqa: F401, before a row is timed that asks for digit
 from classroom.author.chapters import chapters
 from classroom.cell import exam
 from classroom.cell.assertions import NotFilledIn, WrongAnswer
-from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
+from classroom.cell.exam import DONE, OPEN, PLAIN, WRONG, Engine, Row, judge
+from classroom.cell.exam_numbers import random_program
 from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
 from classroom.cell.examine import GROUPS, examine
+from classroom.run.verdict import result
 from tests import engines
 from tests.engine_mutants import (
     OF_ARRAYS,
@@ -77,6 +82,14 @@ def test_the_package_does_all_rows():
     assert lost(OF_TENSORS, ARRAYS) == {}
 
 
+def test_the_minutes_of_the_first_exam_agree():
+    chapter = CHAPTERS[24]
+    named = re.findall(r"^\*(\d+) minutes", chapter.text("exercises.md"), re.MULTILINE)
+    minutes = chapter.front["minutes"]
+    assert sum(map(int, named)) == minutes
+    assert f"The exercises name {minutes} minutes" in chapter.text("lesson.md")
+
+
 # --- mutants of the reference solutions --------------------------------------------
 
 CHAPTERS = {chapter.number: chapter for chapter in chapters()}
@@ -121,8 +134,81 @@ def test_blank_adapters_leave_rows_open():
     some = {**engines.function()}
     del some["tanh"]
     assert lost(some, NUMBERS) == dict.fromkeys(["tanh", "random", "moons"], OPEN)
-    with pytest.raises(NotFilledIn, match="0 of 11 rows are done.\nnot yet  a sum"):
+    with pytest.raises(NotFilledIn) as caught:
         examine("one walk", {})
+    head, first = str(caught.value).splitlines()[:2]
+    assert head == "0 of 11 rows are done."
+    assert first == "not yet  a sum: x + y (needs `make`)"
+
+
+@pytest.mark.parametrize("name", ["read", "gradient", "add"])
+def test_a_row_that_is_not_yet_names_the_blank(name):
+    def blank(*arguments):
+        raise NotImplementedError("fill this in")
+
+    row, whole = GROUPS["one walk"][0], OF_VALUES._adapters
+    without = {other: whole[other] for other in whole if other != name}
+    for adapters in (whole | {name: blank}, without):
+        verdict = judge(row, Engine(adapters))
+        assert str(verdict) == f"not yet  a sum: x + y (needs `{name}`)"
+    explained = {"failed": "raised", "role": "check", "ename": "NotFilledIn"}
+    explained |= {
+        "exercise": "24.1",
+        "evalue": f"24.1: 2 of 11 rows are done.\n{verdict}",
+    }
+    told = result("24.1", [explained], 20, "").message
+    assert told == f"2 of 11 rows are done.\n{verdict}"
+
+
+CHANGE_OF = {24: ("leaf.data = number", NUMBERS), 25: ("leaf.data, leaf", ARRAYS)}
+
+
+@pytest.mark.parametrize("number", CHANGE_OF)
+@pytest.mark.parametrize(
+    ("change", "status", "told"),
+    [
+        ('raise NotImplementedError("fill this in")', OPEN, ""),
+        ("return", WRONG, "what `read` gives after `change`"),
+        ('raise NotImplementedError("leaves do not change")', DONE, ""),
+    ],
+)
+def test_only_a_change_that_happens_can_be_refused(number, change, status, told):
+    old, rows = CHANGE_OF[number]
+    engine = Engine(mutant(number, (old, f"{change}; {old}")))
+    row = next(row for row in rows if row.title.startswith("a value changed"))
+    verdict = judge(row, engine)
+    assert verdict.status == status and told in verdict.told
+
+
+@pytest.mark.parametrize("raised", [TypeError, ValueError, RuntimeError])
+@pytest.mark.parametrize(
+    ("make", "rows", "word"),
+    [
+        (lambda: OF_VALUES, NUMBERS, "changed"),
+        (lambda: OF_TENSORS, ARRAYS, "changed"),
+        (lambda: OF_TENSORS, ARRAYS, "refused without"),
+    ],
+)
+def test_an_engine_that_always_fails_has_not_refused(make, rows, word, raised):
+    def backward(root, v=None):
+        raise raised("by accident")
+
+    engine = Engine({**make()._adapters, "backward": backward})
+    row = next(row for row in rows if word in row.title)
+    verdict = judge(row, engine)
+    assert verdict.status == WRONG
+    assert f"came      {raised.__name__}: by accident" in verdict.told
+
+
+def test_a_blank_backward_is_no_refusal_of_many_roots():
+    def backward(root, v=None):
+        if np.size(root.data) > 1:
+            raise NotImplementedError("fill this in")
+        root.backward()
+
+    engine = Engine({**OF_TENSORS._adapters, "backward": backward})
+    row = next(row for row in ARRAYS if "refused without" in row.title)
+    assert judge(row, engine).status == OPEN
 
 
 def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
@@ -134,6 +220,44 @@ def test_a_wrong_row_says_input_and_what_came_and_what_was_expected():
     told = [line.strip() for line in lines[at + 1 : at + 4]]
     assert told[:2] == ["the slopes at 2, 3", "came      1, 1"]
     assert told[2] == "expected  3, 2, by finite differences"
+
+
+def test_a_random_program_that_fails_is_written_out():
+    row = next(row for row in NUMBERS if "random" in row.title)
+    sign = mutant(24, ("1 - y * y", "y * y - 1"))
+    told = [line.strip() for line in judge(row, Engine(sign)).told.splitlines()]
+    assert re.match(r"the slopes of random program \d+, at x = [-.\d]+, y = ", told[0])
+    space = {"tanh": math.tanh}
+    exec(told[0].split("at ")[1].rstrip(":").replace(", ", "\n"), space)
+    exec("\n".join(told[1:-2]), space)
+    seed = int(re.search(r"program (\d+)", told[0])[1])
+    program, numbers, _ = random_program(seed, ((), ()))
+    last = space[told[-3].split(" = ")[0]]
+    assert last == pytest.approx(program(PLAIN, *numbers), rel=1e-4)
+
+
+@pytest.mark.parametrize("slope", [0.0, None, 1.0])
+def test_a_table_where_no_slope_comes_says_so(slope):
+    nowhere = OF_VALUES._adapters | {"gradient": lambda leaf: slope}
+    with pytest.raises(WrongAnswer) as caught:
+        examine("one walk", nowhere)
+    last = str(caught.value).splitlines()[-1]
+    assert last.startswith("every gradient is 0 or None") == (slope != 1.0)
+    with pytest.raises(NotFilledIn) as caught:  # nothing was asked, so nothing came
+        examine("one walk", {})
+    assert "every gradient" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "single"), [(NUMBERS, 1.0), (NUMBERS, np.array(1.0)), (ARRAYS, None)]
+)
+def test_a_single_slope_is_no_list_of_slopes(rows, single):
+    def one(f, *numbers):
+        return np.ones_like(numbers[0]) if single is None else single
+
+    verdict = judge(rows[0], Engine({"grad_of": one}))
+    assert verdict.status == WRONG and "what grad_of returns" in verdict.told
+    assert "expected  a list of all slopes" in verdict.told
 
 
 def endless():

@@ -10,10 +10,12 @@ still blank is not wrong, but open.
 import ctypes
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import indent
 from time import process_time
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -39,11 +41,19 @@ class Wrong(Exception):
     def __str__(self) -> str:
         lines = [self.given, f"came      {shown(self.came)}"]
         lines.append(f"expected  {shown(self.expected)}{self.by}")
-        return "\n".join(f"         {line}" for line in lines)
+        return indent("\n".join(lines), " " * 9)
 
 
 class TooLong(BaseException):
     """A row has run for too long; no `except Exception` keeps it from ending."""
+
+
+class Missing(NotImplementedError):
+    """An adapter that a row needs is nowhere defined."""
+
+    def __init__(self, adapter: str):
+        super().__init__(BLANK)
+        self.adapter = adapter
 
 
 class Engine:
@@ -53,11 +63,20 @@ class Engine:
         known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
         self._adapters = known
         self.is_function = "grad_of" in known
+        self.came: set[str] = set()  # of slopes: "nothing" (0 or None), "something"
 
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
-            raise NotImplementedError(BLANK)
+            raise Missing(name)
         return self._adapters[name]
+
+    def blank_in(self, error: Exception) -> str:
+        """Return which adapter an error of a blank came from: the innermost."""
+        if isinstance(error, Missing):
+            return error.adapter
+        codes = {getattr(f, "__code__", 0): name for name, f in self._adapters.items()}
+        walked = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+        return next((codes[code] for code in reversed(walked) if code in codes), "")
 
     def forward(self, program: Callable, numbers: tuple) -> Any:
         """Return the result of program(engine, *leaves), and the leaves."""
@@ -67,10 +86,14 @@ class Engine:
     def slopes(self, program: Callable, numbers: tuple) -> list:
         """Return the slope of a program for each of the numbers it is given."""
         if self.is_function:
-            return list(self.grad_of(lambda *xs: program(self, *xs), *numbers))
-        root, leaves = self.forward(program, numbers)
-        self.backward(root)
-        return [self.slope(leaf) for leaf in leaves]
+            came = self.grad_of(lambda *xs: program(self, *xs), *numbers)
+            found = listed(came, numbers)
+        else:
+            root, leaves = self.forward(program, numbers)
+            self.backward(root)
+            found = [self.slope(leaf) for leaf in leaves]
+        self.came |= {"nothing" if is_nothing(x) else "something" for x in found}
+        return found
 
     def slope(self, leaf: Any) -> Any:
         """Return a leaf's gradient; one that nothing has reached may be None."""
@@ -100,15 +123,33 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one row went: DONE, WRONG or OPEN, and what was wrong."""
+    """How one row went: DONE, WRONG or OPEN; what was wrong; the adapter it needs."""
 
     row: Row
     status: str
     told: str = ""
+    needs: str = ""
 
     def __str__(self) -> str:
         line = f"{self.status:<8} {self.row.title}"
+        line += f" (needs `{self.needs}`)" if self.needs else ""
         return f"{line}\n{self.told}" if self.told else line
+
+
+def is_nothing(slope: Any) -> bool:
+    """Return whether a slope is None, or 0 in all its places."""
+    try:
+        return slope is None or not np.any(np.asarray(slope, dtype=float))
+    except (TypeError, ValueError):  # no number at all
+        return False
+
+
+def listed(came: Any, numbers: tuple) -> list:
+    """Return what a `grad_of` gave as a list; raise Wrong if it is a single slope."""
+    single = isinstance(came, np.ndarray) and came.shape == np.shape(numbers[0])
+    if single or not isinstance(came, Iterable):
+        raise Wrong("what grad_of returns", came, "a list of all slopes, also of one")
+    return list(came)
 
 
 def nudged(program: Callable, numbers: tuple) -> list:
@@ -250,11 +291,16 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
     except TooLong:
         return _stopped(row, f"no end within {seconds:.2g} seconds")
     except Exception as error:
-        if isinstance(error, NotImplementedError) and str(error) == BLANK:
-            return Verdict(row, OPEN)
+        if is_blank(error):
+            return Verdict(row, OPEN, needs=engine.blank_in(error))
         first = (str(error).splitlines() or [""])[0][:160]
         return _stopped(row, f"{type(error).__name__}: {first}")
     return Verdict(row, DONE)
+
+
+def is_blank(error: Exception) -> bool:
+    """Return whether an adapter that is not written yet has raised an error."""
+    return isinstance(error, NotImplementedError) and str(error) == BLANK
 
 
 def _stopped(row: Row, what: str) -> Verdict:

@@ -4,13 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.exam import Engine, Row, Wrong, expect_same, expect_slopes, slopes
+from classroom.cell.exam import (
+    Engine,
+    Row,
+    Wrong,
+    expect_same,
+    expect_slopes,
+    shown,
+    slopes,
+)
 from classroom.cell.exam_numbers import (
     REFUSALS,
     by_object,
     forget_after_walks,
     forget_unused,
-    or_refused,
+    is_refusal,
+    old_or_refused,
     programs,
     ten_thousand_deep,
     twenty_doublings,
@@ -75,14 +84,12 @@ PRODUCTS = [
 ]
 
 
-@by_object("two steps add up, and clearing begins anew")
-def steps_of_arrays(e: Engine) -> None:
+@by_object("two walks add up, and clearing begins anew")
+def walks_of_arrays(e: Engine) -> None:
     x = e.make(A)
-    for calls in (1, 2):
+    for calls, walks in enumerate(("one walk", "two walks"), 1):
         e.backward(weighed(e, x, B))
-        expect_same(
-            f"the gradient after {calls} walks", e.gradient(x), 2 * A * B * calls
-        )
+        expect_same(f"the gradient after {walks}", e.gradient(x), 2 * A * B * calls)
     e.clear(x)
     e.backward(e.add_up(x))
     expect_same("the gradient of a sum after clearing", e.gradient(x), np.ones((2, 3)))
@@ -117,13 +124,14 @@ def beside_integers(e: Engine) -> None:
 
 @by_object("a root of many numbers is refused without v")
 def many_roots(e: Engine) -> None:
+    expect_slopes(e, lambda e, x: product(e, x, ROW + 1), (ROW,), "of one number")
     x = e.make(ROW)
     root = e.multiply(x, x)
     try:
         e.backward(root)
-    except RecursionError:
-        raise
-    except (*REFUSALS, AssertionError, TypeError):
+    except (*REFUSALS, AssertionError, TypeError) as error:
+        if not is_refusal(error):
+            raise
         return
     raise Wrong(
         "backward of 3 numbers, without v", e.gradient(x), "an error that asks for v"
@@ -158,19 +166,12 @@ def records_again(e: Engine) -> None:
 
 @by_object("a value changed after its use: the old one counts, or an error")
 def stale(e: Engine) -> None:
-    x, w = e.make(ROW), e.make(ROW + 1)
-    root = product(e, x, w)
-
-    def back() -> Any:
-        e.change(w, np.full(3, 100.0))
-        e.backward(root)
-        return e.gradient(x)
-
-    or_refused("the gradient of x in x * w, w changed to 100", back, ROW + 1)
+    given = f"the gradient of x in x * w, made with w = {shown(ROW + 1)}"
+    old_or_refused(e, product, (ROW, ROW + 1), np.full(3, 100.0), given, ROW + 1)
 
 
 WITH_CARE = [
-    steps_of_arrays,
+    walks_of_arrays,
     no_sharing,
     small_floats,
     Row("integers beside floats", beside_integers),

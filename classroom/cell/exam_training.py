@@ -18,7 +18,7 @@ STEPS = 40
 
 
 def downhill(number: Any, slope: Any, rate: float) -> Any:
-    return number - rate * slope
+    return number - slope * rate
 
 
 @dataclass(frozen=True)

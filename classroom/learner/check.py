@@ -30,7 +30,7 @@ from classroom.learner.find import (
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
-from classroom.notebook.pristine import all_chapters
+from classroom.notebook.pristine import Exercise, all_chapters
 from classroom.run.answers import run_answers, start_server
 from classroom.run.verdict import WORDS, Result
 
@@ -175,7 +175,7 @@ def report(
         if unknown and task.learner.stands_below(unknown[1], name):
             told.append(BELOW.format(unknown[1]))
         if tries.get(name):
-            told.append(_next_hint(exercise.name, exercise.hints, tries[name]))
+            told.append(_next_hint(exercise, tries[name]))
         told = "\n".join(filter(None, told))
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
@@ -185,7 +185,10 @@ def report(
         )
 
 
-def _next_hint(name: str, hints: int, tries: int) -> str:
+def _next_hint(exercise: Exercise, tries: int) -> str:
+    name, hints = exercise.name, exercise.hints
+    if exercise.by_symptom:
+        return f"Help: the hints of {name}, below its text, are named by what you see."
     if tries <= hints:
         return f"Help: Hint {tries} of exercise {name}, folded below its text."
     then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()

@@ -31,6 +31,7 @@ class Exercise:
     hints: int
     points: int
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
+    by_symptom: bool = False  # each hint is named by what one sees, not by its turn
 
     def is_blank(self, source: str) -> bool:
         """Whether `source` is the stub, or nothing."""
@@ -87,7 +88,8 @@ class Chapter:
         title, points = about.get("title") or heading, about.get("points", 0)
         stub = self.cells[make_label("answer", name)]["source"]
         outgrown = tuple(about.get("outgrown", ()))
-        return Exercise(name, title, stub, hints, points, outgrown)
+        by_symptom = bool(re.search(r"<summary>Hint \d+:", text))
+        return Exercise(name, title, stub, hints, points, outgrown, by_symptom)
 
     def label(self, cell: Cell) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None."""

@@ -102,8 +102,8 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     if kind == "NotFilledIn" or (
         kind == "NotImplementedError" and "fill this in" in text
     ):
-        table = text.splitlines()[1:] if kind == "NotFilledIn" else []
-        return Result("blank", "\n".join(table or [STILL_BLANK]))
+        is_table = kind == "NotFilledIn" and "\n" in text
+        return Result("blank", text if is_table else STILL_BLANK)
     if role == "hidden":
         return Result("wrong", OTHER_INPUTS)
     if event["failed"] == "differs":
