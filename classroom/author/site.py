@@ -26,6 +26,7 @@ from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table
 from classroom.journal import Trouble
+from classroom.notebook import waiting
 from classroom.notebook.files import Cell, read_notebook
 
 OUT = ROOT / "site"
@@ -206,12 +207,12 @@ def home(course: list[Chapter], lessons: Path) -> str:
 
 
 def surprise(cells: Iterable[Cell]) -> str:
-    """Return the plot of chapter 1 in which a smaller nudge is worse, as a data URI."""
+    """Return the plot of chapter 1 in which a smaller nudge is worse, as HTML."""
     for cell in cells:
-        for output in cell.get("outputs", []) if "loglog" in cell["source"] else []:
-            if "image/png" in output.get("data", {}):
-                data = "".join(output["data"]["image/png"])
-                return "data:image/png;base64," + data.replace("\n", "")
+        for output in waiting.reference(cell) if "loglog" in cell["source"] else []:
+            picture = "".join(output.get("data", {}).get("text/html", ""))
+            if picture.startswith("<img alt="):
+                return picture
     raise Trouble("Chapter 1 has no loglog plot any more, which the site begins with.")
 
 
@@ -225,10 +226,8 @@ def lesson(chapter: Chapter, path: Path) -> str:
     cells[0]["source"] += f"\n\n{link}"
     below = f":hidden:\n:titlesonly:\n\n../exercises/{chapter.slug}"
     cells.append(prose("below", f"```{{toctree}}\n{below}\n```"))
-    heading = chapter.front["title"]
-    for cell in cells:
-        heading = ([heading, *re.findall(r"^##? (.+)", cell["source"], re.M)])[-1]
-        to_read(cell, heading)
+    for cell in filter(waiting.waits, cells):
+        fold(cell)
     return json.dumps(notebook)
 
 
@@ -237,24 +236,17 @@ def is_setup(cell: Cell) -> bool:
     return "import classroom.live" in cell["source"]
 
 
-def to_read(cell: Cell, heading: str) -> None:
-    """Fold what answers a guess, and say in words what a plot shows."""
-    tags = cell["metadata"].setdefault("tags", [])
-    if "guess" in tags or "guess" in cell["metadata"]:
-        tags.append("hide-output")
-    for output in cell.get("outputs", []):
-        if "image/png" in output.get("data", {}):
-            text = "".join(output["data"].get("text/plain", ""))
-            alt = f"Plot: {heading}" if text.startswith("<Figure") else text
-            cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+def fold(cell: Cell) -> None:
+    """Put what answers a guess below its cell, hidden until somebody asks for it."""
+    cell["outputs"] = waiting.reference(cell)
+    del cell["metadata"]["minigrad"]  # where it lay
+    cell["metadata"].setdefault("tags", []).append("hide-output")
 
 
 def exercises(chapter: Chapter) -> str:
     """Return the exercises as a notebook to read: no check, and no answer."""
     notebook = read_notebook(BLANKS / f"{chapter.slug}.ipynb")
     cells = [without_check(c) for c in notebook["cells"] if not is_setup(c)]
-    for cell in cells:
-        to_read(cell, chapter.front["title"])
     title = f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
     cells[0]["source"] = title + (TEMPLATES / "exercises.md").read_text("utf-8")
     return json.dumps({**notebook, "cells": cells})
