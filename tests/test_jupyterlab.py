@@ -21,6 +21,7 @@ from classroom.notebook.waiting import reference, waits
 TimeoutError = pytest.importorskip("playwright.sync_api").TimeoutError
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ".jp-OutputArea-output img"
+PROMPTS = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')]"
 
 
 @pytest.fixture(scope="module")
@@ -104,15 +105,21 @@ def open_notebook(page, lab, path):
 def run_all(page):
     """Clear all outputs, run all cells, and wait until the last one is done."""
     choose(page, "Edit", "Clear Outputs of All Cells")
-    prompts = "[...document.querySelectorAll('.jp-Notebook .jp-InputPrompt')]"
-    begun = f"{prompts}.some(p => /\\[[*\\d]/.test(p.innerText))"
-    done = f"{prompts}.every(p => !/\\[[ *]\\]:/.test(p.innerText))"
+    run(page, "Run All Cells", page.locator(".jp-CodeCell").first)
+    done = f"{PROMPTS}.every(p => !/\\[[ *]\\]:/.test(p.innerText))"
+    page.wait_for_function(done, timeout=60_000)
+
+
+def run(page, entry, cell):
+    """Select a cell and choose an entry of the menu Run, until some cell runs."""
+    begun = f"{PROMPTS}.some(p => /\\[[*\\d]/.test(p.innerText))"
     for _ in range(10):  # JupyterLab drops the wish while its kernel is starting
-        choose(page, "Run", "Run All Cells")
+        cell.locator(".jp-InputPrompt").click()
+        choose(page, "Run", entry)
         with contextlib.suppress(TimeoutError):
             page.wait_for_function(begun, timeout=5_000)
-            break
-    page.wait_for_function(done, timeout=60_000)
+            return
+    pytest.fail(f"JupyterLab was asked ten times: {entry}, and no cell ran")
 
 
 def open_and_run(page, lab, path):
@@ -252,8 +259,7 @@ def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
         assert not [line for line in lines if len(line) > 20 and line.strip() in text]
     assert page.locator(".jp-OutputArea-output").count() == 0
     first = page.locator(".jp-CodeCell", has_text=checks[0].source.splitlines()[0])
-    first.locator(".jp-InputPrompt").click()
-    choose(page, "Run", "Run Selected Cell")
+    run(page, "Run Selected Cell", first)
     told = first.locator(".jp-OutputArea-output")
     told.wait_for()
     assert "NameError" in told.inner_text()  # its imports have not run
