@@ -68,3 +68,15 @@ def launch(chromium, error, path):
         except error as reason:
             why = str(reason).splitlines()[0]
     pytest.skip(f"no Chromium or Chrome can be started: {why}")
+
+
+@pytest.fixture
+def no_window():
+    """Let figures be drawn without a screen, and none be left open."""
+    matplotlib = pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+
+    matplotlib.use("agg")
+    with matplotlib.rc_context():
+        yield
+    pyplot.close("all")

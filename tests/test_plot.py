@@ -1,19 +1,12 @@
 """The plots of the course."""
 
-import matplotlib
 import numpy as np
 import pytest
-from matplotlib import colors, pyplot
+from matplotlib import colors
 
 from minigrad import plot
 
-
-@pytest.fixture(autouse=True)
-def no_window():
-    matplotlib.use("agg")
-    with matplotlib.rc_context():
-        yield
-    pyplot.close("all")
+pytestmark = pytest.mark.usefixtures("no_window")
 
 
 def test_axes_are_small_and_labelled():

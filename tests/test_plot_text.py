@@ -4,7 +4,6 @@ import json
 import re
 from html.parser import HTMLParser
 
-import matplotlib
 import nbformat
 import numpy as np
 import pytest
@@ -23,12 +22,7 @@ from minigrad.drawing.plot_text import MEASURED, bundle, describe
 WALKED = [1, 3, 12]  # lessons of few seconds and many plots
 
 
-@pytest.fixture(autouse=True)
-def no_window():
-    matplotlib.use("agg")
-    with matplotlib.rc_context():
-        yield
-    pyplot.close("all")
+pytestmark = pytest.mark.usefixtures("no_window")
 
 
 def test_a_curve_tells_its_ends_and_where_it_is_least():

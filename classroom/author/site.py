@@ -30,6 +30,7 @@ from classroom.notebook import waiting
 from classroom.notebook.files import Cell, read_notebook
 
 OUT = ROOT / "site"
+LESSONS = ROOT / "notebooks"
 TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
 PARTS = {"I: one number at a time": 0, "II: arrays": 7, "III: learning machines": 14}
@@ -82,21 +83,21 @@ def site_command() -> int:
     return 0
 
 
-def make_site(out: Path, lessons: Path = ROOT / "notebooks") -> None:
-    """Write the site in the place of `out`; `lessons` has the executed notebooks.
+def make_site(out: Path) -> None:
+    """Write the site in the place of `out`.
 
     Raises Trouble if Sphinx finds anything wrong, such as a link that leads nowhere.
     """
     with tempfile.TemporaryDirectory() as folder:
         pages, made, static = (Path(folder, n) for n in ("pages", "made", "static"))
-        descriptions = write_pages(pages, lessons)
+        descriptions = write_pages(pages)
         run_sphinx(pages, made, mathjax(static), descriptions)
         first = made / "index.html"  # its title would be the name alone
         text = first.read_text("utf-8").replace("<title>minigrad<", TITLE, 1)
         first.write_text(text, encoding="utf-8")
         for path in (made / "notebooks").glob("*.html"):
             name = path.with_suffix(".ipynb").name
-            shutil.copy(lessons / name, made / "notebooks" / name)
+            shutil.copy(LESSONS / name, made / "notebooks" / name)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)
 
@@ -130,10 +131,10 @@ def mathjax(static: Path) -> Path:
     return static
 
 
-def write_pages(pages: Path, lessons: Path) -> dict[str, str]:
+def write_pages(pages: Path) -> dict[str, str]:
     """Write the sources of all pages, and return the description of each, by name."""
     course, told = chapters(), {}
-    texts = {"index.md": home(course, lessons), "glossary.md": glossary(course)}
+    texts = {"index.md": home(course), "glossary.md": glossary(course)}
     intro = " ".join(readme()["intro"].split())
     told["index"] = intro.partition(". ")[0] + "."
     told["glossary"] = "The words of the course: each in one sentence, and in Korean."
@@ -141,7 +142,7 @@ def write_pages(pages: Path, lessons: Path) -> dict[str, str]:
     told["genindex"] = "All names of the package minigrad, from A to Z."
     for chapter in course:
         front, name = chapter.front, f"{chapter.slug}.ipynb"
-        texts[f"notebooks/{name}"] = lesson(chapter, lessons / name)
+        texts[f"notebooks/{name}"] = lesson(chapter, LESSONS / name)
         goals = "; ".join(front["objectives"])
         about = f"{front['question']} After this chapter you can {goals}."
         told[f"notebooks/{chapter.slug}"] = about
@@ -170,7 +171,7 @@ def readme() -> dict[str, str]:
     return found.groupdict()
 
 
-def home(course: list[Chapter], lessons: Path) -> str:
+def home(course: list[Chapter]) -> str:
     """Return the first page, in Markdown."""
     from minigrad.drawing.explore import explore
     from minigrad.drawing.pictures import draw_backward
@@ -195,7 +196,7 @@ def home(course: list[Chapter], lessons: Path) -> str:
         told,
         film=film._repr_mimebundle_()["text/html"],
         knob=knob._repr_mimebundle_()["text/html"],
-        picture=surprise(read_notebook(lessons / "01_nudge.ipynb")["cells"]),
+        picture=surprise(read_notebook(LESSONS / "01_nudge.ipynb")["cells"]),
         table=chapter_table(course),
         parts=[
             (name, [each for each in course if first <= each.number < last])

@@ -23,7 +23,7 @@ from classroom import ROOT
 from classroom.cell.pages import page_of
 from classroom.learner.check import find_tasks
 from classroom.learner.results import Memory
-from classroom.notebook.definitions import places, replaced
+from classroom.notebook.definitions import replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
 from classroom.run.answers import run_answers, start_server
@@ -43,12 +43,11 @@ class Piece:
     cells: tuple[str, ...] = ()
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
 
-    def put_into(self, folder: Path, current: Collection[str] | None = None) -> None:
-        """Put its definitions into the package in `folder`: `current` ones, or all."""
+    def put_into(self, folder: Path, leave: Collection[str]) -> None:
+        """Put its definitions but those in `leave` into the package in `folder`."""
         helpers = [s for cell in self.cells if not has_header(cell) for s in own(cell)]
         for cell in filter(has_header, self.cells):
             path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
-            leave = self.outgrown if current is None else {*places(cell)} - {*current}
             text = replaced(path.read_text(encoding="utf-8"), cell, helpers, leave)
             path.write_text(text, encoding="utf-8")
 
@@ -115,7 +114,7 @@ def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
         root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
     )
     for piece in pieces:
-        piece.put_into(folder)
+        piece.put_into(folder, piece.outgrown)
 
 
 def empty_folder(folder: Path) -> None:

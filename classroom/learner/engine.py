@@ -56,14 +56,12 @@ def size_of(path: Path) -> int:
 def put_into(piece: Piece, folder: Path, number: int) -> bool:
     """Put what a chapter has of an answer into the package; return whether it has."""
     own = int(piece.name.split(".")[0])
-    names = {
-        name
-        for cell in filter(has_header, piece.cells)
-        for name in places(cell)
-        if own == latest(page_of(cell), name, number, own)
+    written = {
+        (page_of(c), n) for c in filter(has_header, piece.cells) for n in places(c)
     }
-    piece.put_into(folder, names)
-    return bool(names)
+    current = {n for module, n in written if own == latest(module, n, number, own)}
+    piece.put_into(folder, {name for _, name in written} - current)
+    return bool(current)
 
 
 def latest(module: str, name: str, number: int, own: int) -> int | None:
