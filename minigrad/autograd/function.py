@@ -10,8 +10,9 @@ from minigrad import errors
 from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.casting import to_dtype
 from minigrad.rules.node_names import renamed
-from minigrad.rules.op import Op, edge, to_dtype
+from minigrad.rules.op import Op, edge
 
 
 class Context:

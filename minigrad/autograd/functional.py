@@ -6,8 +6,8 @@ from typing import Any
 from minigrad.autograd.gradients import grad, many
 from minigrad.graph.recording import enable_grad
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.casting import alias
 from minigrad.rules.joining import stack
-from minigrad.rules.op import alias
 from minigrad.tensors.creation import zeros_like
 
 

@@ -7,9 +7,10 @@ import numpy as np
 from minigrad.array.fast_sums import row_sums
 from minigrad.nn.module import Module
 from minigrad.rules import pointwise
+from minigrad.rules.arguments import alike
 from minigrad.rules.fused import Fused
 from minigrad.rules.node_names import called
-from minigrad.rules.op import Op, alike
+from minigrad.rules.op import Op
 from minigrad.rules.softmax import log_softmax
 
 

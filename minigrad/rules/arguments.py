@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.array.dtypes import Array, default, float64
+from minigrad.array.dtypes import Array, default, float64, promoted
 from minigrad.graph.tensor import Tensor
 
 MISSING = object()  # the default of a parameter that has none
@@ -51,6 +51,22 @@ def in_order(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:
     if values.get("dim") in (0, -1) and getattr(first, "shape", None) == ():
         values["dim"] = None  # a number has an axis 0, too, as in PyTorch
     return values
+
+
+def operands(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Return the values of all parameters by name; two tensors in one dtype."""
+    values = in_order(op, args, kwargs)
+    if [*values] == ["a", "b"]:
+        values["a"], values["b"] = alike(**values)
+    return values
+
+
+def alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two operands; two tensors in the dtype that they make together."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype != b.dtype:
+        dtype = promoted(a.array, b.array)
+        a, b = a.to(dtype), b.to(dtype)
+    return a, b
 
 
 def flat(values: Any) -> Iterator[Any]:

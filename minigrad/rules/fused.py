@@ -7,7 +7,8 @@ from minigrad.array.dtypes import ARRAYS, zeros
 from minigrad.graph.node import Node
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import walk
-from minigrad.rules.op import Op, alias
+from minigrad.rules.casting import alias
+from minigrad.rules.op import Op
 
 
 class Fused(Op):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from minigrad.array.dtypes import RANK
-from minigrad.rules.op import Op, to_dtype
+from minigrad.rules.casting import to_dtype
+from minigrad.rules.op import Op
 
 joined = Op(
     "Cat",

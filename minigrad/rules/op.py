@@ -5,9 +5,7 @@ from itertools import cycle
 from types import MethodType
 from typing import Any
 
-import numpy as np
-
-from minigrad.array.dtypes import ARRAYS, promoted
+from minigrad.array.dtypes import ARRAYS
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
@@ -15,9 +13,9 @@ from minigrad.rules.arguments import (
     bare,
     computed,
     flat,
-    in_order,
     named,
     on_arrays,
+    operands,
     parameters_of,
 )
 
@@ -107,36 +105,3 @@ def edge(value: Any) -> Any:
         return None
     value.check_view()
     return value.edge
-
-
-def operands(op: Op, args: tuple, kwargs: dict) -> dict[str, Any]:
-    """Return the values of all parameters by name; two tensors in one dtype."""
-    values = in_order(op, args, kwargs)
-    if [*values] == ["a", "b"]:
-        values["a"], values["b"] = alike(**values)
-    return values
-
-
-def alike(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return two operands; two tensors in the dtype that they make together."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype != b.dtype:
-        dtype = promoted(a.array, b.array)
-        a, b = to_dtype(a, dtype), to_dtype(b, dtype)
-    return a, b
-
-
-def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
-    """Return `a` with numbers of another dtype; `a` itself if they are that already."""
-    if a.array.dtype == dtype:
-        return a
-    if not a.requires_grad:
-        return Tensor(a.array.astype(dtype))
-    return cast(a, dtype, a.array.dtype)
-
-
-cast = Op(
-    "ToCopy",
-    lambda a, dtype, source: a.astype(dtype),
-    a=lambda g, dtype, source: cast(g, source, dtype),
-)
-alias = Op("Alias", lambda a: a, a=lambda g: g)

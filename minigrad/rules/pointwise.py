@@ -8,8 +8,10 @@ care about broadcasting: the engine sums where it stretched.
 import numpy as np
 
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.arguments import alike
+from minigrad.rules.casting import to_dtype
 from minigrad.rules.node_names import called
-from minigrad.rules.op import Op, alike, to_dtype
+from minigrad.rules.op import Op
 
 NUMBERS = int | float | np.generic
 

@@ -9,9 +9,10 @@ from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import float64, int64
 from minigrad.array.fast_sums import added_up
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.casting import cast
 from minigrad.rules.indexing import grid, taken
 from minigrad.rules.node_names import AlongAxes, called
-from minigrad.rules.op import Op, cast
+from minigrad.rules.op import Op
 
 
 def axes(dim):

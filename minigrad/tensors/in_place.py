@@ -15,8 +15,9 @@ from minigrad.errors import kind
 from minigrad.graph import saved_values
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.casting import to_dtype
 from minigrad.rules.indexing import as_index
-from minigrad.rules.op import Op, edge, to_dtype
+from minigrad.rules.op import Op, edge
 from minigrad.rules.pointwise import (
     add,
     clone,

@@ -19,7 +19,8 @@ from minigrad.rules import (
     reductions,
     shape,
 )
-from minigrad.rules.op import Op, to_dtype
+from minigrad.rules.casting import to_dtype
+from minigrad.rules.op import Op
 from minigrad.tensors import in_place
 
 OPERANDS = float, int, Tensor, np.generic, Array
