@@ -8,8 +8,12 @@ OF_NUMBERS += "|two roots|two walks|begins anew|twice from|reused|changed"
 OF_NUMBERS += "|tanh|deep|doublings|after backward|unused|random|moons"
 OF_ARRAYS = "all numbers|number by number|x * x + x|new axis|stretched|both at once"
 OF_ARRAYS += "|one number|2 * x|no leaf|first axis|last axis|first arg|second arg|x @ y"
-OF_ARRAYS += "|of matrices|one matrix|tanh|random|two walks|share|float32|integers"
-OF_ARRAYS += "|refused without|weighed by|quietly is|records again|changed"
+OF_ARRAYS += (
+    "|of matrices|one matrix|tanh|random|two walks|reused|share|float32|integers"
+)
+OF_ARRAYS += (
+    "|refused without|weighed by|quietly is|records again|changed|matmul and tanh"
+)
 OF_ARRAYS += "|deep|doublings|after backward|unused|digits|second derivative"
 
 GROWING = "            if parent not in found:\n                found.add(parent)\n"
@@ -133,12 +137,13 @@ OF_ARRAYS_MUTANTS = {
         [(SHARE, "share")],
         ["x * x + x", "new axis", "both at once", "first axis", "last axis"]
         + ["first arg", "second arg", "x @ y", "of matrices", "one matrix", "random"]
-        + ["two walks", "weighed by", "records again", "doublings", "digits"]
-        + ["second derivative"],
+        + ["two walks", "reused", "weighed by", "records again", "doublings"]
+        + ["digits", "second derivative"],
     ),
     "factors change sides": (
         [("matmul(swapped(x), g)", "matmul(g, swapped(x))")],
-        ["second arg", "x @ y", "of matrices", "one matrix", "digits"],
+        ["second arg", "x @ y", "of matrices", "one matrix", "matmul and tanh"]
+        + ["digits"],
     ),
     "all axes turn round": (
         [("np.swapaxes(x.data, -1, -2)", "np.transpose(x.data)")],
@@ -185,7 +190,62 @@ OF_ARRAYS_MUTANTS = {
                 "leaf.data[...] = numbers",
             )
         ],
-        ["changed"],
+        ["changed", "matmul and tanh"],
+    ),
+    "results keep their gradient": (
+        [
+            (
+                "    if not node.edges:\n"
+                "        node.grad = g if node.grad is None else plus(node.grad, g)\n",
+                "    node.grad = g if node.grad is None else plus(node.grad, g)\n"
+                "    g = node.grad if node.edges else g\n",
+            )
+        ],
+        ["reused", "second derivative"],
+    ),
+    "the quiet part that fails stays quiet": (
+        [
+            (
+                "    recording.append(False)\n    try:\n        return work()\n"
+                "    finally:\n        recording.pop()\n",
+                "    recording.append(False)\n    made = work()\n"
+                "    recording.pop()\n    return made\n",
+            )
+        ],
+        # and what comes after it is not recorded either
+        ["records again", "changed", "matmul and tanh", "deep", "doublings", "digits"]
+        + ["second derivative"],
+    ),
+    "matmul reads its arguments late": (
+        [
+            (
+                "    x, y = known(x), known(y)\n    return result(\n"
+                "        np.matmul(x.data, y.data),\n"
+                "        (x, lambda g: matmul(g, swapped(y))),\n"
+                "        (y, lambda g: matmul(swapped(x), g)),\n    )",
+                "    x, y = known(x), known(y)\n    z = result(\n"
+                "        np.matmul(x.data, y.data),\n"
+                "        (x, lambda g: matmul(g, swapped(y))),\n"
+                "        (y, lambda g: matmul(swapped(x), g)),\n    )\n"
+                "    z.used = []\n    return z",
+            )
+        ],
+        ["matmul and tanh"],
+    ),
+    "tanh reads its argument late": (
+        [
+            (
+                "times(-1.0, times(y, y)))\n",
+                "times(-1.0, times(late(), late())))\n"
+                "    rule = x, lambda g: times(g, slope())\n"
+                "    late = lambda: result(np.tanh(x.data), rule)\n",
+            ),
+            (
+                "lambda g: times(g, slope())))\n    return y",
+                "lambda g: times(g, slope())))\n    y.used = []\n    return y",
+            ),
+        ],
+        ["matmul and tanh"],
     ),
     "the axis is not put back": (
         [("stretched(reshaped(g, kept), shape)", "stretched(g, shape)")],

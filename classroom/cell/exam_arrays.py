@@ -1,5 +1,6 @@
 """The rows of the second exam: arrays."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,11 @@ from classroom.cell.exam import (
 from classroom.cell.exam_numbers import (
     REFUSALS,
     by_object,
-    forget_after_walks,
-    forget_unused,
     is_refusal,
+    long_rows,
     old_or_refused,
     programs,
-    ten_thousand_deep,
-    twenty_doublings,
+    reused_at,
 )
 from classroom.cell.exam_training import trains_on
 
@@ -156,12 +155,15 @@ def nothing_recorded(e: Engine) -> None:
     expect_same(given, e.slopes(program, (ROW,))[0], ROW**2)
 
 
-@by_object("after the quiet part it records again")
+@by_object("after the quiet part, even one that fails, it records again")
 def records_again(e: Engine) -> None:
-    x = e.make(ROW)
-    e.quietly(lambda: e.multiply(x, x))
-    e.backward(product(e, x, x))
-    expect_same("the gradient of x * x after that", e.gradient(x), 2 * ROW)
+    for key, after in ((1, "that goes well"), (0, "that fails")):
+        x = e.make(ROW)
+        with suppress(KeyError):
+            e.quietly(lambda x=x, key=key: {1: e.multiply(x, x)}[key])
+        e.backward(product(e, x, x))
+        given = f"the gradient of x * x after a quiet part {after}"
+        expect_same(given, e.gradient(x), 2 * ROW)
 
 
 @by_object("a value changed after its use: the old one counts, or an error")
@@ -170,8 +172,24 @@ def stale(e: Engine) -> None:
     old_or_refused(e, product, (ROW, ROW + 1), np.full(3, 100.0), given, ROW + 1)
 
 
+@by_object("the same for matmul and tanh")
+def stale_too(e: Engine) -> None:
+    def of_matmul(e: Engine, x: Any, y: Any) -> Any:
+        return e.add_up(e.matmul(x, y))
+
+    sums = np.broadcast_to(B.sum(0), (2, 3))
+    given = f"the gradient of x in x @ y, made with y = {shown(B.T)}"
+    old_or_refused(e, of_matmul, (A, B.T), np.full((3, 2), 100.0), given, sums)
+    slope = 1 - np.tanh(ROW) ** 2
+    given = f"the gradient of x in tanh(x), made with x = {shown(ROW)}"
+    old_or_refused(
+        e, lambda e, x: e.add_up(e.tanh(x)), (ROW,), np.full(3, 2.0), given, slope
+    )
+
+
 WITH_CARE = [
     walks_of_arrays,
+    reused_at(ROW, lambda e, b: e.add_up(b)),
     no_sharing,
     small_floats,
     Row("integers beside floats", beside_integers),
@@ -180,12 +198,10 @@ WITH_CARE = [
     Row("what is made quietly is a constant", nothing_recorded),
     records_again,
     stale,
+    stale_too,
 ]
 LONG_AND_LEARNING = [
-    Row("10,000 deep", ten_thousand_deep),
-    Row("20 doublings are twice the work of 10", twenty_doublings),
-    Row("after backward, a dropped result keeps no memory", forget_after_walks),
-    forget_unused,
+    *long_rows(np.array(1.0)),
     Row("it trains on digits as the package does", trains_on("digits")),
 ]
 

@@ -156,18 +156,23 @@ def twice_from_one_root(e: Engine) -> None:
     or_refused("the gradient of x = 3 in x * x * 5 after two walks", second, 60.0)
 
 
-@by_object("a result reused after backward: right, or an error")
-def reused(e: Engine) -> None:
-    x = e.make(3.0)
-    b = e.multiply(x, x)
-    e.backward(b)
+def reused_at(x0: Any, root_of: Callable = lambda e, b: b) -> Row:
+    """Return the row of a result, b = x * x, that is used again after a walk."""
 
-    def second() -> float:
-        e.backward(e.multiply(b, 5.0))
-        return e.gradient(x)
+    @by_object("a result reused after backward: right, or an error")
+    def reused(e: Engine) -> None:
+        x = e.make(x0)
+        b = e.multiply(x, x)
+        e.backward(root_of(e, b))
 
-    given = "the gradient of x = 3 after b.backward(), then (b * 5).backward()"
-    or_refused(f"{given}, b = x * x", second, 36.0)
+        def second() -> Any:
+            e.backward(root_of(e, e.multiply(b, 5.0)))
+            return e.gradient(x)
+
+        given = f"the gradient of x = {shown(x0)} after two walks, from b = x * x"
+        or_refused(f"{given} and then from b * 5", second, 12 * x0)
+
+    return reused
 
 
 @by_object("a value changed after its use: the old one counts, or an error")
@@ -196,7 +201,8 @@ def old_or_refused(
     or_refused(f"{given}, now {shown(new)}", lambda: back(True), old)
 
 
-WHAT_STAYS = [two_roots, two_walks, cleared, twice_from_one_root, reused, changed]
+WHAT_STAYS = [two_roots, two_walks, cleared, twice_from_one_root]
+WHAT_STAYS += [reused_at(3.0), changed]
 
 
 # --- what is long, or many ---------------------------------------------------------
@@ -214,21 +220,38 @@ def doublings(e: Engine, x: Any, count: int) -> Any:
     return x
 
 
-def ten_thousand_deep(e: Engine) -> None:
-    came = e.slopes(lambda e, x: chain(e, x, 10_000), (0.0,))[0]
-    expect_same("the slope of x + 1 + 1 + ...", came, 1.0)
+def long_rows(one: Any) -> list[Row]:
+    """Return the rows of what is long; each leaf is `one`, a number or an array."""
 
+    def ten_thousand_deep(e: Engine) -> None:
+        came = e.slopes(lambda e, x: chain(e, x, 10_000), (one,))[0]
+        expect_same("the slope of x + 1 + 1 + ...", came, 1.0)
 
-def twenty_doublings(e: Engine) -> None:
-    def walk(count: int) -> None:
-        came = e.slopes(lambda e, x: doublings(e, x, count), (1.0,))[0]
+    def walk(e: Engine, count: int) -> None:
+        came = e.slopes(lambda e, x: doublings(e, x, count), (one,))[0]
         expect_same(f"the slope of {count} doublings", came, 2.0**count)
 
-    ten = lines_of(lambda: walk(10), most=1_000_000)
-    most = 5 * ten + 1000
-    if lines_of(lambda: walk(20), most) > most:
-        told = f"{ten:,} lines of Python for 10, over {most:,} for 20"
-        raise Wrong("the work for 10 and for 20 doublings", told, "about twice as much")
+    def twenty_doublings(e: Engine) -> None:
+        ten = lines_of(lambda: walk(e, 10), most=1_000_000)
+        most = 5 * ten + 1000
+        if lines_of(lambda: walk(e, 20), most) > most:
+            told = f"{ten:,} lines of Python for 10, over {most:,} for 20"
+            expected = "about twice as much"
+            raise Wrong("the work for 10 and for 20 doublings", told, expected)
+
+    def forget_after_walks(e: Engine) -> None:
+        memory_kept(lambda: e.slopes(lambda e, x: chain(e, x, 200), (one,)))
+
+    @by_object("a result that is dropped unused keeps no memory")
+    def forget_unused(e: Engine) -> None:
+        memory_kept(lambda: e.forward(lambda e, x: chain(e, x, 200), (one,)))
+
+    return [
+        Row("10,000 deep", ten_thousand_deep),
+        Row("20 doublings are twice the work of 10", twenty_doublings),
+        Row("after backward, a dropped result keeps no memory", forget_after_walks),
+        forget_unused,
+    ]
 
 
 def memory_kept(walk: Callable[[], None]) -> None:
@@ -248,15 +271,6 @@ def memory_kept(walk: Callable[[], None]) -> None:
     if 2 * (after - before) > most - before and after - before > 20_000:
         told = f"{after - before >> 10} kB of {most - before >> 10} are held"
         raise Wrong("three walks, with every result dropped", told, "nothing of them")
-
-
-def forget_after_walks(e: Engine) -> None:
-    memory_kept(lambda: e.slopes(lambda e, x: chain(e, x, 200), (1.0,)))
-
-
-@by_object("a result that is dropped unused keeps no memory")
-def forget_unused(e: Engine) -> None:
-    memory_kept(lambda: e.forward(lambda e, x: chain(e, x, 200), (1.0,)))
 
 
 def programs(*shapes: tuple) -> Callable[[Engine], None]:
@@ -316,10 +330,7 @@ def random_program(seed: int, shapes: tuple) -> tuple[Callable, tuple, list]:
 
 LONG_AND_MANY = [
     slopes("tanh", lambda e, x: e.tanh(e.multiply(x, 2.0)), 0.4),
-    Row("10,000 deep", ten_thousand_deep),
-    Row("20 doublings are twice the work of 10", twenty_doublings),
-    Row("after backward, a dropped result keeps no memory", forget_after_walks),
-    forget_unused,
+    *long_rows(1.0),
     Row("200 random programs, as nudging finds", programs((), ())),
     Row("it trains on two moons as the package does", trains_on("two moons")),
 ]
