@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from textwrap import indent
 from time import process_time
@@ -80,13 +81,13 @@ class Engine:
 
     def forward(self, program: Callable, numbers: tuple) -> Any:
         """Return the result of program(engine, *leaves), and the leaves."""
-        leaves = [self.make(number) for number in numbers]
+        leaves = [self.make(number) for number in deepcopy(numbers)]
         return program(self, *leaves), leaves
 
     def slopes(self, program: Callable, numbers: tuple) -> list:
         """Return the slope of a program for each of the numbers it is given."""
         if self.is_function:
-            came = self.grad_of(lambda *xs: program(self, *xs), *numbers)
+            came = self.grad_of(lambda *xs: program(self, *xs), *deepcopy(numbers))
             found = listed(came, numbers)
             self.note(found)
             pairs = zip(found, numbers)
