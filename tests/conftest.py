@@ -12,10 +12,12 @@ IN_CI = os.environ.get("CI") == "true"
 def pytest_configure(config):
     config.addinivalue_line("markers", "posix: needs what Windows does not have")
     config.addinivalue_line("markers", "linux: needs what only Linux has")
+    config.addinivalue_line("markers", "long: begins first, so that none waits for it")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out, rather than skip, what has no meaning on this system."""
+    """Long ones first; leave out, rather than skip, what has no meaning here."""
+    items.sort(key=lambda item: not item.get_closest_marker("long"))
     unmet = {"posix"} if os.name == "nt" else set()
     unmet |= set() if sys.platform == "linux" else {"linux"}
     left_out = [i for i in items if unmet & {mark.name for mark in i.iter_markers()}]

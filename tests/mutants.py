@@ -9,6 +9,7 @@ in equal_mutants.txt, the list of those that mean the same as the solution.
 """
 
 import ast
+import builtins
 import copy
 import io
 import os
@@ -76,6 +77,44 @@ def changed(node: ast.AST) -> Iterator[ast.AST]:
         yield ast.Pass()
 
 
+# What an answer must not do to what it is given, unless that is what is asked for
+SPOILT = """\
+
+
+def spoilt(x, y):
+    import builtins
+    import numpy
+
+    array = getattr(x, "array", x)
+    if isinstance(array, numpy.ndarray) and array.flags.writeable:
+        numpy.add(array, 1, out=array, casting="unsafe")
+        builtins.written = True
+    if isinstance(x, list) and x is not y:
+        x.append(None)
+        builtins.written = True
+    return y
+"""
+
+
+def spoilers(solved: str, lines: set[int]) -> Iterator[tuple[str, str]]:
+    """Yield the name and source of each answer that writes into an argument at last."""
+    functions = [
+        n for n in ast.walk(ast.parse(solved)) if isinstance(n, ast.FunctionDef)
+    ]
+    for k, function in enumerate(functions):
+        names = [a.arg for a in function.args.args if a.arg not in ("self", "cls")]
+        for name in names if lines & {n.lineno for n in function.body} else ():
+            tree = ast.parse(solved)
+            same = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)][k]
+            for node in ast.walk(same):
+                if isinstance(node, ast.Return) and node.value:
+                    new = ast.parse(f"spoilt({name}, 0)", mode="eval").body
+                    new.args[1] = node.value
+                    node.value = new
+            source = ast.unparse(ast.fix_missing_locations(tree))
+            yield f"{function.name}: writes into {name}", source + SPOILT
+
+
 def replaced(node: ast.AST, **fields) -> ast.AST:
     """Return a node of the same type in which some fields are others."""
     return type(node)(**{**dict(ast.iter_fields(node)), **fields}, lineno=node.lineno)
@@ -109,6 +148,8 @@ def mutants(exercise) -> list[Mutant]:
             name = f"{exercise.name} line {node.lineno}: {before} -> {after}"
             with suppress(SyntaxError):
                 found.setdefault(compiled(header + ast.unparse(tree)), name)
+    for name, source in spoilers(solved, lines):
+        found.setdefault(compiled(header + source), f"{exercise.name} {name}")
     return [Mutant(name, source) for source, name in found.items()]
 
 
@@ -180,12 +221,14 @@ class Judge:
     def passes(self, exercise, answer: str) -> tuple[bool, str]:
         """Return whether the visible check passes, and what the hidden one prints."""
         draw = "rng = __import__('random').Random(7)"
+        builtins.written = not answer.endswith(SPOILT)
         try:
             if not self.run(answer)[0]:
                 return False, ""
             if not self.run(self.cells[exercise.name])[0]:
                 return False, ""
-            return True, self.run(f"{draw}\n{exercise.hidden}\n# hidden check")[1]
+            said = self.run(f"{draw}\n{exercise.hidden}\n# hidden check")[1]
+            return builtins.written, said  # who has written nothing is no mutant
         finally:
             self.forget()
 

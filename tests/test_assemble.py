@@ -72,6 +72,7 @@ def pieces_of_the_course():
 
 
 @pytest.mark.posix
+@pytest.mark.long
 def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
     for notebook in (ROOT / "solutions").glob("*.ipynb"):
         shutil.copy(notebook, course / "exercises")

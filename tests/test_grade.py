@@ -59,6 +59,7 @@ def statuses(student):
 # --- the collection -----------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
     folder, outside = tmp_path / "class", Path("/tmp/outside.ipynb")
     for name, (code, _) in hostile.answers().items():

@@ -220,6 +220,7 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
     assert picture.get_attribute("src") == start
 
 
+@pytest.mark.long
 def test_a_solved_exercise_runs(lab, page):
     open_and_run(page, lab, "solutions/04_blame.ipynb")
     assert page.locator(".jp-OutputArea-output", has_text="4.1 passed").is_visible()
