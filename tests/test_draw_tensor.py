@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import nn
+from minigrad import nn, static
 from minigrad.drawing import rendering
 from minigrad.drawing.describe import Node, describe, identity
 from minigrad.drawing.layout import SCISSORS, width
@@ -256,10 +256,34 @@ def test_wrong_uses_are_told():
     model, x = network()
     with pytest.raises(TypeError, match="a Value or a Tensor, not.*Sequential"):
         draw(model)
-    with pytest.raises(TypeError, match="draw_backward shows Values"):
+    with pytest.raises(TypeError, match="Tensors that have numbers"):
+        draw_backward(static.variable(1.0) * 2)
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
         draw_backward(model(x))
     with pytest.raises(TypeError, match="draw_nodes shows what has a grad_fn"):
         draw_nodes(leaf(1.0))
+
+
+def test_the_backward_pass_of_tensors_is_told_turn_by_turn():
+    a, b = leaf([[1.0, 2.0, 0.5], [0.0, -1.0, 1.0]]), leaf([2.0, 0.0, -1.0])
+    a.register_hook(lambda g: 10 * g)
+    loss = (a * b + b).sum()
+    film = draw_backward(loss, a=a, b=b, loss=loss)
+    assert lines(film) == [
+        "Start: nothing has come anywhere.",
+        "Step 1: Sum, which made loss, is given 1 and passes (2, 3) to #2.",
+        "Step 2: Add, which made #2, is given (2, 3) and passes (2, 3) to #1"
+        " and [2, 2, 2] to b.",
+        "Step 3: Mul, which made #1, is given (2, 3) and passes (2, 3) to a"
+        " and [1, 1, 1.5] to b.",
+        "Step 4: b is given [3, 3, 3.5] and adds it to its grad.",
+        "Step 5: a is given (2, 3) and adds it to its grad.",
+    ]
+    assert len(film.sources) == 6 and (a.grad, b.grad) == (None, None)
+    loss.backward()
+    assert b.grad.tolist() == [3.0, 3.0, 3.5]
+    with pytest.raises(RuntimeError, match="a second time"):
+        draw_backward(loss)
 
 
 def test_another_engine_can_be_drawn():

@@ -45,6 +45,7 @@ class Node:
     passed: bool | None = None  # whether it passed its gradient on; None: no arrow back
     frozen: bool = False  # its operation has parameters, and none that learns
     idle: bool = False  # nothing that it was made from learns: no gradient comes here
+    turn: bool = False  # it is passing on its gradient, in this frame
 
     @property
     def kind(self) -> str:
@@ -227,12 +228,16 @@ def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> N
     return node
 
 
-def graph_of(root: Any, variables: dict, tell: Callable = describe) -> list[Node]:
+def graph_of(
+    root: Any, variables: dict, tell: Callable = describe, found: dict | None = None
+) -> list[Node]:
     """Return the Node of all that `root` depends on, parents first, with their labels.
 
     The others are labelled #1, #2, ... Of too large a graph, return one that says so.
+    `found`, if given, then has each Node by the id of what the graph means.
     """
-    names, nodes, held, found = named(variables), [], [], {}
+    names, nodes, held = named(variables), [], []
+    found = {} if found is None else found
     unnamed = itertools.count(1)
 
     def visit(value: Any) -> Node | None:

@@ -40,15 +40,14 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
     If `folded`, results have no box of their own: what made them shows their shape.
     If `bare`, operations have none: the boxes are the nodes that backward visits.
     """
-    nodes, step = frames[step], step % len(frames)
+    nodes = frames[step]
     results = [node for node in nodes if node.kind == "result"]
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
     boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
-    now = results[-step] if step else None  # whose step it is
     for versions in zip(*frames, strict=True):
-        node, look = versions[step], NOW if versions[step] is now else {}
+        node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:
             room = max(widest(version.rows) for version in versions)
             looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]

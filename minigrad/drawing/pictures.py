@@ -19,13 +19,19 @@ import copy
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from types import FrameType
 from typing import Any
 
-from minigrad.drawing.describe import Node, constant, graph_of, number
+import numpy as np
+
+from minigrad import errors
+from minigrad.drawing.describe import Node, constant, graph_of, number, shown
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
 from minigrad.drawing.rendering import image, slider
+from minigrad.graph.tensor import Tensor
+from minigrad.graph.walk import sum_to
 
 
 class Drawing:
@@ -72,13 +78,20 @@ def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
 
 
 def draw_backward(root: Any, /, **names: Any) -> Drawing:
-    """Draw the backward pass from `root` step by step; no grad of the graph changes."""
-    nodes = graph_of(root, names or variables_of(sys._getframe(1)))
+    """Draw the backward pass from `root` step by step; no grad of the graph changes.
+
+    Of a Tensor it shows what each node is given at its turn; no hook is called.
+    """
+    found: dict = {}
+    nodes = graph_of(root, names or variables_of(sys._getframe(1)), found=found)
     if not nodes[-1].edges:  # nothing to pass on
         return Drawing(text_of(nodes), [dot([nodes])])
+    walked = backward(nodes)
     if nodes[-1].edges[0][1] is None:
-        raise TypeError("draw_backward shows Values; draw shows a Tensor's gradients")
-    steps = [(caption, copy.deepcopy(nodes)) for caption in backward(nodes)]
+        if not isinstance(getattr(root, "array", None), np.ndarray):
+            raise TypeError("draw_backward shows Values, and Tensors that have numbers")
+        walked = tensors_backward(root, nodes, found)
+    steps = [(caption, copy.deepcopy(nodes)) for caption in walked]
     captions, frames = zip(*steps, strict=True)
     sources = [dot(frames, step) for step in range(len(frames))]
     return Drawing("\n".join(captions), sources, captions)
@@ -143,9 +156,35 @@ def backward(nodes: list[Node]) -> Iterator[str]:
     nodes[-1].grad = 1.0
     yield f"Start: the grad of {nodes[-1].label} is 1, all others are 0."
     for step, node in enumerate(results, 1):
-        node.passed = True
+        node.passed = node.turn = True
         shares = " and ".join(pass_on(node))
         yield f"Step {step}: {node.op}, which made {node.label}, passes {shares}."
+        node.turn = False
+
+
+def tensors_backward(root: Tensor, nodes: list[Node], found: dict) -> Iterator[str]:
+    """Carry a gradient back from a tensor; tell what each node is given at its turn."""
+    if root.numel() != 1:
+        raise errors.no_scalar(root.shape)
+    for node in nodes:
+        node.grad = None if node.kind == "constant" else "not yet"
+        node.passed = False if node.kind == "result" else None
+    yield "Start: nothing has come anywhere."
+    waiting, step = {root.edge: np.ones_like(root.array)}, 0
+    while waiting:
+        end = max(waiting, key=attrgetter("number"))  # the newest
+        g, node, step = waiting.pop(end), found[id(end)], step + 1
+        node.grad, node.turn, shares = shown(g), True, []
+        for target, share in end.shares(g, None) if end.targets else ():
+            share = sum_to(share, target.shape, end.name())
+            shares.append(f"{shown(share)} to {found[id(target)].label}")
+            waiting[target] = waiting[target] + share if target in waiting else share
+        who, does = node.label, "adds it to its grad"
+        if shares:
+            node.passed, who = True, f"{node.op}, which made {node.label},"
+            does = f"passes {' and '.join(shares)}"
+        yield f"Step {step}: {who} is given {shown(g)} and {does}."
+        node.turn = False
 
 
 def pass_on(node: Node) -> Iterator[str]:
