@@ -1,6 +1,7 @@
 """What drawings tell of Tensors, of networks, and of the nodes behind them."""
 
 import re
+import tracemalloc
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -284,6 +285,33 @@ def test_the_backward_pass_of_tensors_is_told_turn_by_turn():
     assert b.grad.tolist() == [3.0, 3.0, 3.5]
     with pytest.raises(RuntimeError, match="a second time"):
         draw_backward(loss)
+
+
+def test_what_backward_keeps_is_told_and_is_what_memory_says():
+    def network():
+        x = minigrad.ones(300, 400)  # float32
+        w = leaf(np.ones((400, 50), np.float32))
+        return ((x @ w).tanh().exp() + 1).sum(), x, w
+
+    network()
+    tracemalloc.start()
+    loss, x, w = network()
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    told = lines(draw(loss, saved=True, x=x, w=w, loss=loss))
+    assert told[-1] == "kept for backward: 600 kB"  # x, and the results of tanh and exp
+    assert [line.rpartition("keeps ")[2] for line in told if "keeps" in line] == [
+        *("a 480 kB", "y 60 kB", "y 60 kB", "nothing", "nothing")
+    ]
+    assert "kept for backward: 600 kB" in words(draw(loss, saved=True))
+    assert abs(held - w.array.nbytes - 600_000) < 60_000
+    loss.backward()
+    after = lines(draw(loss, saved=True))
+    assert sum("keeps nothing any more" in line for line in after) == 3
+    assert after[-1] == "kept for backward: 0 B"
+    for other in (w, minigrad.ones(2), 3.0):
+        with pytest.raises(TypeError):
+            draw(other, saved=True)
 
 
 def test_another_engine_can_be_drawn():

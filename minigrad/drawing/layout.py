@@ -34,8 +34,10 @@ HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are al
 WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
 
 
-def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) -> str:
+def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str:
     """Return one frame, a list of Nodes, in DOT; all frames are laid out alike.
+
+    Words may stand `below` it.
 
     If `folded`, results have no box of their own: what made them shows their shape.
     If `bare`, operations have none: the boxes are the nodes that backward visits.
@@ -46,6 +48,7 @@ def dot(frames: list, step: int = -1, folded: bool = False, bare: bool = False) 
     boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
+    layout.graph.attr("graph", label=below, **FONT)
     for versions in zip(*frames, strict=True):
         node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:

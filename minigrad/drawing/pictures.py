@@ -2,6 +2,7 @@
 
     draw(loss)                  with the names that your variables have
     draw(loss, w=w, b=b)        with names that you give
+    draw(loss, saved=True)      and with what each operation keeps for backward
     draw_backward(loss)         the backward pass, one step a frame, under a slider
     draw(model, x)              what a network does with x, each module in one box
     draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
@@ -30,6 +31,7 @@ from minigrad.drawing.describe import Node, constant, graph_of, number, shown
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
 from minigrad.drawing.rendering import image, slider
+from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to
 
@@ -65,16 +67,22 @@ class Drawing:
         return {"text/html": html, "text/plain": self._text}
 
 
-def draw(root: Any, /, *inputs: Any, **names: Any) -> Drawing:
+def draw(root: Any, /, *inputs: Any, saved: bool = False, **names: Any) -> Drawing:
     """Draw everything that `root` depends on; or model(x), by draw(model, x).
 
-    Boxes are labelled with `names`, or without any with the caller's variables. Raises
-    TypeError for what cannot be drawn; of too large a graph it says so.
+    Boxes are labelled with `names`, or without any with the caller's variables. With
+    `saved` each operation on Tensors tells which arrays its node keeps for backward.
+    Raises TypeError for what cannot be drawn; of too large a graph it says so.
     """
-    names = names or variables_of(sys._getframe(1))
-    nodes = module_graph(root, inputs, names) if inputs else graph_of(root, names)
+    names, found = names or variables_of(sys._getframe(1)), {}
+    if inputs:
+        nodes = module_graph(root, inputs, names)
+    else:
+        nodes = graph_of(root, names, found=found)
     mark_passed(nodes)
-    return Drawing(text_of(nodes), [dot([nodes], folded=bool(inputs))])
+    kept = note_saved(root, found) if saved else ""
+    text = "\n".join(filter(None, [text_of(nodes), kept]))
+    return Drawing(text, [dot([nodes], folded=bool(inputs), below=kept)])
 
 
 def draw_backward(root: Any, /, **names: Any) -> Drawing:
@@ -95,6 +103,35 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
     captions, frames = zip(*steps, strict=True)
     sources = [dot(frames, step) for step in range(len(frames))]
     return Drawing("\n".join(captions), sources, captions)
+
+
+def note_saved(root: Tensor, found: dict) -> str:
+    """Note at each operation what its node keeps for backward; return the sum."""
+    if getattr(root, "grad_fn", None) is None or not hasattr(root.grad_fn, "saved"):
+        raise TypeError(
+            "saved=True shows what a Tensor's graph keeps: no graph is here"
+        )
+    reached, memory = [root.grad_fn], {}
+    for node in reached:
+        reached += {target for target in node.targets if target} - {*reached}
+        values = getattr(node, "saved", {})
+        arrays = [
+            (n, x) for n, x in (values or {}).items() if isinstance(x, np.ndarray)
+        ]
+        memory |= {id(storage(x)): storage(x).nbytes for _, x in arrays}
+        told = ", ".join(f"{name} {size(x.nbytes)}" for name, x in arrays)
+        if node.targets and id(node) in found:
+            nothing = "nothing any more" if values is None else "nothing"
+            found[id(node)].note = f"keeps {told or nothing}"
+    return f"kept for backward: {size(sum(memory.values()))}"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes for people."""
+    units = ["B", "kB", "MB", "GB"]
+    while count >= 1000 and len(units) > 1:
+        count, units = count / 1000, units[1:]
+    return f"{count:.3g} {units[0]}"
 
 
 def draw_nodes(root: Any, /, **names: Any) -> Drawing:
