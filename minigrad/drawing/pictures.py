@@ -108,21 +108,19 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
 def note_saved(root: Tensor, found: dict) -> str:
     """Note at each operation what its node keeps for backward; return the sum."""
     if getattr(root, "grad_fn", None) is None or not hasattr(root.grad_fn, "saved"):
-        raise TypeError(
-            "saved=True shows what a Tensor's graph keeps: no graph is here"
-        )
+        raise TypeError("saved=True shows what a recorded Tensor keeps for backward")
     reached, memory = [root.grad_fn], {}
     for node in reached:
         reached += {target for target in node.targets if target} - {*reached}
-        values = getattr(node, "saved", {})
-        arrays = [
-            (n, x) for n, x in (values or {}).items() if isinstance(x, np.ndarray)
-        ]
-        memory |= {id(storage(x)): storage(x).nbytes for _, x in arrays}
-        told = ", ".join(f"{name} {size(x.nbytes)}" for name, x in arrays)
+        values, told = getattr(node, "saved", {}), []
+        for name, value in (values or {}).items():
+            for x in value if isinstance(value, list) else [value]:
+                if isinstance(x, np.ndarray):
+                    memory[id(storage(x))] = storage(x).nbytes
+                    told.append(f"{name} {size(x.nbytes)}")
         if node.targets and id(node) in found:
             nothing = "nothing any more" if values is None else "nothing"
-            found[id(node)].note = f"keeps {told or nothing}"
+            found[id(node)].note = f"keeps {', '.join(told) or nothing}"
     return f"kept for backward: {size(sum(memory.values()))}"
 
 
