@@ -76,7 +76,7 @@ def test_after_backward_orange_arrows_carry_products():
     words = shown(draw(c))[1]
     products = sorted(w for w in words if "·" in w)
     assert products == ["1 · 1 = 1"] * 2 + ["2 · 1 = 2"] + ["3 · 1 = 3"] * 3
-    orange_heads = rendering.to_svg(draw(c).source).count('<polygon fill="#b84a00"')
+    orange_heads = rendering.to_svg(draw(c).source).count('<polygon fill="#bd570f"')
     assert orange_heads == 6 + 3  # and from each result to its operation
 
 

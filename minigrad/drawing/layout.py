@@ -10,12 +10,15 @@ from collections import Counter
 
 from minigrad.drawing.describe import Node, number
 
-INK, GRAY, BLUE, ORANGE = "#333333", "#6B6B6B", "#0072B2", "#B84A00"
+# A picture has no ground of its own, so that a dark page shows through. What stands on
+# the page is of a middle tone, to be read on white and on black; in boxes there is ink.
+INK, GRAY, BLUE, ORANGE = "#333333", "#767676", "#0072B2", "#BD570F"
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
-GRAPH = {"ranksep": "0.17", "nodesep": "0.2", "bgcolor": "white"}
+GRAPH = {"ranksep": "0.17", "nodesep": "0.2", "bgcolor": "transparent"}
 BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
-ARROW = {"color": INK, "arrowsize": "0.6"}
+ARROW = {"color": GRAY, "arrowsize": "0.6"}
 WORDS = {"shape": "plaintext", "fontsize": "10", "width": "0", "height": "0"}
+WORDS |= {"fontcolor": GRAY}
 KINDS = {
     "leaf": {"style": "filled", "fillcolor": "#D6E8F5", "color": BLUE},
     "constant": {"style": "dashed", "color": GRAY, "fontcolor": GRAY},
@@ -28,8 +31,9 @@ GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
-CUT |= {"color": INK, "fontsize": "16"}
+CUT |= {"color": GRAY, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
+DOTTED = {"style": "dotted"}
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
 
@@ -48,7 +52,7 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
     boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
-    layout.graph.attr("graph", label=below, **FONT)
+    layout.graph.attr("graph", label=below, **FONT | {"fontcolor": GRAY})
     for versions in zip(*frames, strict=True):
         node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:
@@ -111,14 +115,14 @@ class Layout:
             tail, origin = self.sides(parent, slope is not None or uses[parent] == 1)
             learns = slope is not None and parent.kind != "constant"
             words = number(slope) if learns and node.passed is None else ""
-            self.arrow(tail, op, words, **{"color": GRAY} if parent.idle else {})
+            self.arrow(tail, op, words, **DOTTED if parent.idle else {})
             if node.passed is not None and (parent.grad is not None or parent.passed):
                 share = product(slope, upstream) if learns else ""
                 short = share if len(share) < 16 else share.replace(" =", "\n=")
                 self.arrow(origin, op, short, **back)
         if node not in self.inline:
             value, grad = self.sides(node)
-            self.graph.edge(op, value, **{"color": GRAY} if node.idle else {})
+            self.graph.edge(op, value, **DOTTED if node.idle else {})
             if node.passed is not None:
                 self.graph.edge(op, grad, **back)
 
