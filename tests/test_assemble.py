@@ -1,5 +1,6 @@
 """A learner's answers take the place of the package's definitions, in a copy."""
 
+import re
 import shutil
 
 import pytest
@@ -81,6 +82,10 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
     total = pieces_of_the_course()
     assert total and f"{total} of {total} pieces are yours." in text
     assert code == 0 and " 0 failed" in text
+    count, lines = re.search(r"graph/walk.py #+ (\d+) of (\d+) lines", text).groups()
+    assert 40 < int(count) < int(lines) < 80
+    learned = r"the plain way: loss 2.\d+ -> 0.\d+, (\d+)% of 359 others right"
+    assert int(re.search(learned, text)[1]) > 80
 
 
 @pytest.mark.posix
@@ -100,6 +105,7 @@ def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
     path.write_text(text.replace(right, "-y"), "utf-8")
     assert assemble_command(course) == 1
     told = " ".join(capsys.readouterr().out.split())
+    assert "the plain way: loss 2." in told  # Values are not what it trains with
     assert "3.2 Divided by, and powers" in told and "tests/test_value.py::" in told
 
 

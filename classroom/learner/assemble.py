@@ -1,7 +1,8 @@
 """Put a learner's answers into a copy of the package: `python3 course.py assemble`.
 
 Every answer that passes and is a definition of the package takes the place of ours in
-a copy, .minigrad/assembled/. The core tests run on the copy.
+a copy, .minigrad/assembled/. The core tests run on the copy, and a network learns on
+it to read digits, without the shortcuts of minigrad/fast.py.
 """
 
 import ast
@@ -23,7 +24,7 @@ from classroom import ROOT
 from classroom.cell.pages import page_of
 from classroom.learner.check import find_tasks
 from classroom.learner.results import Memory
-from classroom.notebook.definitions import replaced
+from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
 from classroom.run.answers import run_answers, start_server
@@ -32,6 +33,28 @@ CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "optim", "nn"]
 CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
 LIMIT = 900  # seconds that the tests may take
+TRAINING = """
+import minigrad
+import minigrad.nn.functional as F
+from minigrad import nn
+from minigrad.data import DataLoader, load_digits, random_split
+from minigrad.optim import SGD
+
+learn, test = random_split(load_digits(), [1438, 359], seed=0)
+minigrad.manual_seed(0)
+model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+sgd, losses = SGD(model.parameters(), lr=0.2), []
+for _ in range(5):
+    for x, y in DataLoader(learn, 64, shuffle=True, seed=0):
+        loss = F.cross_entropy(model(x), y)
+        sgd.zero_grad()
+        loss.backward()
+        sgd.step()
+        losses.append(loss.item())
+x, y = next(iter(DataLoader(test, len(test))))
+right = (model(x).argmax(1) == y).numpy().mean()
+print(f"loss {losses[0]:.2f} -> {losses[-1]:.2f}, {right:.0%} of {len(y)} others right")
+"""
 
 
 @dataclass(frozen=True)
@@ -69,12 +92,52 @@ def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
     folder = root / ".minigrad" / "assembled"
     make_copy(folder, yours, root)
     console.print(f"Put together in {folder.relative_to(root).as_posix()}/minigrad.")
+    for path, count, total in lines_of(folder, yours):
+        bar = "#" * round(20 * count / total)
+        console.print(f"  {path:38} {bar:20} {count} of {total} lines are yours")
     with console.status("Running the core tests on it ..."):
         failed, passed = run_tests(folder, CORE_TESTS, root)
     console.print(f"Core tests: {passed} passed, {len(failed)} failed.")
     for test in failed[:5]:
         console.print(Text(f"  {test}"))
-    return 1 if failed else 0
+    code, said = trained(folder, root)
+    console.print(Text(f"It learns to read digits, the plain way: {said}"))
+    return 1 if failed or code else 0
+
+
+def lines_of(folder: Path, pieces: list[Piece]) -> list[tuple[str, int, int]]:
+    """Return for each file with a learner's definitions how many lines are theirs."""
+    names: dict[str, set] = {}
+    for piece in pieces:
+        for cell in filter(has_header, piece.cells):
+            path = "/".join(page_of(cell).split(".")) + ".py"
+            names.setdefault(path, set()).update(
+                places(cell).keys() - {*piece.outgrown}
+            )
+    found = []
+    for path in sorted(names):
+        text = (folder / path).read_text(encoding="utf-8")
+        known, lines = places(text), text.splitlines()
+        full = {i for i, line in enumerate(lines) if line.strip()}
+        theirs = [n for n in names[path] & known.keys() if not n.startswith("class ")]
+        own = {i for name in theirs for i in range(*known[name])}
+        found.append((path, len(own & full), len(full)))
+    return found
+
+
+def trained(folder: Path, root: Path) -> tuple[int, str]:
+    """Train a network on the package in `folder`; return 0 and how it went, or 1."""
+    path = os.pathsep.join([str(folder), str(root)])
+    env = os.environ | {"PYTHONPATH": path, "MINIGRAD_PLAIN": "1"}
+    command = [sys.executable, "-P", "-c", TRAINING]
+    try:
+        run = subprocess.run(
+            command, cwd=root, env=env, timeout=LIMIT, capture_output=True, text=True
+        )
+    except subprocess.TimeoutExpired:
+        return 1, f"no end within {LIMIT} seconds"
+    said = (run.stdout if run.returncode == 0 else run.stderr).strip().splitlines()
+    return run.returncode, said[-1] if said else "it said nothing"
 
 
 def all_pieces(root: Path, timeout: float) -> list[Piece]:
