@@ -10,6 +10,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, static
+from minigrad.autograd import Function
 from minigrad.drawing import rendering
 from minigrad.drawing.describe import Node, describe, identity
 from minigrad.drawing.layout import SCISSORS, width
@@ -290,6 +291,26 @@ def test_the_backward_pass_of_tensors_is_told_turn_by_turn():
     assert b.grad.tolist() == [3.0, 3.0, 3.5]
     with pytest.raises(RuntimeError, match="a second time"):
         draw_backward(loss)
+
+
+def test_the_backward_pass_of_functions_is_told():
+    class Two(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x, 3 * x
+
+        @staticmethod
+        def backward(ctx, g, h):
+            assert not minigrad.is_grad_enabled()
+            return 2 * g + 3 * h
+
+    x = leaf([1.0, -2.0])
+    one, other = Two.apply(x)
+    loss = (one * other).sum()
+    film = lines(draw_backward(loss, x=x, loss=loss))
+    assert film[-1].startswith(f"Step {len(film) - 1}: x is given [12, -24]")
+    loss.backward()
+    assert x.grad.tolist() == [12.0, -24.0]
 
 
 def test_what_backward_keeps_is_told_and_is_what_memory_says():

@@ -93,8 +93,8 @@ def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
     make_copy(folder, yours, root)
     console.print(f"Put together in {folder.relative_to(root).as_posix()}/minigrad.")
     for path, count, total in lines_of(folder, yours):
-        bar = "#" * round(20 * count / total)
-        console.print(f"  {path:38} {bar:20} {count} of {total} lines are yours")
+        bar = "#" * round(12 * count / total)
+        console.print(f"  {path:38} {bar:12} {count} of {total} lines are yours")
     with console.status("Running the core tests on it ..."):
         failed, passed = run_tests(folder, CORE_TESTS, root)
     console.print(f"Core tests: {passed} passed, {len(failed)} failed.")
@@ -127,8 +127,7 @@ def lines_of(folder: Path, pieces: list[Piece]) -> list[tuple[str, int, int]]:
 
 def trained(folder: Path, root: Path) -> tuple[int, str]:
     """Train a network on the package in `folder`; return 0 and how it went, or 1."""
-    path = os.pathsep.join([str(folder), str(root)])
-    env = os.environ | {"PYTHONPATH": path, "MINIGRAD_PLAIN": "1"}
+    env = standing_on(folder, root) | {"MINIGRAD_PLAIN": "1"}
     command = [sys.executable, "-P", "-c", TRAINING]
     try:
         run = subprocess.run(
@@ -190,14 +189,18 @@ def own(cell: str) -> list[str]:
     return [ast.unparse(s) for s in statements(cell) if isinstance(s, DEFINITIONS)]
 
 
+def standing_on(folder: Path, root: Path) -> dict[str, str]:
+    """Return the environment in which Python takes the package in `folder`."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(root)])}
+
+
 def run_tests(folder: Path, tests: list[str], root: Path) -> tuple[list[str], int]:
     """Run tests on the package in `folder`; return the ids that fail, how many pass."""
     report, place = folder / "report.xml", folder.relative_to(root).as_posix()
+    env = standing_on(folder, root) | {"PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["-p", "no:xdist", "-o", f"pythonpath={place} ."]
     command += [f"--junit-xml={report}", *tests]
-    path = os.pathsep.join([str(folder), str(root)])
-    env = os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""}
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     report.unlink(missing_ok=True)
     with suppress(subprocess.TimeoutExpired):

@@ -31,6 +31,7 @@ from minigrad.drawing.describe import Node, constant, graph_of, number, shown
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
 from minigrad.drawing.rendering import image, slider
+from minigrad.graph.recording import no_grad
 from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to
@@ -209,17 +210,33 @@ def tensors_backward(root: Tensor, nodes: list[Node], found: dict) -> Iterator[s
     while waiting:
         end = max(waiting, key=attrgetter("number"))  # the newest
         g, node, step = waiting.pop(end), found[id(end)], step + 1
-        node.grad, node.turn, shares = shown(g), True, []
-        for target, share in end.shares(g, None) if end.targets else ():
-            share = sum_to(share, target.shape, end.name())
-            shares.append(f"{shown(share)} to {found[id(target)].label}")
+        node.grad, node.turn, shares = gradient(g), True, []
+        for target, share in shares_of(end, g):
+            shares.append(f"{gradient(share)} to {found[id(target)].label}")
             waiting[target] = waiting[target] + share if target in waiting else share
         who, does = node.label, "adds it to its grad"
         if shares:
             node.passed, who = True, f"{node.op}, which made {node.label},"
             does = f"passes {' and '.join(shares)}"
-        yield f"Step {step}: {who} is given {shown(g)} and {does}."
+        yield f"Step {step}: {who} is given {node.grad} and {does}."
         node.turn = False
+
+
+def shares_of(end: Any, g: Any) -> list[tuple]:
+    """Return each target of a node of the graph, and its share, as a walk sums them."""
+    if not end.targets:
+        return []
+    with no_grad(), np.errstate(all="ignore"):
+        pairs = list(end.shares(g, None))
+    return [
+        (to, x if x.shape == to.shape else sum_to(x, to.shape, end.name()))
+        for to, x in pairs
+    ]
+
+
+def gradient(g: Any) -> str:
+    """Return what a gradient is shown as; for several outputs there are several."""
+    return "(...)" if isinstance(g, tuple) else shown(g)
 
 
 def pass_on(node: Node) -> Iterator[str]:
