@@ -11,7 +11,6 @@ import numpy as np
 
 from minigrad.drawing.plot_text import speak
 
-GRAY = "#707070"
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
 
 
@@ -29,11 +28,7 @@ def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any
     pyplot.rc("axes", axisbelow=True, edgecolor="#666666", grid=True, prop_cycle=cycle)
     pyplot.rc("axes", labelsize=9, titlesize=9)
     pyplot.rc("axes.spines", right=False, top=False)
-    pyplot.rc("figure", dpi=100, facecolor="none", figsize=(3.5, 2.5))
-    # Around the white panels a dark page shows through: words there fit both
-    pyplot.rc("axes", labelcolor=GRAY, titlecolor=GRAY)
-    pyplot.rc("xtick", color=GRAY)
-    pyplot.rc("ytick", color=GRAY)
+    pyplot.rc("figure", dpi=100, facecolor="white", figsize=(3.5, 2.5))
     pyplot.rc("font", size=8)
     pyplot.rc("grid", color="#E5E5E5")
     pyplot.rc("lines", linewidth=1.6, markersize=4)
