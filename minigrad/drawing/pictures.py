@@ -31,7 +31,7 @@ from minigrad.drawing.describe import Node, constant, graph_of, number, shown
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
 from minigrad.drawing.rendering import image, slider
-from minigrad.graph.recording import no_grad
+from minigrad.graph.recording import recording
 from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to
@@ -226,8 +226,12 @@ def shares_of(end: Any, g: Any) -> list[tuple]:
     """Return each target of a node of the graph, and its share, as a walk sums them."""
     if not end.targets:
         return []
-    with no_grad(), np.errstate(all="ignore"):
-        pairs = list(end.shares(g, None))
+    before, recording.on = recording.on, False  # not no_grad: chapter 10 builds it
+    try:
+        with np.errstate(all="ignore"):
+            pairs = list(end.shares(g, None))
+    finally:
+        recording.on = before
     return [
         (to, x if x.shape == to.shape else sum_to(x, to.shape, end.name()))
         for to, x in pairs
