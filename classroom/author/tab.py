@@ -35,11 +35,11 @@ NEEDED = ("ipython", "jedi", "micropip", "packaging")  # as Pyodide has tried th
 FURTHER = ("comm==0.2.3", "graphviz==0.21")
 OWN = "minigrad-0-py3-none-any.whl"
 CHECKS = "from classroom.cell.assertions import check, expect, how_many, worked_out\n"
-NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots are
-shown as they came out before. A check runs by its cell; there is no terminal, so that
-`course.py` and what it offers need an installed course. What you write stays in this
-browser. `File > Download` takes it along: put it into `exercises/` of an installed course, and
-`check` takes it.*"""
+NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
+are shown as they came out before. A check runs by its cell; there is no terminal, so
+what is said of `course.py` needs an installed course. What you write stays in this
+browser. **File, Download** takes it along: put an exercise notebook into `exercises/`
+of an installed course, and `check` takes it.*"""
 PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
 
 
@@ -47,8 +47,18 @@ class NotToBeHad(Exception):
     """Something that the tab is made of could not be downloaded; the text says what."""
 
 
-def make_tab(out: Path, course: Iterable[Chapter]) -> None:
-    """Write the folder `out` with JupyterLite and the chapters; raises NotToBeHad."""
+def make_tab(out: Path, course: Iterable[Chapter]) -> str:
+    """Write the folder `out` with what runs in a tab; return why that failed, or ""."""
+    try:
+        write_tab(out, course)
+    except NotToBeHad as reason:
+        shutil.rmtree(out, ignore_errors=True)
+        return str(reason)
+    return ""
+
+
+def write_tab(out: Path, course: Iterable[Chapter]) -> None:
+    """Write JupyterLite and the chapters; raises NotToBeHad."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
     for chapter in course:
@@ -79,6 +89,11 @@ def make_tab(out: Path, course: Iterable[Chapter]) -> None:
         tag = '<script type="module" src="../newer.js"></script></head>'
         page.write_text(text.replace("</head>", tag), encoding="utf-8")
     shutil.copy(FILES / "newer.js", out)
+
+
+def address(chapter: Chapter, folder: str = "notebooks") -> str:
+    """Return where a notebook runs, from the folder of the lessons' pages."""
+    return f"../try/notebooks/index.html?path={folder}/{chapter.slug}.ipynb"
 
 
 def for_tab(notebook: Notebook) -> Notebook:
@@ -211,8 +226,8 @@ def from_pypi(packages: list[str]) -> list[Path]:
     names = {p.replace("==", "-").replace("-", "_").lower(): p for p in packages}
 
     def there() -> dict[str, Path]:
-        wheels = [(path, "_".join(path.name.split("-")[:2])) for path in CACHE.glob("*.whl")]
-        return {key.replace("-", "_").lower(): path for path, key in wheels}
+        wheels = {"_".join(p.name.split("-")[:2]): p for p in CACHE.glob("*.whl")}
+        return {name.lower(): path for name, path in wheels.items()}
 
     if missing := [p for key, p in names.items() if key not in there()]:
         CACHE.mkdir(exist_ok=True)
