@@ -19,7 +19,8 @@ from classroom.notebook.waiting import reference
 pytest.importorskip("jupyterlite_pyodide_kernel", reason="needs '.[site]'")
 pytestmark = pytest.mark.skipif(not shutil.which("npm"), reason="npm is not here")
 LESSON, EXERCISES = "notebooks/04_blame.ipynb", "exercises/04_blame.ipynb"
-BUSY = "[...document.querySelectorAll('.jp-InputPrompt')].some(e => /\\*/.test(e.innerText))"
+BUSY = "[...document.querySelectorAll('.jp-InputPrompt')]"
+BUSY += ".some(each => each.textContent.includes('*'))"
 SAVED = """async path => {
   const open = indexedDB.open('JupyterLite Storage - /try/');
   const database = await new Promise(done => open.onsuccess = () => done(open.result));
