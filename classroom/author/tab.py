@@ -78,6 +78,8 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     }
     lite_json = {"jupyter-lite-schema-version": 0, "jupyter-config-data": settings}
     (lite / "jupyter-lite.json").write_text(json.dumps(lite_json), encoding="utf-8")
+    theme = {"@jupyterlab/apputils-extension:themes": {"adaptive-theme": True}}
+    (lite / "overrides.json").write_text(json.dumps(theme), encoding="utf-8")
     kernel_at = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
     options = ["--no-sourcemaps", "--ignore-sys-prefix", "--contents", "files"]
     options += ["--no-unused-shared-packages", "--apps", "notebooks", "--apps", "tree"]
