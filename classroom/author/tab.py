@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import jupyter_server
 import numpy as np
 
 from classroom import ROOT
@@ -95,6 +96,8 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
         tag = '<script type="module" src="../newer.js"></script></head>'
         page.write_text(text.replace("</head>", tag), encoding="utf-8")
     shutil.copy(FILES / "newer.js", out)
+    icons = Path(jupyter_server.DEFAULT_STATIC_FILES_PATH, "favicons")
+    shutil.copytree(icons, out / "static" / "favicons")
 
 
 def address(chapter: Chapter, folder: str = "notebooks") -> str:
@@ -107,8 +110,7 @@ def for_tab(notebook: Notebook) -> Notebook:
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
-        picture = plot_of(cell) if "from minigrad.plot" in cell["source"] else ""
-        if picture:
+        if picture := plot_of(cell):
             text = f"{PLOT}\n\n{picture}"
             if waiting.waits(cell):
                 text = f"<details><summary>The plot</summary>\n\n{text}\n\n</details>"
@@ -121,10 +123,10 @@ def for_tab(notebook: Notebook) -> Notebook:
 
 
 def plot_of(cell: Cell) -> str:
-    """Return the stored picture that a cell draws, in HTML."""
+    """Return the stored plots of a cell, in HTML; drawings of graphs are no pixels."""
     outputs = [output.get("data", {}) for output in waiting.reference(cell)]
     found = ["".join(data.get("text/html", "")) for data in outputs]
-    return "".join(text for text in found if text.startswith("<img"))
+    return "".join(text for text in found if "data:image/png" in text)
 
 
 def prose(name: str, text: str) -> Cell:
@@ -249,7 +251,7 @@ def download(command: list[str], folder: Path) -> None:
 
 
 def run(command: list[str], folder: Path) -> str:
-    """Run a command in `folder`; return "", or the end of what it said when it failed."""
+    """Run a command in `folder`; return "", or what it said when it failed."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if not done.returncode:
         return ""
