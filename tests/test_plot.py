@@ -57,4 +57,5 @@ def test_a_heat_map_shows_the_sign_and_frames_a_row():
     assert [text.get_text() for text in ax.texts] == ["2", "-2", "0", "1"]
     (row,) = ax.patches
     assert (row.get_xy(), row.get_width()) == ((-0.5, 0.5), 2)
-    assert not plot.heatmap(np.zeros((30, 30))).texts
+    (scale,) = plot.heatmap(np.eye(30) * -2.5).texts
+    assert scale.get_text() == "darkest: 2.5"
