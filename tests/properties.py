@@ -9,11 +9,14 @@ law refuses. Below it stands each that it lets pass, unless unseen_by_laws.txt h
 wrong by its words, its cost or by how it is written, not by a value.
 """
 
+import ast
 import copy
+import os
 import random
 import signal
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import partial
 from multiprocessing import get_context
@@ -32,7 +35,7 @@ from classroom.author.chapters import chapters  # noqa: E402
 from classroom.cell import namespaces  # noqa: E402
 from tests.mutants import Judge, bound_memory, stop  # noqa: E402
 
-SECONDS = 5  # for all that is drawn for one answer
+SECONDS = 5  # of the processor, for all that is drawn for one answer
 UNSEEN = Path(__file__).with_name("unseen_by_laws.txt")
 ONCE = settings(
     max_examples=30,
@@ -238,20 +241,21 @@ class Verdict(NamedTuple):
 
 def broken(obeys: Callable) -> str:
     """Return why the answer that has run does not obey a law, or ""."""
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         obeys(SimpleNamespace(**namespaces.course))
     except Exception as error:
         return f"{type(error).__name__}: {error}" 
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return ""
 
 
 def judge_chapter(number: int) -> list[Verdict]:
     """Hold all answers of a chapter against the laws of its exercises."""
     bound_memory()
-    signal.signal(signal.SIGALRM, stop)
+    for late in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(late, stop)
     chapter, found = chapters()[number], []
     judge = Judge(chapter)
     from classroom.cell import state  # which asks for the shell
@@ -274,34 +278,50 @@ def judge_chapter(number: int) -> list[Verdict]:
     return found
 
 
-def judged(numbers: list[int]) -> Iterator[list[Verdict]]:
+def judged(numbers: Iterable[int]) -> Iterator[list[Verdict]]:
     """Judge some chapters, each in a process of its own."""
     with get_context("fork").Pool(1, maxtasksperchild=1) as pool:
         yield from pool.imap(judge_chapter, numbers)
 
 
+def told(numbers: Iterable[int]) -> list[Verdict]:
+    """Judge some chapters in a Python that has not yet run anything else."""
+    words = [sys.executable, __file__, "--told", *map(str, numbers)]
+    env = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
+    run = subprocess.run(words, capture_output=True, text=True, env=env, check=False)
+    assert not run.returncode, run.stderr[-2000:]
+    return [Verdict(*each) for each in ast.literal_eval(run.stdout.splitlines()[-1])]
+
+
 def unseen() -> set[str]:
-    return set(UNSEEN.read_text("utf-8").splitlines()) if UNSEEN.exists() else set()
+    return set(UNSEEN.read_text("utf-8").splitlines())
+
+
+def table(verdicts: list[Verdict]) -> Iterator[str]:
+    """Yield a line for each exercise: its wrong answers, and those refused."""
+    for name in dict.fromkeys(v.exercise for v in verdicts):
+        wrong = [v.why for v in verdicts if (v.exercise, v.kind) == (name, "wrong")]
+        yield f"{name:8}  {len(wrong):13}  {sum(map(bool, wrong)):18}"
 
 
 def main(words: list[str]) -> None:
+    if words[:1] == ["--told"]:
+        found = judged([int(word) for word in words[1:]])
+        print([tuple(v) for verdicts in found for v in verdicts])
+        return
     known = unseen()
     print("exercise  wrong answers  refused by its law")
-    for verdicts in judged([int(word) for word in words] or list(range(1, 22))):
-        for name in dict.fromkeys(v.exercise for v in verdicts):
-            of_it = [v for v in verdicts if v.exercise == name]
-            wrong = [v for v in of_it if v.kind == "wrong"]
-            refused = sum(bool(v.why) for v in wrong)
-            print(f"{name:8}  {len(wrong):13}  {refused:18}", flush=True)
-            for v in of_it:
-                if v.kind == "right" and v.why:
-                    print(f"    RIGHT, and refused: {v.title}: {v.why[:700]}")
-                if v.kind == "wrong" and not v.why and f"{name} {v.title}" not in known:
-                    print(f"    passes: {v.title}")
+    for verdicts in judged([int(word) for word in words] or range(1, 22)):
+        print(*table(verdicts), sep="\n", flush=True)
+        for v in verdicts:
+            if v.kind == "right" and v.why:
+                print(f"    right, and refused: {v.exercise} {v.title}: {v.why[:300]}")
+            if v.kind == "wrong" and not v.why and f"{v.exercise} {v.title}" not in known:
+                print(f"    passes: {v.exercise} {v.title}")
 
 
 if __name__ == "__main__":
-    from tests import properties, properties_of_arrays, properties_of_layers  # noqa
+    from tests import properties, properties_of_arrays, properties_of_layers  # noqa: F401
     from tests import properties_of_numbers  # noqa: F401
 
     properties.main(sys.argv[1:])
