@@ -3,16 +3,15 @@
     .venv/bin/python tests/properties.py 5 9      two chapters
     .venv/bin/python tests/properties.py          all; takes a minute
 
-A law compares an answer with what NumPy, a slope without an engine, or a rule of
-algebra says. A table tells for each exercise how many wrong answers of answers.md its
-law refuses. Below it stands each that it lets pass, unless unseen_by_laws.txt has it:
-wrong by its words, its cost or by how it is written, not by a value.
+The laws stand in chapters/*/laws.md. They compare an answer with what NumPy, a slope
+without an engine, or a rule of algebra says. A table tells for each exercise how many
+wrong answers of answers.md its law refuses. Below it stands each that it lets pass,
+unless unseen_by_laws.txt has it: wrong by its words, its cost or by how it is written,
+not by a value.
 """
 
 import ast
-import copy
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -22,17 +21,19 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 sys.path[:0] = [str(Path(__file__).parents[1])]
-import minigrad  # noqa: E402
-from classroom.author.chapters import chapters  # noqa: E402
+from classroom.author.chapters import (  # noqa: E402
+    Chapter,
+    chapters,
+    first_fence,
+    sections,
+)
 from classroom.cell import namespaces  # noqa: E402
+from tests import drawn  # noqa: E402
 from tests.mutants import Judge, bound_memory, stop  # noqa: E402
 
 SECONDS = 5  # of the processor, for all that is drawn for one answer
@@ -47,187 +48,37 @@ ONCE = settings(
     suppress_health_check=list(HealthCheck),
     verbosity=Verbosity.quiet,
 )
-LAWS: dict[str, Callable] = {}
-
-# --- what is drawn ------------------------------------------------------------------
-
-NUMBERS = st.integers(-12, 12).map(lambda n: n / 4)  # 0, negative, often equal
-SIGNED = NUMBERS.filter(bool)
-POSITIVE = st.integers(1, 12).map(lambda n: n / 4)
-FULL = st.sampled_from(
-    [(3,), (2, 3), (3, 2), (1, 4), (3, 3), (2, 3, 4), (3, 1, 2), (2, 2, 2), (1, 1)]
-)
-SHAPES = FULL | st.sampled_from([(), (0,), (2, 0), (0, 3), (3, 0, 2)])
-LAYOUTS = st.sampled_from(
-    [
-        np.array,
-        np.asfortranarray,
-        lambda a: a[..., ::-1] if a.ndim else a,
-        lambda a: np.repeat(a, 2, -1)[..., ::2] if a.ndim else a,
-    ]
-)
-SEEDS = st.integers(0, 2**16)
-DICE = SEEDS.map(random.Random)
 
 
-def arrays(shape: Any = SHAPES, elements: Any = NUMBERS) -> st.SearchStrategy:
-    """Draw arrays of float64, some of them with numbers that do not lie in a row."""
-    drawn = hnp.arrays(np.float64, shape, elements=elements)
-    return st.builds(lambda layout, a: layout(a), LAYOUTS, drawn)
+def laws_of(chapter: Chapter) -> dict[str, Callable]:
+    """Return the laws of a chapter, by exercise: each is called with an answer's names.
 
-
-def like(seed: int, *shapes: tuple) -> list[np.ndarray]:
-    """Return arrays of these shapes with quarters from -2 to 2, zeros among them."""
-    draw = np.random.default_rng(seed).integers
-    return [np.asarray(draw(-8, 9, shape) / 4) for shape in shapes]
-
-
-# Steps of a program: an operation, and how far back that is what it works on
-STEPS = st.tuples(st.sampled_from("+-*~"), st.integers(0, 1), st.integers(0, 5))
-PROGRAMS = st.lists(STEPS, min_size=2, max_size=7)
-
-
-def run(program: list, leaves: Any, tanh: Callable = np.tanh) -> list:
-    """Return all that a program makes, its leaves first: of any kind of number."""
-    known = list(leaves)
-    for sign, i, j in program:
-        x, y = known[-1 - i % len(known)], known[-1 - j % len(known)]
-        known.append(
-            {"+": lambda x, y: x + y, "-": lambda x, y: 2 - x * y, "*": lambda x, y: x * y}
-            .get(sign, lambda x, y: tanh(x))(x, y)
-        )
-    return known
-
-
-# --- what an answer is compared with --------------------------------------------------
-
-
-def near(found: Any, expected: Any, within: float = 1e-7) -> None:
-    """Fail unless numbers, arrays, or nests of them agree, in shape, too."""
-    expected = getattr(expected, "array", expected)
-    if isinstance(expected, list | tuple):
-        assert len(found) == len(expected), (found, expected)
-        for pair in zip(found, expected):
-            near(*pair, within)
-        return
-    if not isinstance(expected, np.ndarray | float | int) or isinstance(expected, bool):
-        assert found == expected, (found, expected)
-        return
-    found, expected = (np.asarray(getattr(x, "array", x)) for x in (found, expected))
-    assert found.shape == expected.shape, (found, expected)
-    np.testing.assert_allclose(found, expected, within, within)
-
-
-def refuses(error: type[Exception], function: Callable, *args: Any) -> str:
-    """Return what a call's error of this kind says; fail if none comes."""
-    try:
-        found = function(*args)
-    except error as raised:
-        return str(raised)
-    raise AssertionError(f"no {error.__name__}, but {found}")
-
-
-def asked(function: Callable, *args: Any) -> Any:
-    """Return function(*args); fail if it has written into one of them."""
-    before = copy.deepcopy(args)
-    found = function(*args)
-    near([getattr(x, "array", x) for x in args if not callable(x)],
-         [getattr(x, "array", x) for x in before if not callable(x)])
-    return found
-
-
-def slopes(f: Callable, xs: list, g: Any = 1.0) -> list[np.ndarray]:
-    """Return the gradients of sum(g * f(*xs)) by steps along the imaginary axis.
-
-    Nothing is subtracted, so they are as exact as f itself. Source: J. Martins and
-    others, "The complex-step derivative approximation", 2003.
+    In a fence `law(**strategies)` decorates the function that gets them, and whatever
+    is drawn. The fences of a chapter share their names, and those of drawn.py.
     """
-    xs = [np.asarray(x, complex) for x in xs]
-    found = [np.zeros(x.shape) for x in xs]
-    for x, slope in zip(xs, found):
-        for place in np.ndindex(x.shape):
-            x[place] += 1e-30j
-            slope[place] = np.sum(np.imag(f(*xs)) * g) / 1e-30
-            x[place] -= 1e-30j
+    found, names = {}, dict(vars(drawn))
+    for exercise, section in sections(chapter.text("laws.md"), "## "):
+
+        def law(exercise=exercise, **strategies):
+            return lambda function: found.setdefault(
+                exercise, partial(obey, function, strategies)
+            )
+
+        where = f"{chapter.slug}/laws.md {exercise}"
+        names["law"] = law
+        exec(compile(first_fence(section), where, "exec"), names)
     return found
 
 
-def nudged(f: Callable, xs: list, h: float = 1e-5) -> list[np.ndarray]:
-    """Return the gradients of sum(f(*xs)) by central differences: for max and abs."""
-    xs = [np.array(x, float) for x in xs]
-    found = [np.zeros(x.shape) for x in xs]
-    for x, slope in zip(xs, found):
-        for place in np.ndindex(x.shape):
-            at, ends = x[place], []
-            for x[place] in (at + h, at - h):
-                ends.append(np.sum(f(*xs)))
-            slope[place], x[place] = (ends[0] - ends[1]) / (2 * h), at
-    return found
-
-
-def leaves(xs: list) -> list:
-    return [minigrad.tensor(np.array(x), requires_grad=True) for x in xs]
-
-
-def differentiates(
-    operation: Callable, f: Callable, xs: list, gradients: Callable = slopes, twice=True
-) -> None:
-    """Fail unless an operation on Tensors does what f does, slopes and theirs, too.
-
-    The slopes of the slopes are looked at in one direction, in which all move at once.
-    """
-    tensors = leaves(xs)
-    y = operation(*tensors)
-    near(y, np.asarray(f(*xs)))
-    (g,) = like(3, y.shape)
-    first = gradients(lambda *xs: f(*xs) * g, xs)
-    upstream = minigrad.tensor(g.copy(), requires_grad=twice)
-    kept = [t.array.copy() for t in (*tensors, y, upstream)]
-    walk = partial(minigrad.autograd.grad, allow_unused=True)
-    found = walk(y, tensors, upstream, create_graph=twice)
-    found = [0 * x if s is None else s for s, x in zip(found, xs)]
-    near(found, first, 1e-5)
-    near([t.array for t in (*tensors, y, upstream)], kept)
-    if not twice:
-        return
-    weights, (*aside, up) = like(4, *map(np.shape, xs)), like(5, *map(np.shape, [*xs, g]))
-    total = sum(((s * w).sum() for s, w in zip(found, weights)), 0 * upstream.sum())
-    again = walk(total, [*tensors, upstream])
-    again = [np.zeros(1) if s is None else s.array for s in again]
-
-    def of_slopes(t):
-        moved = [x + t * a for x, a in zip(xs, aside)]
-        found = gradients(lambda *xs: f(*xs) * (g + t * up), moved)
-        return sum(np.sum(s * w) for s, w in zip(found, weights))
-
-    along = sum(np.sum(s * a) for s, a in zip(again, [*aside, up]))
-    near(float(along), float((of_slopes(1e-5) - of_slopes(-1e-5)) / 2e-5), 1e-4)
-
-
-# --- laws, and who obeys --------------------------------------------------------------
-
-
-def law(exercise: str, **strategies: st.SearchStrategy) -> Callable:
-    """Let a function be the law of an exercise: it gets the answer's names, and these."""
-
-    def note(function: Callable) -> Callable:
-        LAWS[exercise] = partial(_obey, function, strategies)
-        return function
-
-    return note
-
-
-def _obey(function: Callable, strategies: dict, its: SimpleNamespace) -> None:
-    if not strategies:
-        return function(its)
+def obey(function: Callable, strategies: dict, its: SimpleNamespace) -> None:
+    """Raise an error if a law does not hold for the names of an answer."""
 
     @ONCE
     @given(**strategies)
-    def drawn(**values):
+    def once(**values):
         function(its, **values)
 
-    drawn()
-    return None
+    once()
 
 
 class Verdict(NamedTuple):
@@ -245,7 +96,7 @@ def broken(obeys: Callable) -> str:
     try:
         obeys(SimpleNamespace(**namespaces.course))
     except Exception as error:
-        return f"{type(error).__name__}: {error}" 
+        return f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     return ""
@@ -257,19 +108,19 @@ def judge_chapter(number: int) -> list[Verdict]:
     for late in (signal.SIGALRM, signal.SIGPROF):
         signal.signal(late, stop)
     chapter, found = chapters()[number], []
-    judge = Judge(chapter)
+    judge, laws = Judge(chapter), laws_of(chapter)
     from classroom.cell import state  # which asks for the shell
 
     for name, exercise in chapter.exercises.items():
         answers = [("right", "the solution", exercise.solved)]
         for kind in ("right", "wrong"):
             answers += [(kind, *item) for item in getattr(exercise, kind).items()]
-        for kind, title, source in answers if name in LAWS else ():
+        for kind, title, source in answers if name in laws else ():
             why = "" if judge.run(source)[0] else "the cell raises an error"
             namespaces.follow()
             with redirect_stdout(judge.said):  # the stream that the course puts back
                 state.put_back()
-                why = why or broken(LAWS[name])
+                why = why or broken(laws[name])
                 state.put_back()
             judge.forget()
             found.append(Verdict(name, kind, title, why))
@@ -316,12 +167,15 @@ def main(words: list[str]) -> None:
         for v in verdicts:
             if v.kind == "right" and v.why:
                 print(f"    right, and refused: {v.exercise} {v.title}: {v.why[:300]}")
-            if v.kind == "wrong" and not v.why and f"{v.exercise} {v.title}" not in known:
+            if (
+                v.kind == "wrong"
+                and not v.why
+                and f"{v.exercise} {v.title}" not in known
+            ):
                 print(f"    passes: {v.exercise} {v.title}")
 
 
 if __name__ == "__main__":
-    from tests import properties, properties_of_arrays, properties_of_layers  # noqa: F401
-    from tests import properties_of_numbers  # noqa: F401
+    from tests import properties  # what a process sends has to be found by its module
 
     properties.main(sys.argv[1:])

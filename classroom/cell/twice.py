@@ -8,9 +8,11 @@ from classroom.cell.assertions import BLANK, expect
 from minigrad.array.finite_differences import array_gradients
 from minigrad.graph.tensor import Tensor
 
-WHY = "A walk may be recorded itself: then a formula gets Tensors, and has to lead back to "
-WHY += "them. Use what arrays and Tensors share: signs, methods, NumPy's exp or reshape; "
-WHY += "no array that is filled, and no number taken out."
+WHY = (
+    "A walk may be recorded itself: then a formula gets Tensors, and has to lead back "
+    "to them. Use what arrays and Tensors share: signs, methods, NumPy's exp or "
+    "reshape; no array that is filled, and no number taken out."
+)
 
 
 def expect_recorded(
