@@ -3,3 +3,4 @@
 from classroom.cell.assertions import check, expect, how_many, worked_out  # noqa: F401
 from classroom.cell.exam_training import race  # noqa: F401
 from classroom.cell.examine import examine  # noqa: F401
+from classroom.cell.twice import expect_recorded  # noqa: F401

@@ -14,7 +14,7 @@ import sample
 from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, pristine
 
 from classroom import ROOT
-from classroom.author.chapters import first_fence, sections
+from classroom.author.chapters import chapters, first_fence, sections
 from classroom.learner.check import _next_hint, check_command
 from classroom.learner.find import find
 from classroom.notebook.answers import Learner
@@ -133,6 +133,21 @@ def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, cap
     exams = [each.exercises for each in all_chapters(ROOT) if each.number in (24, 25)]
     for each in [*exams[0].values(), *exams[1].values()]:
         assert "solution" not in _next_hint(each, each.hints + 1), each.name
+
+
+def test_a_mistake_that_is_known_names_the_hint_that_helps(tmp_path, capsys):
+    notebook = chapter()
+    about = notebook["metadata"]["minigrad"]["exercises"]
+    about["90.1"]["helps"] = {"your answer: 4": 3}
+    root = course(tmp_path, notebook)
+    for factor, hint in ("1", "Hint 3"), ("3", "Hint 2"):
+        fill(learner(root), {"90.1": f"def double(x): return {factor} * x"})
+        assert f"Help: {hint} of exercise 90.1" in check(root, "90.1", capsys)[1]
+    hints = {n: e.hints for c in all_chapters(ROOT) for n, e in c.exercises.items()}
+    known = {n: e.helps for c in chapters() for n, e in c.exercises.items() if e.helps}
+    assert len(known) > 9
+    for name, helps in known.items():
+        assert all(1 <= hint <= hints[name] for hint in helps.values()), name
 
 
 def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):

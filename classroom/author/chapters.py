@@ -50,6 +50,9 @@ class Exercise:
     solution: str
     wrong: dict[str, str] = field(default_factory=dict)  # misconception -> answer
     refusal: dict[str, str] = field(default_factory=dict)  # misconception -> message
+    helps: dict[str, int] = field(
+        default_factory=dict
+    )  # message -> the hint that helps
     right: dict[str, str] = field(default_factory=dict)
     hidden: str = ""
 
@@ -163,6 +166,8 @@ class Chapter:
                             "Refused with: `part of the message`"
                         )
                     exercise.refusal[title] = message.group(1)
+                    if hint := re.search(r"^Hint: (\d)$", body, re.MULTILINE):
+                        exercise.helps[message.group(1)] = int(hint.group(1))
                 else:
                     raise ChapterError(
                         f"{self.slug}/answers.md {name}: '### {heading}' should be "

@@ -131,6 +131,7 @@ def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> Noteb
                     "title": exercise.title,
                     "kind": exercise.kind,
                     "points": exercise.points,
+                    **({"helps": exercise.helps} if exercise.helps else {}),
                     **outgrown(chapter.number, exercise.solved),
                 }
                 for exercise in chapter.exercises.values()

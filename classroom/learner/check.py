@@ -175,7 +175,7 @@ def report(
         if unknown and task.learner.stands_below(unknown[1], name):
             told.append(BELOW.format(unknown[1]))
         if tries.get(name):
-            told.append(_next_hint(exercise, tries[name]))
+            told.append(_next_hint(exercise, tries[name], result.message))
         told = "\n".join(filter(None, told))
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
@@ -185,8 +185,11 @@ def report(
         )
 
 
-def _next_hint(exercise: Exercise, tries: int) -> str:
+def _next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
     name, hints = exercise.name, exercise.hints
+    for message, hint in exercise.helps.items():
+        if message in said:  # a mistake that is known
+            return f"Help: Hint {hint} of exercise {name} is about this mistake."
     if exercise.by_symptom:
         return f"Help: the hints of {name}, below its text, are named by what you see."
     if tries <= hints:

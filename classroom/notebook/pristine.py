@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -32,6 +32,7 @@ class Exercise:
     points: int
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
     by_symptom: bool = False  # each hint is named by what one sees, not by its turn
+    helps: dict[str, int] = field(default_factory=dict)  # message -> hint
 
     def is_blank(self, source: str) -> bool:
         """Whether `source` is the stub, or nothing."""
@@ -89,7 +90,8 @@ class Chapter:
         stub = self.cells[make_label("answer", name)]["source"]
         outgrown = tuple(about.get("outgrown", ()))
         by_symptom = bool(re.search(r"<summary>Hint \d+:", text))
-        return Exercise(name, title, stub, hints, points, outgrown, by_symptom)
+        helps = about.get("helps", {})
+        return Exercise(name, title, stub, hints, points, outgrown, by_symptom, helps)
 
     def label(self, cell: Cell) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None."""

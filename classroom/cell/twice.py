@@ -1,0 +1,46 @@
+"""Whether a formula can be recorded itself: what it makes of Tensors leads back."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from classroom.cell.assertions import BLANK, expect
+from minigrad.array.finite_differences import array_gradients
+from minigrad.graph.tensor import Tensor
+
+WHY = (
+    "A walk may be recorded itself: then a formula gets Tensors, and has to lead back "
+    "to them. Use what arrays and Tensors share: signs, methods, NumPy's exp or "
+    "reshape; no array that is filled, and no number taken out."
+)
+
+
+def expect_recorded(
+    what: str, formula: Callable, arrays: Sequence[np.ndarray], walks: bool = True
+) -> None:
+    """Raise WrongAnswer unless a formula does the same with Tensors, and is recorded.
+
+    `arrays` are its arguments. Unless `walks` is False, the way back from what it makes
+    is walked, and compared with nudging: the gradients of gradients stand on it.
+    """
+    what = f"{what}, given Tensors"
+    for k in range(len(arrays)):
+        leaves = [Tensor(np.array(array, float)) for array in arrays]
+        leaves[k].requires_grad = True
+        try:
+            share = formula(*leaves)
+            found = getattr(share, "requires_grad", f"no Tensor, but {type(share)}")
+        except NotImplementedError as error:
+            if str(error) == BLANK:
+                raise
+            found = f"an error: {error}"
+        except Exception as error:
+            found = f"an error: {type(error).__name__}: {error}"
+        expect(f"{what}: does it lead back to input {k}", found, True, why=WHY)
+        expect(what, share, np.asarray(formula(*arrays)), why=WHY)
+        if walks:
+            weights = np.cos(np.arange(share.array.size)).reshape(share.shape)
+            (share * Tensor(weights)).sum().backward()
+            nudged = array_gradients(formula, arrays, weights)[k].round(5)
+            place = f"{what}: the way back to input {k}"
+            expect(place, leaves[k].grad.array.round(5), nudged, why=WHY)
