@@ -52,62 +52,6 @@ class Played:
         Played.played += 1
 
 
-class Recursive:
-    """The textbook's: a closure for each result, and a sort that calls itself."""
-
-    def __init__(self, data, parents=(), share=lambda: None):
-        self.data, self.grad = data, 0.0
-        self.parents, self.share = parents, share
-
-    @staticmethod
-    def of(x):
-        return x if isinstance(x, Recursive) else Recursive(x)
-
-    def __add__(self, other):
-        other = Recursive.of(other)
-
-        def share():
-            self.grad += result.grad
-            other.grad += result.grad
-
-        result = Recursive(self.data + other.data, (self, other), share)
-        return result
-
-    def __mul__(self, other):
-        other = Recursive.of(other)
-
-        def share():
-            self.grad += other.data * result.grad
-            other.grad += self.data * result.grad
-
-        result = Recursive(self.data * other.data, (self, other), share)
-        return result
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def tanh(self):
-        def share():
-            self.grad += (1 - result.data**2) * result.grad
-
-        result = Recursive(math.tanh(self.data), (self,), share)
-        return result
-
-    def backward(self):
-        order, seen = [], set()
-
-        def visit(node):
-            if node not in seen:
-                seen.add(node)
-                for parent in node.parents:
-                    visit(parent)
-                order.append(node)
-
-        visit(self)
-        self.grad = 1.0
-        for node in reversed(order):
-            node.share()
-
-
 def objects(make):
     """Adapters of numbers with `data`, `grad` and `backward`."""
 
@@ -161,10 +105,6 @@ def slopes_of(f, *numbers):
 
 def tape():
     return objects(Played)
-
-
-def recursive():
-    return objects(Recursive)
 
 
 def function():
