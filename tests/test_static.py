@@ -11,7 +11,6 @@ import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn
 from minigrad.autograd.gradients import grad
-from minigrad.drawing.pictures import draw
 from minigrad.optim import SGD, Adam
 from minigrad.static.execution import Program
 from minigrad.static.session import Session, as_step, assign, placeholder, variable
@@ -434,19 +433,6 @@ def test_what_a_trace_cannot_keep_up_is_refused_or_told():
 
 
 # Pictures
-
-
-def test_a_static_graph_can_be_drawn():
-    x, w = placeholder((2,), name="x"), variable(np.zeros(2, np.float32))
-    loss = (w * x + minigrad.tensor([1.0, 2.0])).sum()
-    assert str(draw(loss)).splitlines() == [
-        "w (2,)",
-        "x (2,), placeholder",
-        "#1 (2,) = multiply(w, x)",
-        "#2 (2,) = add(#1, [1, 2])",
-        "loss () = add.reduce(#2)",
-    ]
-    assert "digraph" in draw(loss).source
 
 
 # Files
