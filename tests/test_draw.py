@@ -19,7 +19,7 @@ from minigrad.drawing.pictures import draw, draw_backward
 from minigrad.nn import Module
 from minigrad.scalar.finite_differences import numerical_gradient
 from minigrad.scalar.value import Value
-from tests.test_drawings import two_products, words
+from tests.test_sessions import two_products, words
 
 ROOT = Path(__file__).resolve().parent.parent
 

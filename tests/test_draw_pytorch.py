@@ -8,7 +8,7 @@ import pytest
 
 from minigrad.drawing.describe import identity
 from minigrad.drawing.pictures import draw
-from tests.test_drawings import leaf, lines
+from tests.test_sessions import leaf, lines
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import minigrad.drawing.pytorch  # noqa: E402, F401

@@ -11,7 +11,7 @@ from minigrad import nn, static
 from minigrad.drawing.describe import Node, describe, identity
 from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
-from tests.test_drawings import Residual, leaf, lines, network, words
+from tests.test_sessions import Residual, leaf, lines, network, words
 
 
 def test_every_text_has_room():

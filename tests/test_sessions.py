@@ -1,23 +1,33 @@
-"""What drawings say, session by session, as drawings.md has it."""
+"""Sessions that are kept as documents: what drawings say, what static graphs do."""
 
 import doctest
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np  # noqa: F401
+import numpy as np
 import pytest
 
 import minigrad
+import minigrad.nn.functional as F
 from classroom.author.chapters import sections
-from minigrad import nn, static  # noqa: F401
-from minigrad.autograd import Function  # noqa: F401
+from minigrad import nn, static
+from minigrad.autograd import Function, grad
 from minigrad.drawing import rendering
-from minigrad.drawing.layout import SCISSORS  # noqa: F401
-from minigrad.drawing.pictures import draw, draw_backward, draw_nodes  # noqa: F401
+from minigrad.drawing.layout import SCISSORS
+from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
+from minigrad.optim import SGD, Adam
 from minigrad.scalar.value import Value
+from minigrad.static.execution import Program
+from minigrad.static.session import Session, as_step, assign, placeholder, variable
+from minigrad.static.symbolic_arrays import Symbol
+from minigrad.static.tracing import trace
 
-PATH = Path(__file__).with_name("drawings.md")
-SESSIONS = dict(sections(PATH.read_text("utf-8"), "## "))
+HERE = Path(__file__).parent
+SESSIONS = {
+    (name, title): text
+    for name in ("drawings", "static")
+    for title, text in sections((HERE / f"{name}.md").read_text("utf-8"), "## ")
+}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -76,26 +86,50 @@ class Residual(nn.Module):
         return x + self.drop(self.norm(x)) * self.scale
 
 
-def run(title, **names):
+def tensor(values, dtype=minigrad.float64):
+    return minigrad.tensor(np.array(values), dtype=dtype)
+
+
+def program_of(*tensors):
+    return Program([as_step(tensor) for tensor in tensors])
+
+
+def same(a, b):
+    return np.array_equal(np.asarray(getattr(a, "array", a)), getattr(b, "array", b))
+
+
+def step_of(model, loss, optimizer):
+    """Return what takes a step of a training, and returns its loss."""
+
+    def step(x, y):
+        value = loss(model(x), y)
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        return value
+
+    return step
+
+
+def run(place, **names):
     """Run a session; return the last drawing that it calls `shown`."""
-    parser, said = doctest.DocTestParser(), []
-    session = parser.get_doctest(
-        SESSIONS[title], globals() | names, title, str(PATH), 0
-    )
+    said, parser, (name, title) = [], doctest.DocTestParser(), place
+    names = globals() | names
+    session = parser.get_doctest(SESSIONS[place], names, title, f"{name}.md", 0)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(session, out=said.append, clear_globs=False)
     assert session.examples and not said, "".join(said)
     return session.globs.get("shown")
 
 
-@pytest.mark.parametrize("title", SESSIONS)
-def test_a_drawing_says(title):
-    who, names = title.split(": ")[0], {}
+@pytest.mark.parametrize("place", SESSIONS, ids=": ".join)
+def test_a_session_goes_as_it_is_written(place):
+    who, names = place[1].split(": ")[0], {}
     if who in ("PyTorch", "Both"):
         names["torch"] = pytest.importorskip("torch")
         import minigrad.drawing.pytorch  # noqa: F401
     if who == "Both":
-        ours, theirs = (run(title, lib=lib) for lib in (minigrad, names["torch"]))
+        ours, theirs = (run(place, lib=lib) for lib in (minigrad, names["torch"]))
         assert repr(ours) == repr(theirs) and ours.source == theirs.source
     else:
-        run(title, **names)
+        run(place, **names)
