@@ -10,48 +10,6 @@ OPERATORS = {"add": lambda x, y: x + y, "multiply": lambda x, y: x * y}
 OPERATORS["step"] = lambda number, slope, rate: number - rate * slope
 
 
-class Played:
-    """A result or a leaf of a tape that is emptied when it has been played back."""
-
-    tape, played = [], 0
-
-    def __init__(self, data, edges=()):
-        self.data, self.grad, self.edges, self.turn = data, 0.0, edges, Played.played
-        if edges:
-            Played.tape.append(self)
-
-    def on_tape(self):
-        if self.edges and self.turn != Played.played:
-            raise RuntimeError("its tape has been played back, and emptied")
-        return self
-
-    @staticmethod
-    def of(x):
-        return x.on_tape() if isinstance(x, Played) else Played(x)
-
-    def __add__(self, other):
-        x, y = Played.of(self), Played.of(other)
-        return Played(x.data + y.data, ((x, 1.0), (y, 1.0)))
-
-    def __mul__(self, other):
-        x, y = Played.of(self), Played.of(other)
-        return Played(x.data * y.data, ((x, y.data), (y, x.data)))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def tanh(self):
-        y = math.tanh(self.data)
-        return Played(y, ((Played.of(self), 1 - y * y),))
-
-    def backward(self):
-        self.on_tape().grad = 1.0
-        while Played.tape:
-            node = Played.tape.pop()
-            for parent, slope in node.edges:
-                parent.grad += slope * node.grad
-        Played.played += 1
-
-
 def objects(make):
     """Adapters of numbers with `data`, `grad` and `backward`."""
 
@@ -101,10 +59,6 @@ def slopes_of(f, *numbers):
         for parent, slope in notes[place]:
             blame[parent] = blame.get(parent, 0.0) + slope * blame.get(place, 0.0)
     return [blame.get(leaf.place, 0.0) for leaf in leaves]
-
-
-def tape():
-    return objects(Played)
 
 
 def function():

@@ -1,6 +1,5 @@
 """Recording, walking back, and all that PyTorch's autograd has words for."""
 
-import asyncio
 import gc
 import math
 import threading
@@ -49,18 +48,6 @@ def test_one_switch_may_be_used_by_two_threads_at_once():
     leave.set()
     worker.join()
     assert after == [True] and minigrad.is_grad_enabled()
-
-
-def test_tasks_share_the_switch_of_their_thread_and_a_cell_with_await_keeps_it():
-    async def cell():
-        minigrad.set_grad_enabled(False)
-        await asyncio.sleep(0)
-
-    def cells():
-        asyncio.run(cell())  # a notebook runs each such cell as a task of its own
-        return minigrad.is_grad_enabled()
-
-    assert not in_a_thread(cells)
 
 
 def quiet_numbers():
@@ -112,24 +99,6 @@ def test_a_generator_takes_no_decorator():
     for switch in (minigrad.no_grad(), minigrad.enable_grad()):
         with pytest.raises(TypeError, match="generator.*write the `with` inside"):
             switch(quiet_numbers)
-
-
-def test_threads_may_go_backward_at_once():
-    def work(results, i):
-        x = minigrad.full((50,), float(i), requires_grad=True)
-        for _ in range(20):
-            x.grad = None
-            (x * x).tanh().sum().backward()
-        results[i] = x.grad[0].item()
-
-    results = {}
-    workers = [threading.Thread(target=work, args=(results, i)) for i in range(6)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    for i, slope in results.items():
-        assert slope == pytest.approx(2 * i * (1 - math.tanh(i * i) ** 2), abs=1e-5)
 
 
 # Writing over

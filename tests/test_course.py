@@ -110,10 +110,15 @@ def test_the_second_use_starts_at_once(folder, installed):
     code = "import course, sys; course.hand_over = print; course.main(['progress'])"
     times = {"pass": [], code: []}
     for program in [*times] * 4:
-        begin = time.perf_counter()
+        begin = spent()
         subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
-        times[program].append(time.perf_counter() - begin)
+        times[program].append(spent() - begin)
     assert min(times[code]) - min(times["pass"]) < 0.2
+
+
+def spent():
+    """Return the seconds that a processor spent on children, busy or not."""
+    return os.times().children_user + os.times().children_system
 
 
 def test_words_and_exit_code_are_passed_through(folder, installed, tmp_path):
@@ -534,34 +539,6 @@ def test_words_go_to_pytest_alone(monkeypatch):
     testing.test(["-k", "slope"])
     (called,) = call.call_args_list
     assert called.args == ([*testing.PYTEST, "-k", "slope"],)
-
-
-TESTS = """
-import pytest
-pytest.importorskip("sys")
-def test_passes(): pass
-def test_fails(): assert False
-@pytest.mark.skip(reason="no browser")
-def test_skipped(): pass
-@pytest.mark.xfail
-def test_known(): assert False
-"""
-NEEDS_TOO_MUCH = "import pytest; pytest.importorskip('no_such_module')"
-
-
-@pytest.mark.parametrize(
-    ("ci", "expected"),
-    [("", "1 failed, 1 passed, 2 skipped"), ("true", "failed, 1 passed")],
-)
-def test_in_ci_what_is_skipped_fails(tmp_path, ci, expected):
-    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
-    (tmp_path / "test_a.py").write_text(TESTS)
-    (tmp_path / "test_b.py").write_text(NEEDS_TOO_MUCH)
-    where = ["-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
-    env = {**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [*testing.PYTEST, *testing.TESTS, *where]
-    done = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True)
-    assert done.returncode == 1 and expected in done.stdout.splitlines()[-1]
 
 
 def test_what_sends_python_and_pip_elsewhere_is_left_out(monkeypatch):

@@ -196,11 +196,6 @@ def test_sources_that_are_none(tmp_path, capsys, make):
     assert not (root / "exercises" / "kept").exists()
 
 
-def test_without_git_and_without_source(tmp_path, capsys):
-    assert update_command(None, older_course(tmp_path)) == 2
-    assert "python3 course.py update PATH-OF-THE-ZIP" in capsys.readouterr().out
-
-
 # Which course is taken.
 
 
