@@ -1,4 +1,4 @@
-"""Sessions that are kept as documents: what drawings say, what static graphs do."""
+"""Sessions that are kept as documents: what pictures say, what static graphs do."""
 
 import doctest
 from pathlib import Path
@@ -6,15 +6,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib import colors, pyplot
 
 import minigrad
 import minigrad.nn.functional as F
 from classroom.author.chapters import sections
-from minigrad import nn, static
+from minigrad import nn, plot, static
 from minigrad.autograd import Function, grad
 from minigrad.drawing import rendering
 from minigrad.drawing.layout import SCISSORS
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
+from minigrad.drawing.plot_text import MEASURED, bundle, describe
 from minigrad.optim import SGD, Adam
 from minigrad.scalar.value import Value
 from minigrad.static.execution import Program
@@ -25,7 +27,7 @@ from minigrad.static.tracing import trace
 HERE = Path(__file__).parent
 SESSIONS = {
     (name, title): text
-    for name in ("drawings", "static")
+    for name in ("drawings", "plots", "static")
     for title, text in sections((HERE / f"{name}.md").read_text("utf-8"), "## ")
 }
 SVG = "{http://www.w3.org/2000/svg}"
@@ -123,7 +125,7 @@ def run(place, **names):
 
 
 @pytest.mark.parametrize("place", SESSIONS, ids=": ".join)
-def test_a_session_goes_as_it_is_written(place):
+def test_a_session_goes_as_it_is_written(place, no_window):
     who, names = place[1].split(": ")[0], {}
     if who in ("PyTorch", "Both"):
         names["torch"] = pytest.importorskip("torch")
