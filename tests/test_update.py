@@ -431,7 +431,7 @@ HOOKS = "post-checkout pre-merge-commit prepare-commit-msg commit-msg pre-commit
 HOOKS += " post-merge reference-transaction post-index-change"
 
 
-def settle(root, settings, where, monkeypatch):
+def settle(root, settings, monkeypatch):
     """Give a clone such settings, and the attributes, hooks and files of them."""
     for name, value in settings.items():
         if name.startswith("GIT_"):
@@ -452,14 +452,14 @@ def settle(root, settings, where, monkeypatch):
         else:
             here = value in ("other", "all")
             value = str(root / ".git" / value) if here else value
-            assert git(root, "config", where, name, value).returncode == 0
+            for where in "--local", "--global":
+                assert git(root, "config", where, name, value).returncode == 0
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("where", ["--local", "--global"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_of_git_do_not_change_what_update_does_or_says(
-    tmp_path, upstream, root, capsys, monkeypatch, name, where
+    tmp_path, upstream, root, capsys, monkeypatch, name
 ):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
@@ -468,7 +468,7 @@ def test_settings_of_git_do_not_change_what_update_does_or_says(
     (root / "new.txt").write_text("mine too")
     (upstream / "new.txt").write_text("the course's")
     publish(upstream)
-    settle(root, SETTINGS[name], where, monkeypatch)
+    settle(root, SETTINGS[name], monkeypatch)
     kept = assert_update(root)
     said = capsys.readouterr().out
     assert "1 more files were different; yours are kept too." in said
