@@ -24,6 +24,7 @@ from classroom import __main__ as commands
 from classroom.author import testing
 from classroom.journal import only_one
 from classroom.learner import lab
+from tests.tables import table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -488,26 +489,14 @@ def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, cap
     assert "\n" not in ended.value.code
 
 
-NO_TEMPORARY = "No usable temporary directory found in ['/tmp']"
-CLOSED = [
-    ((13, "Permission denied", str(ROOT / "exercises")), "Copy the course's folder"),
-    ((28, "No space left on device", str(ROOT / "exercises")), "Make room"),
-    ((28, "No space left on device", "/closed/x"), "/closed/x cannot be written: No"),
-    ((21, "Is a directory", "/closed/x"), "/closed/x is a folder where a file belongs"),
-    ((30, "Read-only file system", "/closed/x"), "the variable HOME lead to another"),
-    ((20, "Not a directory", "/closed/x"), "That is not in the course's folder"),
-    ((13, "Permission denied", __file__), "cannot be read: Permission denied. Let"),
-    ((21, "Is a directory", str(ROOT / "x")), "x is a folder where a file belongs: "),
-    ((17, "File exists", __file__), "is a file where a folder belongs: give it an"),
-    ((17, "File exists", str(ROOT)), "Please report it with what this prints"),
-    ((2, NO_TEMPORARY), "Let the variable TMPDIR lead to a folder that is yours."),
-]
-
-
 @pytest.mark.posix
-@pytest.mark.parametrize(("error", "told"), CLOSED)
-def test_what_the_system_refuses_is_told_with_its_cause(monkeypatch, error, told):
-    monkeypatch.setattr(commands, "app", Mock(side_effect=OSError(*error)))
+@pytest.mark.parametrize(("number", "why", "path", "told"), table("system_errors"))
+def test_what_the_system_refuses_is_told_with_its_cause(
+    monkeypatch, number, why, path, told
+):
+    path = path.replace("ROOT", str(ROOT)).replace("FILE", __file__)
+    error = OSError(number, why, path or None)
+    monkeypatch.setattr(commands, "app", Mock(side_effect=error))
     monkeypatch.setattr(os, "access", lambda path, mode: path != __file__)
     for name in [n for n in os.environ if n.endswith(("_DIR", "_HOME"))]:
         monkeypatch.delenv(name)
