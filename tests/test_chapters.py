@@ -123,4 +123,4 @@ def test_chapter_23_leaves_out_no_rule_but_the_two_that_it_names():
     cells = read_notebook(path)["cells"]
     (last,) = [cell for cell in cells if cell["source"] == "print(*left())"]
     told = "".join(reference(last)[0]["text"])
-    assert told == "Part ToCopy\n", "let it examine the others, too"
+    assert told == "ToCopy\n", "let it examine the others, too"

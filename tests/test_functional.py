@@ -19,6 +19,17 @@ def double(*values, requires_grad=True):
     return minigrad.tensor(values, dtype=minigrad.float64, requires_grad=requires_grad)
 
 
+def test_a_function_has_one_output():
+    class Both(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x, 2 * x
+
+    for x in (double(1.0), double(1.0, requires_grad=False)):
+        with pytest.raises(TypeError, match="must return one Tensor, not tuple"):
+            Both.apply(x)
+
+
 @pytest.mark.parametrize(
     ("result", "error", "words"),
     [
@@ -57,19 +68,21 @@ def test_only_tensors_are_saved_for_backward():
         Saves.apply(double(1.0))
 
 
-def test_a_result_on_the_memory_of_an_argument_has_its_own():
+@pytest.mark.parametrize("of", [lambda a: a, lambda a: a.view(2), lambda a: a[:1]])
+def test_a_result_on_the_memory_of_an_argument_has_its_own(of):
     class Same(Function):
         @staticmethod
         def forward(ctx, a):
-            return a.view(2), a, a[:1]
+            return of(a)
 
         @staticmethod
-        def backward(ctx, *gradients):
-            return gradients[0]
+        def backward(ctx, g):
+            return g.sum().expand(2)
 
     a = double(1.0, 2.0)
-    for y in Same.apply(a):
-        y.mul_(3)
+    y = Same.apply(a)
+    assert y is not a and y.grad_fn.name() == "SameBackward" and a.is_leaf
+    y.mul_(3)
     assert a.tolist() == [1, 2]
 
 
@@ -140,6 +153,12 @@ def test_a_checkpoint_holds_its_arguments_until_backward_and_no_longer():
     assert held() is not None
     y.sum().backward()
     assert held() is None
+
+
+def test_a_checkpoint_may_return_what_needs_no_gradient():
+    x = double(1.0, 2.0)
+    (x * autograd.checkpoint(lambda a: a.detach() + 1, x)).sum().backward()
+    assert x.grad.tolist() == [2, 3]
 
 
 def test_a_loss_refuses_shapes_that_would_be_broadcast():

@@ -18,9 +18,8 @@ QUOTED_WHOLE += ["autograd/function.py", "autograd/gradients.py"]
 QUOTED_WHOLE += ["autograd/functional.py", "autograd/checkpointing.py"]
 QUOTED_WHOLE += ["autograd/gradient_checks.py"]
 QUOTED_WHOLE += ["rules/pointwise.py", "rules/softmax.py", "rules/op.py Op."]
-# What several outputs of a Function take, and what it checks
-PLUMBING = {"Call.checked", "Call.gradients", "own_memory", "output_of", "part"}
-PLUMBING |= {"Parts.shape"}
+# What a Function checks, and whose memory its output is on
+PLUMBING = {"Call.checked", "own_memory"}
 LONGEST_CELL = 20
 
 

@@ -5,6 +5,7 @@ import html
 import json
 import os
 import re
+import struct
 import threading
 import time
 from collections import defaultdict
@@ -280,6 +281,13 @@ def test_every_page_has_a_title_and_a_description_of_its_own(site, pages):
         assert titles[site / "notebooks" / name] == f"{title} - minigrad"
         assert titles[site / "exercises" / name] == f"{title}: exercises - minigrad"
         assert about[site / "notebooks" / name].startswith(chapter.front["question"])
+
+
+def test_the_picture_of_a_preview_is_there_and_pages_have_tags(site, pages):
+    header = (site / "preview.png").read_bytes()[:24]
+    assert struct.unpack(">II", header[16:]) == (1200, 630)
+    for text in pages.values():
+        assert '<meta property="og:title" content="' in text
 
 
 def test_no_page_is_heavy(site, pages):

@@ -23,6 +23,7 @@ from rich.console import Console
 
 import minigrad
 from classroom import ROOT
+from classroom.author import sharing, tab
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table
 from classroom.journal import Trouble
@@ -76,21 +77,27 @@ def site_command() -> int:
             f"{OUT} is there, but `course.py site` did not make it. Move it away, and "
             "run the same command again: the site is written into a folder of its own."
         )
-    make_site(OUT)
+    console = Console(highlight=False)
+    missing = make_site(OUT, with_tab=True)
+    if missing:
+        console.print(f"No chapters run in the browser on this site: {missing}.")
     size = sum(path.stat().st_size for path in OUT.rglob("*") if path.is_file())
     told = f"{OUT / 'index.html'}: {size / 1e6:.1f} MB, in"
-    Console(highlight=False).print(f"{told} {time.monotonic() - start:.0f} s.")
+    console.print(f"{told} {time.monotonic() - start:.0f} s.")
     return 0
 
 
-def make_site(out: Path) -> None:
-    """Write the site in the place of `out`.
+def make_site(out: Path, with_tab: bool = False) -> str:
+    """Write the site in the place of `out`; return why it lacks the tab, or "".
 
     Raises Trouble if Sphinx finds anything wrong, such as a link that leads nowhere.
     """
     with tempfile.TemporaryDirectory() as folder:
         pages, made, static = (Path(folder, n) for n in ("pages", "made", "static"))
-        descriptions = write_pages(pages)
+        course, missing = chapters(), "nobody asked for them"
+        if with_tab:
+            missing = tab.make_tab(Path(folder, "try"), course)
+        descriptions = write_pages(pages, course, in_tab=not missing)
         run_sphinx(pages, made, mathjax(static), descriptions)
         first = made / "index.html"  # its title would be the name alone
         text = first.read_text("utf-8").replace("<title>minigrad<", TITLE, 1)
@@ -98,8 +105,13 @@ def make_site(out: Path) -> None:
         for path in (made / "notebooks").glob("*.html"):
             name = path.with_suffix(".ipynb").name
             shutil.copy(LESSONS / name, made / "notebooks" / name)
+        sharing.write_for_colab(made / "colab", course)
+        sharing.write_picture(made / sharing.PICTURE)
+        if not missing:
+            shutil.move(Path(folder, "try"), made / "try")
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)
+    return missing
 
 
 def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> None:
@@ -131,10 +143,10 @@ def mathjax(static: Path) -> Path:
     return static
 
 
-def write_pages(pages: Path) -> dict[str, str]:
+def write_pages(pages: Path, course: list[Chapter], in_tab: bool) -> dict[str, str]:
     """Write the sources of all pages, and return the description of each, by name."""
-    course, told = chapters(), {}
-    texts = {"index.md": home(course), "glossary.md": glossary(course)}
+    told: dict[str, str] = {}
+    texts = {"index.md": home(course, in_tab), "glossary.md": glossary(course)}
     intro = " ".join(readme()["intro"].split())
     told["index"] = intro.partition(". ")[0] + "."
     told["glossary"] = "The words of the course: each in one sentence, and in Korean."
@@ -142,7 +154,7 @@ def write_pages(pages: Path) -> dict[str, str]:
     told["genindex"] = "All names of the package minigrad, from A to Z."
     for chapter in course:
         front, name = chapter.front, f"{chapter.slug}.ipynb"
-        texts[f"notebooks/{name}"] = lesson(chapter, LESSONS / name)
+        texts[f"notebooks/{name}"] = lesson(chapter, LESSONS / name, in_tab)
         goals = "; ".join(front["objectives"])
         about = f"{front['question']} After this chapter you can {goals}."
         told[f"notebooks/{chapter.slug}"] = about
@@ -171,7 +183,7 @@ def readme() -> dict[str, str]:
     return found.groupdict()
 
 
-def home(course: list[Chapter]) -> str:
+def home(course: list[Chapter], in_tab: bool) -> str:
     """Return the first page, in Markdown."""
     from minigrad.drawing.explore import explore
     from minigrad.drawing.pictures import draw_backward
@@ -203,6 +215,7 @@ def home(course: list[Chapter]) -> str:
             for name, first, last in zip(PARTS, starts, starts[1:])
         ],
         rooms=ROOMS,
+        tab=tab.address(course[tab.CHAPTERS[0]]) if in_tab else "",
         repository=os.environ.get("GITHUB_REPOSITORY"),
     )
 
@@ -217,14 +230,13 @@ def surprise(cells: Iterable[Cell]) -> str:
     raise Trouble("Chapter 1 has no loglog plot any more, which the site begins with.")
 
 
-def lesson(chapter: Chapter, path: Path) -> str:
+def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     """Return a lesson as a notebook to read, with its exercises as the page below."""
     notebook = read_notebook(path)
     cells = notebook["cells"] = [c for c in notebook["cells"] if not is_setup(c)]
     words = ", ".join(f"{{term}}`{term}`" for term in chapter.front["terms"])
-    link = f'<a class="download" href="{path.name}" download>Download this notebook</a>'
     cells[0]["source"] += f"\n\nNew words: {words}" if words else ""
-    cells[0]["source"] += f"\n\n{link}"
+    cells[0]["source"] += f"\n\n{sharing.links(chapter, in_tab)}"
     below = f":hidden:\n:titlesonly:\n\n../exercises/{chapter.slug}"
     cells.append(prose("below", f"```{{toctree}}\n{below}\n```"))
     for cell in filter(waiting.waits, cells):
@@ -326,7 +338,9 @@ def describe(descriptions: dict[str, str]):
 
     def add(app, pagename, templatename, context, doctree) -> None:
         text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
-        tag = f'<meta name="description" content="{text}">'
+        title = html.unescape(re.sub("<.*?>", "", context.get("title") or "minigrad"))
+        shown = sharing.preview(title, html.unescape(text), pagename)
+        tag = f'<meta name="description" content="{text}">{shown}'
         context["metatags"] = context.get("metatags", "") + tag
         tree = context.get("furo_navigation_tree", "")  # its headings lack a level
         tree = tree.replace('role="heading"', 'role="heading" aria-level="2"')

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd.function import Function
-from minigrad.autograd.gradients import backward, many
 from minigrad.graph.recording import enable_grad, is_grad_enabled
 from minigrad.graph.tensor import Tensor
 from minigrad.tensors.creation import repeatable
@@ -21,7 +20,7 @@ class Checkpoint(Function):
         return function(*args)
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx, g):
         if is_grad_enabled():
             raise RuntimeError("checkpoint does not support create_graph=True")
         args = list(ctx.others)
@@ -29,10 +28,9 @@ class Checkpoint(Function):
             if x is not None:
                 args[i] = x.detach().requires_grad_(ctx.needs_input_grad[i + 1])
         with enable_grad():
-            outputs = many(ctx.function(*args))
-        pairs = [(o, g) for o, g in zip(outputs, grad_outputs) if o.requires_grad]
-        if pairs:
-            backward(*zip(*pairs))
+            output = ctx.function(*args)
+        if output.requires_grad:
+            output.backward(g)
         return None, *(getattr(x, "grad", None) for x in args)
 
 

@@ -11,8 +11,7 @@ from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.casting import to_dtype
-from minigrad.rules.node_names import renamed
-from minigrad.rules.op import Op, edge
+from minigrad.rules.op import edge
 
 
 class Context:
@@ -34,8 +33,8 @@ class Context:
 class Function:
     """An operation of your own, in two static methods; call it by `Name.apply(...)`.
 
-    forward(ctx, *args) returns a result or a tuple; backward(ctx, *gradients) gets one
-    gradient for each of these, and returns one for each of args, or None.
+    forward(ctx, *args) returns one tensor; backward(ctx, g) gets the gradient of that,
+    and returns one for each of args, or None.
     """
 
     forward: Callable
@@ -47,12 +46,12 @@ class Function:
         targets = [edge(x) for x in args]
         ctx = Context(tuple(target is not None for target in targets))
         with no_grad():
-            result = cls.forward(ctx, *args)
+            output = cls.forward(ctx, *args)
+        if not isinstance(output, Tensor):
+            raise errors.no_output(cls.__name__, output)
         if not any(targets) or not recording.on:
-            return result
-        outputs = result if isinstance(result, tuple) else (result,)
-        made = Call(cls, ctx, args, outputs).record(targets, args, outputs)
-        return tuple(made) if isinstance(result, tuple) else made[0]
+            return output
+        return Call(cls, ctx, args, output).record(targets, args, output)
 
 
 class Call:
@@ -60,26 +59,20 @@ class Call:
 
     settings = frozenset(["saved"])  # freed only if there is an array in it
 
-    def __init__(self, function: type, ctx: Context, args: tuple, outputs: tuple):
+    def __init__(self, function: type, ctx: Context, args: tuple, output: Tensor):
         self.name, self.function = f"{function.__name__}Backward", function
         self.ctx = ctx
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
-        kinds = [(x.shape, x.dtype) if isinstance(x, Tensor) else None for x in outputs]
-        self.kinds = kinds  # of the zeros for an output that is not used
-        places = {id(x): i for i, x in enumerate(outputs)}
-        # where each saved tensor came from: an edge, or which output it is
-        self.sources = [edge(x) or places.get(id(x)) for x in ctx.saved_tensors]
+        # where each saved tensor came from: an edge; or whether it is the output
+        self.sources = [edge(x) or x is output for x in ctx.saved_tensors]
 
-    def record(self, targets: list, args: tuple, outputs: tuple) -> list:
-        """Return the outputs as results of one node, which leads to the arguments."""
+    def record(self, targets: list, args: tuple, output: Tensor) -> Tensor:
+        """Return the output as the result of a node, which leads to the arguments."""
         saved = [None if x is None else x.array for x in self.ctx.saved_tensors]
         self.ctx.saved_tensors = ()  # from now on the node has them
-        shape = outputs[0].shape if len(outputs) == 1 else None
-        node = Node(self, targets, {"saved": saved}, shape)
-        made = [own_memory(x, args + outputs[:i]) for i, x in enumerate(outputs)]
-        for i, out in enumerate(made):
-            if isinstance(out, Tensor) and out.is_floating_point():
-                out.edge = output_of(node, i, out.shape)
+        made = own_memory(output, args)
+        if made.is_floating_point():
+            made.edge = Node(self, targets, {"saved": saved}, made.shape)
         return made
 
     def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
@@ -87,19 +80,11 @@ class Call:
         ctx = copy.copy(self.ctx)
         pairs = zip(node.saved["saved"], self.sources)
         ctx.saved_tensors = tuple(linked(x, source, node) for x, source in pairs)
-        shares = self.checked(self.function.backward(ctx, *self.gradients(g)))
+        g = g if isinstance(g, Tensor) else Tensor(g)
+        shares = self.checked(self.function.backward(ctx, g))
         for target, share in zip(node.targets, shares):
             if target and share is not None and (wanted is None or target in wanted):
                 yield target, share if recording.on else share.array
-
-    def gradients(self, g: Any) -> list[Tensor | None]:
-        """Return what has come for each output, as Tensors; zeros for the others."""
-        if not isinstance(g, tuple):
-            return [g if isinstance(g, Tensor) else Tensor(g)]
-        found = [kind and Tensor(np.zeros(*kind)) for kind in self.kinds]
-        for i, part in g:
-            found[i] = found[i] + part
-        return found
 
     def checked(self, shares: Any) -> list[Tensor | None]:
         """Return one gradient for each argument; raise if that is not what came."""
@@ -116,34 +101,16 @@ def linked(array: Any, source: Any, node: Node) -> Tensor | None:
     """Return a saved array as its leaf, or a Tensor that leads to what made it."""
     if array is None:
         return None
-    if isinstance(source, int):
-        source = output_of(node, source, array.shape)
+    if source is True:
+        source = node
     leaf = getattr(source, "variable", None)
     if leaf is not None and leaf.array is array:
         return leaf
-    return Tensor(array, source)
+    return Tensor(array, source or None)
 
 
-def own_memory(x: Any, others: tuple) -> Any:
-    """Return an output as a new Tensor: a copy if it shares memory with another one."""
-    if not isinstance(x, Tensor):
-        return x
-    arrays = [other.array for other in others if isinstance(other, Tensor)]
-    shared = any(np.may_share_memory(x.array, array) for array in arrays)
-    return Tensor(x.array.copy() if shared else x.array)
-
-
-class Parts(tuple):
-    """Gradients of several outputs: pairs of an index and what came; + joins them."""
-
-    shape = None
-
-
-part = Op("Part", lambda a, index: a[index], a=lambda g, index: Parts([(index, g)]))
-
-
-def output_of(node: Node, index: int, shape: tuple) -> Node:
-    """Return the node of one output: `node` itself, unless there are several."""
-    if node.shape is not None:
-        return node
-    return Node(renamed(part, node.name()), [node], {"index": index}, shape)
+def own_memory(output: Tensor, args: tuple) -> Tensor:
+    """Return a new Tensor; of a copy, if the output shares memory with an argument."""
+    arrays = [x.array for x in args if isinstance(x, Tensor)]
+    shared = any(np.may_share_memory(output.array, array) for array in arrays)
+    return Tensor(output.array.copy() if shared else output.array)

@@ -130,8 +130,7 @@ def _(end: AccumulateGrad) -> Node:
 
 @describe.register
 def _(node: GraphNode) -> Node:
-    shape = "(...)" if node.shape is None else str(node.shape)  # of several outputs
-    return Node(shape, op=operation(node), edges=arguments(node))
+    return Node(str(node.shape), op=operation(node), edges=arguments(node))
 
 
 @describe.register

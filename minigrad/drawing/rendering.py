@@ -11,6 +11,7 @@ import functools
 import html
 import json
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,7 +38,12 @@ SLIDER = """<div style="overflow-x: auto">
 def to_svg(source: str) -> str:
     """Return the picture of a graph in DOT; raises RuntimeError without Graphviz."""
     try:
-        svg = graphviz_in_process().render(source).decode()
+        if sys.platform == "emscripten":  # a browser's tab brings its own
+            from graphviz_in_tab import svg as in_tab
+
+            svg = in_tab(source)
+        else:
+            svg = graphviz_in_process().render(source).decode()
     except (ImportError, OSError):  # not there, or not for this machine
         import graphviz
 

@@ -1,0 +1,110 @@
+"""What others show of the site, and where else its notebooks run.
+
+A preview has a title, a description and a picture. Colab opens notebooks of a public
+repository, so the copies for it, whose first cell installs the course, are to be
+published as its branch `colab`.
+"""
+
+import json
+import os
+from html import escape
+from pathlib import Path
+
+from classroom.author import tab
+from classroom.author.chapters import Chapter
+from classroom.notebook.files import Cell, read_notebook
+from minigrad.scalar.value import Value
+
+BRANCH = "colab"
+PICTURE = "preview.png"
+ALT = "The graph of (w * x + b - y)**2, with the gradient of each of its four leaves"
+
+
+def links(chapter: Chapter, in_tab: bool) -> str:
+    """Return links to where a lesson can be run, in HTML."""
+    file = f"{chapter.slug}.ipynb"
+    found = [f'<a class="download" href="{file}" download>Download this notebook</a>']
+    places = {}
+    if in_tab and chapter.number in tab.CHAPTERS:
+        places["Run it in this browser"] = tab.address(chapter)
+        places["Its exercises in this browser"] = tab.address(chapter, "exercises")
+    if repository := os.environ.get("GITHUB_REPOSITORY"):
+        place = f"github/{repository}/blob/{BRANCH}/notebooks/{file}"
+        places["Open in Colab"] = f"https://colab.research.google.com/{place}"
+    for words, address in places.items():
+        found.append(f'<a class="download" href="{address}">{words}</a>')
+    return " · ".join(found)
+
+
+def write_for_colab(out: Path, course: list[Chapter]) -> None:
+    """Write lessons and exercises for Colab, where the course's repository is known."""
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    for folder, source in tab.FOLDERS.items() if repository else ():
+        (out / folder).mkdir(parents=True)
+        for chapter in course:
+            notebook = read_notebook(source / f"{chapter.slug}.ipynb")
+            notebook["cells"].insert(0, installs(repository))
+            path = out / folder / f"{chapter.slug}.ipynb"
+            path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def installs(repository: str) -> Cell:
+    """Return a cell that installs the course as it is when the site is made."""
+    commit = os.environ.get("GITHUB_SHA", "main")
+    source = f"git+https://github.com/{repository}@{commit}"
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "installs",
+        "metadata": {"minigrad": {"outputs": []}},
+        "outputs": [],
+        "source": f'%pip install --quiet "minigrad[course] @ {source}"',
+    }
+
+
+def preview(title: str, about: str, page: str) -> str:
+    """Return the tags from which a preview of a page is made.
+
+    A picture's address has to be a whole one, so it needs to be known where the site
+    is published: SITE_ADDRESS says so.
+    """
+    told = {"og:type": "website", "og:site_name": "minigrad", "og:title": title}
+    told |= {"og:description": about, "twitter:card": "summary"}
+    if address := os.environ.get("SITE_ADDRESS", "").rstrip("/"):
+        told |= {"og:url": f"{address}/{page}.html", "og:image:alt": ALT}
+        told |= {"og:image": f"{address}/{PICTURE}", "og:image:width": "1200"}
+        told |= {"og:image:height": "630", "twitter:card": "summary_large_image"}
+    kinds = {name: "name" if name[:2] == "tw" else "property" for name in told}
+    tags = [f'<meta {kinds[n]}="{n}" content="{escape(told[n])}">' for n in told]
+    return "\n".join(tags)
+
+
+def write_picture(path: Path) -> None:
+    """Draw the picture that previews have: a small graph, and whose doing it is."""
+    from matplotlib.figure import Figure
+
+    w, x, b, y = (Value(number) for number in (2.0, 3.0, 1.0, 5.0))
+    product = w * x
+    total = product + b
+    miss = total - y
+    loss = miss**2
+    loss.backward()
+    boxes = {w: (1, 4, "w"), x: (1, 2.6, "x"), b: (3.4, 2.1, "b"), y: (5.8, 2.1, "y")}
+    boxes |= {product: (3.4, 3.5, "w·x"), total: (5.8, 3.5, "+ b")}
+    boxes |= {miss: (8.2, 3.5, "- y"), loss: (10.6, 3.5, "loss")}
+    figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="white")
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, 12), ylim=(0, 6.3))
+    ax.axis("off")
+    words = {"color": "#333333", "ha": "center"}
+    ax.text(6, 5.3, "minigrad", size=46, weight="bold", **words)
+    ax.text(6, 0.8, "Build torch.autograd with your own hands", size=25, **words)
+    for parent, child in ((p, c) for c in boxes for p, _ in c.edges):
+        start, end = boxes[parent][:2], boxes[child][:2]
+        line = {"arrowstyle": "->", "color": "#333333", "shrinkA": 48, "shrinkB": 50}
+        ax.annotate("", end, start, arrowprops=line | {"linewidth": 2})
+    for value, (across, up, name) in boxes.items():
+        look = {"boxstyle": "round,pad=0.5", "edgecolor": "#0072B2", "linewidth": 2}
+        look["facecolor"] = "white" if value.edges else "#D6E8F5"
+        text = f"{name} = {value.data:g}"
+        ax.text(across, up, f"{text}\ngrad {value.grad:g}", size=17, bbox=look, **words)
+    figure.savefig(path)

