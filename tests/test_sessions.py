@@ -1,4 +1,4 @@
-"""Sessions that are kept as documents: what pictures say, what static graphs do."""
+"""Sessions kept as documents: what pictures say, what graphs and training do."""
 
 import doctest
 from pathlib import Path
@@ -23,11 +23,14 @@ from minigrad.static.execution import Program
 from minigrad.static.session import Session, as_step, assign, placeholder, variable
 from minigrad.static.symbolic_arrays import Symbol
 from minigrad.static.tracing import trace
+from minigrad.training.data import DataLoader, TensorDataset
+from minigrad.training.fit import History, batch_size, evaluate, fit
+from tests.test_trainer import everything, loss, modes, moons, squares
 
 HERE = Path(__file__).parent
 SESSIONS = {
     (name, title): text
-    for name in ("drawings", "plots", "static")
+    for name in ("drawings", "plots", "static", "training")
     for title, text in sections((HERE / f"{name}.md").read_text("utf-8"), "## ")
 }
 SVG = "{http://www.w3.org/2000/svg}"
@@ -100,11 +103,11 @@ def same(a, b):
     return np.array_equal(np.asarray(getattr(a, "array", a)), getattr(b, "array", b))
 
 
-def step_of(model, loss, optimizer):
+def step_of(model, criterion, optimizer):
     """Return what takes a step of a training, and returns its loss."""
 
     def step(x, y):
-        value = loss(model(x), y)
+        value = criterion(model(x), y)
         optimizer.zero_grad()
         value.backward()
         optimizer.step()
