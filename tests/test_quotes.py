@@ -18,8 +18,6 @@ QUOTED_WHOLE += ["autograd/function.py", "autograd/gradients.py"]
 QUOTED_WHOLE += ["autograd/functional.py", "autograd/checkpointing.py"]
 QUOTED_WHOLE += ["autograd/gradient_checks.py"]
 QUOTED_WHOLE += ["rules/pointwise.py", "rules/softmax.py", "rules/op.py Op."]
-# What a Function checks, and whose memory its output is on
-PLUMBING = {"Call.checked", "own_memory"}
 LONGEST_CELL = 20
 
 
@@ -72,7 +70,7 @@ def test_every_definition_is_quoted_exactly_once(file):
     quoted = Counter(n for each in of_file for n in each if each[n] == package[n])
     asked = {name for name in package if name.startswith(of_class)}
     asked = {name for name in asked if "'" not in name}  # no docstring
-    missing = sorted(asked - quoted.keys() - PLUMBING)
+    missing = sorted(asked - quoted.keys())
     assert not missing, f"no lesson quotes {missing} of {path}; some page has to"
     twice = sorted(name for name in quoted if quoted[name] > 1)
     assert not twice, f"quoted more than once: {twice} of {path}"
