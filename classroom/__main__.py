@@ -54,25 +54,21 @@ def check(
         str | None,
         typer.Argument(help="A chapter (4), an exercise (4.2) or a notebook; or all."),
     ] = None,
-    timeout: Seconds = 20,
 ) -> None:
     """Check your answers, and say what is wrong with each that is."""
     from classroom.learner.check import check_command
 
-    raise typer.Exit(check_command(what, timeout))
+    raise typer.Exit(check_command(what))
 
 
 @app.command()
 def report(
     what: Annotated[str, typer.Argument(help="An exercise (4.2).")],
-    timeout: Annotated[
-        float, typer.Option(min=1, help="Seconds that one cell may take.")
-    ] = 20,
 ) -> None:
     """Print what somebody who helps you with an exercise needs to know."""
     from classroom.learner.report import report_command
 
-    raise typer.Exit(report_command(what, timeout))
+    raise typer.Exit(report_command(what))
 
 
 @app.command()

@@ -199,8 +199,6 @@ def finish(root: Path) -> list[str]:
     if journal["commit"]:
         take_index(root)
     clear(root)
-    if journal["commit"]:
-        git(root, "worktree", "prune")  # an older version of update merged in one
     return told
 
 

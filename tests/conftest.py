@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +83,13 @@ def no_window():
     with matplotlib.rc_context():
         yield
     pyplot.close("all")
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course in a folder of its own, on the files of this one; nothing is begun."""
+    root = Path(__file__).resolve().parent.parent
+    for name in ("minigrad", "tests", "classroom", "chapters", "pyproject.toml"):
+        (tmp_path / name).symlink_to(root / name)
+    (tmp_path / "exercises").mkdir()
+    return tmp_path

@@ -10,104 +10,6 @@ OPERATORS = {"add": lambda x, y: x + y, "multiply": lambda x, y: x * y}
 OPERATORS["step"] = lambda number, slope, rate: number - rate * slope
 
 
-class Played:
-    """A result or a leaf of a tape that is emptied when it has been played back."""
-
-    tape, played = [], 0
-
-    def __init__(self, data, edges=()):
-        self.data, self.grad, self.edges, self.turn = data, 0.0, edges, Played.played
-        if edges:
-            Played.tape.append(self)
-
-    def on_tape(self):
-        if self.edges and self.turn != Played.played:
-            raise RuntimeError("its tape has been played back, and emptied")
-        return self
-
-    @staticmethod
-    def of(x):
-        return x.on_tape() if isinstance(x, Played) else Played(x)
-
-    def __add__(self, other):
-        x, y = Played.of(self), Played.of(other)
-        return Played(x.data + y.data, ((x, 1.0), (y, 1.0)))
-
-    def __mul__(self, other):
-        x, y = Played.of(self), Played.of(other)
-        return Played(x.data * y.data, ((x, y.data), (y, x.data)))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def tanh(self):
-        y = math.tanh(self.data)
-        return Played(y, ((Played.of(self), 1 - y * y),))
-
-    def backward(self):
-        self.on_tape().grad = 1.0
-        while Played.tape:
-            node = Played.tape.pop()
-            for parent, slope in node.edges:
-                parent.grad += slope * node.grad
-        Played.played += 1
-
-
-class Recursive:
-    """The textbook's: a closure for each result, and a sort that calls itself."""
-
-    def __init__(self, data, parents=(), share=lambda: None):
-        self.data, self.grad = data, 0.0
-        self.parents, self.share = parents, share
-
-    @staticmethod
-    def of(x):
-        return x if isinstance(x, Recursive) else Recursive(x)
-
-    def __add__(self, other):
-        other = Recursive.of(other)
-
-        def share():
-            self.grad += result.grad
-            other.grad += result.grad
-
-        result = Recursive(self.data + other.data, (self, other), share)
-        return result
-
-    def __mul__(self, other):
-        other = Recursive.of(other)
-
-        def share():
-            self.grad += other.data * result.grad
-            other.grad += self.data * result.grad
-
-        result = Recursive(self.data * other.data, (self, other), share)
-        return result
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def tanh(self):
-        def share():
-            self.grad += (1 - result.data**2) * result.grad
-
-        result = Recursive(math.tanh(self.data), (self,), share)
-        return result
-
-    def backward(self):
-        order, seen = [], set()
-
-        def visit(node):
-            if node not in seen:
-                seen.add(node)
-                for parent in node.parents:
-                    visit(parent)
-                order.append(node)
-
-        visit(self)
-        self.grad = 1.0
-        for node in reversed(order):
-            node.share()
-
-
 def objects(make):
     """Adapters of numbers with `data`, `grad` and `backward`."""
 
@@ -157,14 +59,6 @@ def slopes_of(f, *numbers):
         for parent, slope in notes[place]:
             blame[parent] = blame.get(parent, 0.0) + slope * blame.get(place, 0.0)
     return [blame.get(leaf.place, 0.0) for leaf in leaves]
-
-
-def tape():
-    return objects(Played)
-
-
-def recursive():
-    return objects(Recursive)
 
 
 def function():

@@ -58,15 +58,6 @@ def test_what_the_file_lacks_stands_in_front():
     assert "import re" in text and "@decorated" not in text
 
 
-@pytest.fixture
-def course(tmp_path):
-    """A course in a folder of its own, on the package and the tests of this one."""
-    for name in ("minigrad", "tests", "classroom", "pyproject.toml"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "exercises").mkdir()
-    return tmp_path
-
-
 def pieces_of_the_course():
     exercises = [e for chapter in all_chapters() for e in chapter.exercises.values()]
     return sum(has_header(exercise.stub) for exercise in exercises)

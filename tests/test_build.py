@@ -21,11 +21,10 @@ from classroom.notebook.waiting import reference
 from minigrad.drawing.pictures import draw
 from minigrad.drawing.rendering import to_svg
 from minigrad.scalar.value import Value
+from tests.tables import table
 
 SAMPLE = Path(__file__).with_name("90_sample")
-LESSON, EXERCISES = (
-    (SAMPLE / name).read_text("utf-8") for name in ("lesson.md", "exercises.md")
-)
+LESSON = (SAMPLE / "lesson.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -143,28 +142,11 @@ def test_answers_in_exercises_are_never_overwritten(sample, tmp_path):
     assert "left as it is" in messages[-1]
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        ("lesson.md", "# no front matter", "the front matter needs `title`"),
-        ("lesson.md", "---\nno keys\n---\n", "the front matter needs `title`"),
-        ("lesson.md", LESSON.replace("Does", "It: does"), "YAML.*has to stand in quot"),
-        ("lesson.md", LESSON.replace("that", "it: that"), "objectives.*in quotes"),
-        ("lesson.md", LESSON.replace("[sample]", "[7]"), r"list of str\), got 7"),
-        ("lesson.md", LESSON.replace("[sample]", "sample"), r"list\), got 'sample'"),
-        ("answers.md", "## 90.7\n", "there is no exercise 90.7"),
-        ("answers.md", "## 90.1\n### Bad: x\n```python\n1\n```\n", "should be"),
-        ("answers.md", "## 90.1\n### Wrong: x\n```python\n1\n```\n", "Refused with"),
-        ("hidden.md", "## 90.1\nno fence\n", "a python fence was expected"),
-        ("hidden.md", "", "has no check of 90.1"),
-        ("exercises.md", EXERCISES.replace("### ", "# "), "not handed out"),
-        ("exercises.md", EXERCISES.replace("## 90.1 ", "##90.1 "), "a heading above"),
-        ("exercises.md", EXERCISES.replace('"90.1"', "90.1", 1), "a heading above"),
-        ("exercises.md", EXERCISES.replace('"2"', '"two"'), "no whole number"),
-        ("exercises.md", EXERCISES.replace("check=", "chek="), "one fence"),
-    ],
-)
-def test_a_bad_source_is_refused_with_its_place(sample, tmp_path, file, text, message):
+@pytest.mark.parametrize(("file", "old", "new", "message"), table("bad_sources"))
+def test_a_bad_source_is_refused_with_its_place(
+    sample, tmp_path, file, old, new, message
+):
+    text = (SAMPLE / file).read_text("utf-8").replace(old, new) if old else new
     chapter = changed(sample[1], tmp_path, file, text)
     with pytest.raises(ChapterError, match=message):
         chapter.front  # noqa: B018

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from operator import attrgetter
 
 import pytest
 
@@ -14,8 +15,7 @@ CHAPTERS = chapters()
 EXERCISES = [(chapter, ex) for chapter in CHAPTERS for ex in chapter.exercises.values()]
 
 
-def by_slug(chapter):
-    return chapter.slug
+by_slug = attrgetter("slug")
 
 
 def prose(chapter):

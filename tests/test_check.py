@@ -272,12 +272,6 @@ def test_what_runs_answers_writes_nothing_to_a_console(tmp_path):
     assert (tmp_path / "errors").read_text() == "said\n"
 
 
-def test_a_missing_notebook_can_be_had_again(root, capsys):
-    learner(root).unlink()
-    code, out = check(root, "90", capsys)
-    assert code == 2 and "There is no 90_sample.ipynb" in out and "reset 90" in out
-
-
 def test_a_notebook_is_known_by_its_name_alone(root):
     for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
         path, _, found = find(what, all_chapters(root), root)

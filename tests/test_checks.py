@@ -26,6 +26,7 @@ from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
 from minigrad.scalar.value import Value
+from tests.tables import table
 
 
 def refused(body, *pieces):
@@ -80,22 +81,7 @@ def ran(*cells):
         exec(compile(source, f"/tmp/ipykernel_1/{n}.py", "exec"), names)
 
 
-@pytest.mark.parametrize(
-    ("cell", "told"),
-    [
-        (
-            "def f(): return wether",
-            "No cell that was run defines `wether`. Is it spelled",
-        ),
-        ("def f(): return math.pi", "Write `import math` into your cell."),
-        ("def f(): return np.pi", "Write `import numpy as np` into your cell."),
-        ("def f(): return Value(1)", "`from minigrad.scalar.value import Value` into"),
-        (
-            "def F(): return 1",
-            "needs `f`. Run the cell that defines it; if it is yours",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("cell", "told"), table("names_that_nothing_defines"))
 def test_a_name_that_nothing_defines_is_told_where_to_get(cell, told):
     with pytest.raises(WrongAnswer) as caught:
         ran(cell, "with check('1.1'):\n    f()")
@@ -209,22 +195,7 @@ def cell(source, name, space):
     exec(compile(source, path, "exec"), space)
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        ("\n\n\n\n    return helper(x)", "helper refuses\n    in line 5 of the cell"),
-        ("\n\n    return x + None", "Something in this line is None.\n    in line 3"),
-        ("\n    pass", "is a `return` missing, or a part None?\n    in line 2 of the"),
-        ("\n    yield x", "a `yield` in your function makes a generator of it"),
-        ("\n    return map(abs, x)", "object is not iterable"),
-        ("\n    return map(abs, [x])", "one by one: put `list(...)` around it."),
-        (
-            "\n    return given(x)",
-            "needs more than 1\n    in line 2 of the cell `def a",
-        ),
-        ("\n    return {}[id(x)]", "KeyError: an id(...) that is no key"),
-    ],
-)
+@pytest.mark.parametrize(("answer", "told"), table("lines_of_answers"))
 def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
     monkeypatch.setattr(pages, "is_live", lambda piece: True)
     given = "# given\ndef given(x):\n    raise ValueError(f'this needs more than {x}')"
@@ -248,18 +219,7 @@ def test_a_result_that_is_not_run_yet_is_told():
     waiting.close()
 
 
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("x = “a”", '“ (left double quotation mark): type " instead.'),
-        ("x =\u00a01", "(no-break space): type a plain"),
-        ("x = 1\u200b", "(zero width space): it cannot"),
-        ("print（1)", "（ (fullwidth left parenthesis): type ( instead"),
-        ("x = 2 − 1", "− (minus sign): type - instead"),
-        ("x = 1 € 2", "€ (euro sign): take it out"),
-        ("x = (", ""),
-    ],
-)
+@pytest.mark.parametrize(("source", "says"), table("characters_like_pythons"))
 def test_a_character_that_looks_like_pythons_is_told(source, says):
     with pytest.raises(SyntaxError) as caught:
         compile(source, "cell", "exec")

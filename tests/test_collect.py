@@ -22,6 +22,7 @@ from classroom.teacher.hand_ins import leave_out, read_students, what_counts
 from classroom.teacher.reading import TOLD
 from classroom.teacher.report import Student, harmless, write_report
 from tests import hostile
+from tests.tables import table
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
 MADE = hostile.MADE
@@ -46,32 +47,9 @@ def read(folder, deadline=None, chapters=(CHAPTER,)):
 # --- whose it is --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "owner"),
-    [
-        ("ada", ("ada", "", False)),
-        ("ada.zip", ("ada", "", False)),
-        ("04_blame.ipynb", ("04_blame", "", False)),
-        ("Ada King_77_assignsubmission_file_", ("Ada King", "77", False)),
-        ("Ada King_77_assignsubmission_file_hw.zip", ("Ada King", "77", False)),
-        ("kingada_12_3456_04_blame.ipynb", ("kingada", "12", False)),
-        ("kingada_LATE_12_3456_04_blame-1.ipynb", ("kingada", "12", True)),
-        ("kingada_12_3456_hw.zip", ("kingada", "12", False)),
-        ("kingada_LATE_12_text.html", ("kingada", "12", True)),
-        ("anon_x7Kq2_3456_04_blame.ipynb", ("anon_x7Kq2", "anon_x7Kq2", False)),
-        ("LATE_anon_x7Kq2_3456_hw.zip", ("anon_x7Kq2", "anon_x7Kq2", True)),
-        (f"HW 1_ada_{AT}_a.ipynb", ("ada", "HW 1_ada", False)),
-        (f"HW 1_ada_{AT}.txt", ("ada", "HW 1_ada", False)),
-        ("Blame_2024_03_01.ipynb", ("Blame_2024_03_01", "", False)),
-        ("Zoe\u0308", ("Zo\u00eb", "", False)),
-        # A name of a platform's form that is the file's own
-        ("M_99_assignsubmission_file_A_7_assignsubmission_file_a", ("M", "99", False)),
-        ("mal_99_777002_ada_77_777003_a.ipynb", ("mal", "99", False)),
-        (f"HW_mal_{AT}_HW_ada_{AT}.zip", ("mal", "HW_mal", False)),
-    ],
-)
-def test_whose_a_file_is(name, owner):
-    assert collect.owner(name)[:3] == owner
+@pytest.mark.parametrize(("name", "who", "number", "late"), table("whose_a_file_is"))
+def test_whose_a_file_is(name, who, number, late):
+    assert collect.owner(name)[:3] == (who, number, late)
 
 
 LONG = [part * 10_000 for part in ("_1", "x_1_1234", "anon_", "x_attempt")]

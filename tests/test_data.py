@@ -10,7 +10,6 @@ from minigrad import nn
 from minigrad.training.data import (
     DataLoader,
     Dataset,
-    Subset,
     TensorDataset,
     default_collate,
     load_digits,
@@ -37,13 +36,6 @@ def order(loader):
 
 
 # Datasets
-
-
-def test_a_tensor_dataset_takes_its_tensors_apart():
-    data = TensorDataset(minigrad.arange(6.0).reshape(3, 2), minigrad.arange(3))
-    x, y = data[1]
-    assert (x.tolist(), y.item(), len(data)) == ([2, 3], 1, 3)
-    assert [y.item() for _, y in data] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -80,29 +72,6 @@ def test_a_split_repeats_from_its_seed_or_from_manual_seed():
 
 
 # Batches
-
-
-@pytest.mark.parametrize("data", [pairs(), list(pairs())])
-def test_a_part_of_a_part_gives_its_batches_at_once_or_one_by_one(data):
-    part = Subset(Subset(data, [9, 7, 5, 3]), [3, -1, 0])
-    assert order(DataLoader(part, 2)) == [[3, 3], [9]]
-
-
-@pytest.mark.parametrize("data", [Squares(), pairs(), [(i, i**2) for i in range(10)]])
-def test_batches_come_in_order_and_the_last_may_be_smaller(data):
-    loader = DataLoader(data, batch_size=4)
-    assert order(loader) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
-    x, y = list(loader)[1]
-    assert y.tolist() == [16, 25, 36, 49] and y.dtype == minigrad.int64
-
-
-@pytest.mark.parametrize(
-    ("size", "drop", "expected"),
-    [(4, False, 3), (4, True, 2), (5, False, 2), (5, True, 2), (20, True, 0)],
-)
-def test_a_loader_knows_how_many_batches_come(size, drop, expected):
-    loader = DataLoader(Squares(), batch_size=size, drop_last=drop)
-    assert len(loader) == len(list(loader)) == expected
 
 
 def test_a_seed_gives_the_same_order_in_every_run_and_another_in_each_epoch():

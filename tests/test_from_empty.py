@@ -2,12 +2,13 @@
 
 import math
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn.datasets  # noqa: F401, before a row is timed that asks for digits
 
-from classroom.author.chapters import chapters
+from classroom.author.chapters import chapters, sections
 from classroom.cell import exam
 from classroom.cell.assertions import NotFilledIn, WrongAnswer
 from classroom.cell.exam import DONE, OPEN, PLAIN, WRONG, Engine, Row, judge
@@ -16,18 +17,21 @@ from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race,
 from classroom.cell.examine import GROUPS, examine
 from classroom.run.verdict import result
 from tests import engines
-from tests.engine_mutants import (
-    OF_ARRAYS,
-    OF_ARRAYS_MUTANTS,
-    OF_NUMBERS,
-    OF_NUMBERS_MUTANTS,
-)
 
 NUMBERS = [*GROUPS["one walk"], *GROUPS["what stays"], *GROUPS["long and many"]]
 ARRAYS = "many at once", "products", "with care", "long and learning", "twice"
 ARRAYS = [row for group in ARRAYS for row in GROUPS[group]]
+TEXT = Path(__file__).with_name("engine_mutants.md").read_text("utf-8")
+MUTANTS = dict(sections(TEXT, "## "))
+ROWS = {24: NUMBERS, 25: ARRAYS}
 
-WORDS = {id(NUMBERS): OF_NUMBERS.split("|"), id(ARRAYS): OF_ARRAYS.split("|")}
+
+def words_of(name):
+    """Return the words of the rows that a section of engine_mutants.md names."""
+    return re.search(r"^Rows: (.*)$", MUTANTS[name], re.MULTILINE)[1].split(", ")
+
+
+WORDS = {id(rows): words_of(f"{n}: rows") for n, rows in ROWS.items()}
 
 
 def lost(adapters, rows):
@@ -48,12 +52,9 @@ def test_each_row_has_its_word(rows):
 
 
 # Written down before they were run
-TEXTBOOK = wrong("twice from", "reused", "changed", "deep")
 KNOWN_NUMBERS = {
-    engines.tape: wrong("two roots", "unused"),
-    engines.recursive: TEXTBOOK,
     engines.function: {},
-    engines.micrograd: TEXTBOOK,
+    engines.micrograd: wrong("twice from", "reused", "changed", "deep"),
     engines.pytorch: {},
     engines.autograd: {},
     engines.dezero: wrong("changed"),
@@ -61,16 +62,8 @@ KNOWN_NUMBERS = {
 KNOWN_ARRAYS = {
     engines.pytorch: {},
     engines.autograd: {"quietly is": OPEN},
-    engines.dezero: wrong(
-        *(
-            "of matrices",
-            "one matrix",
-            "float32",
-            "refused without",
-            "changed",
-            "matmul and tanh",
-        )
-    ),
+    engines.dezero: wrong("of matrices", "one matrix", "float32", "refused without")
+    | wrong("changed", "matmul and tanh"),
 }
 
 
@@ -122,16 +115,12 @@ def mutant(number, *changes):
     return adapters_of(source)
 
 
-@pytest.mark.parametrize("name", OF_NUMBERS_MUTANTS)
-def test_a_mutant_of_numbers_loses_what_it_should(name):
-    changes, words = OF_NUMBERS_MUTANTS[name]
-    assert lost(mutant(24, *changes), NUMBERS) == wrong(*words)
-
-
-@pytest.mark.parametrize("name", OF_ARRAYS_MUTANTS)
-def test_a_mutant_of_arrays_loses_what_it_should(name):
-    changes, words = OF_ARRAYS_MUTANTS[name]
-    assert lost(mutant(25, *changes), ARRAYS) == wrong(*words)
+@pytest.mark.parametrize("name", [n for n in MUTANTS if not n.endswith(" rows")])
+def test_a_mutant_loses_what_it_should(name):
+    number = int(name.split(":")[0])
+    fences = re.findall(r"```python\n(.*?)\n```", MUTANTS[name], re.DOTALL)
+    changes = zip(fences[::2], fences[1::2], strict=True)
+    assert lost(mutant(number, *changes), ROWS[number]) == wrong(*words_of(name))
 
 
 # --- the judge itself --------------------------------------------------------------
@@ -168,7 +157,7 @@ def test_a_row_that_is_not_yet_names_the_blank(name):
     assert told == f"2 of 11 rows are done.\n{verdict}"
 
 
-CHANGE_OF = {24: ("leaf.data = number", NUMBERS), 25: ("leaf.data, leaf", ARRAYS)}
+CHANGE_OF = {24: "leaf.data = number", 25: "leaf.data, leaf"}
 
 
 @pytest.mark.parametrize("number", CHANGE_OF)
@@ -181,9 +170,9 @@ CHANGE_OF = {24: ("leaf.data = number", NUMBERS), 25: ("leaf.data, leaf", ARRAYS
     ],
 )
 def test_only_a_change_that_happens_can_be_refused(number, change, status, told):
-    old, rows = CHANGE_OF[number]
+    old = CHANGE_OF[number]
     engine = Engine(mutant(number, (old, f"{change}; {old}")))
-    row = next(row for row in rows if row.title.startswith("a value changed"))
+    row = next(r for r in ROWS[number] if r.title.startswith("a value changed"))
     verdict = judge(row, engine)
     assert verdict.status == status and told in verdict.told
 

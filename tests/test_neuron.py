@@ -106,30 +106,3 @@ def test_leaving_out_zero_grad_is_momentum_1():
             yield w.data
 
     assert list(places(0.0, clear=False)) == pytest.approx(list(places(1.0, True)))
-
-
-@pytest.mark.parametrize("momentum", [0.0, 0.9])
-def test_training_runs_as_in_pytorch(momentum):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    model = MLP([2, 3, 1], random.Random(1))
-    sgd = SGD(model.parameters(), rate=0.2, momentum=momentum)
-    theirs = torch.nn.Sequential(
-        torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)
-    ).double()
-    for layer, linear in zip(model.layers, (theirs[0], theirs[2]), strict=True):
-        numbers = [[w.data for w in neuron.weights] for neuron in layer.neurons]
-        linear.weight.data = torch.tensor(numbers, dtype=torch.float64)
-        linear.bias.data.zero_()
-    points = torch.tensor(POINTS, dtype=torch.float64)
-    their_sgd = torch.optim.SGD(theirs.parameters(), lr=0.2, momentum=momentum)
-    for _ in range(20):
-        loss = loss_of(model)
-        sgd.zero_grad()
-        loss.backward()
-        sgd.step()
-        scores = theirs(points)[:, 0]
-        their_loss = (1 - torch.tensor(SIGNS) * scores).relu().mean()
-        their_sgd.zero_grad()
-        their_loss.backward()
-        their_sgd.step()
-        assert loss.data == pytest.approx(their_loss.item())

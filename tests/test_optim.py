@@ -41,32 +41,3 @@ def test_a_saved_optimizer_goes_on_as_if_never_stopped(make):
     second.load_state_dict(saved)
     assert list(steps(rest, second, 5)) == whole[5:]
     np.testing.assert_equal(saved, kept)
-
-
-def test_a_parameter_without_gradient_stays():
-    used, unused = (minigrad.ones(2, requires_grad=True) for _ in range(2))
-    adam = optim.AdamW([used, unused], weight_decay=0.5)
-    used.sum().backward()
-    adam.step()
-    assert used.tolist() != [1, 1] == unused.tolist()
-    assert list(adam.state) == [used]
-
-
-def test_zero_grad_forgets_or_clears():
-    w = minigrad.ones(2, requires_grad=True)
-    sgd = optim.SGD([w], lr=0.5)
-    w.sum().backward()
-    sgd.zero_grad(set_to_none=False)
-    assert w.grad.tolist() == [0, 0]
-    sgd.zero_grad()
-    assert w.grad is None
-
-
-def test_a_step_is_not_recorded_and_is_noticed():
-    w = minigrad.ones(2, requires_grad=True)
-    loss = (w * w).sum()
-    loss.backward(retain_graph=True)
-    optim.SGD([w], lr=0.5).step()
-    assert w.is_leaf and w.tolist() == [0, 0]
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        loss.backward()

@@ -3,6 +3,10 @@
 Unlike the cases in tests/reference, these inputs were not chosen here.
 """
 
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -28,27 +32,11 @@ OURS = {  # where PyTorch's samples give the arguments in another order, or no f
     "T": lambda x: x.T,
     "where": lambda x, condition, y: minigrad.where(condition, x, y),
 }
-LEFT_OUT = {"einsum", "max binary", "min binary"}
-LEFT_OUT |= {"log_softmax with_dtype", "softmax with_dtype", "split list_args"}
-LEFT_OUT |= {"linspace tensor_overload", "norm inf", "norm nuc"}
-LEFT_OUT |= {"div floor_rounding", "div trunc_rounding"}
-# which options of theirs, or which tensors without axes, are refused here
-REFUSED = {"add", "sub", "clamp", "masked_fill", "norm", "var", "std", "var unbiased"}
-REFUSED |= {"std unbiased", "ones_like", "zeros_like", "arange", "linspace", "cat"}
-REFUSED |= {"amax", "amin", "sum", "mean", "logsumexp", "transpose", "__rpow__"}
-REFUSED |= {"max reduction_with_dim", "min reduction_with_dim", "pow"}
-MAKE_TENSORS = {"arange", "eye", "full", "linspace", "ones", "zeros"}
-CORNERS = {"nn.functional.elu", "pow", "__rpow__"}  # nan and 0 ** 0, where they differ
-TAKES_NUMBERS = {"maximum", "minimum"}  # of which PyTorch wants two tensors
+TEXT = Path(__file__).with_suffix(".toml").read_text("utf-8")
+SETS = SimpleNamespace(**tomllib.loads(TEXT))
 REFUSALS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 USUAL = {"dilation": 1, "groups": 1, "ceil_mode": False, "return_indices": False}
-ALL_LEFT_OUT = {"norm nuc", "nn.functional.max_pool2d"}  # no sample of them remains
-ALL_LEFT_OUT |= {f"nn.functional.pad {mode}" for mode in ("reflect", "circular")}
-ALL_LEFT_OUT |= {f"nn.functional.pad replicate{sign}" for sign in ("", "_negative")}
 TAKES_LESS = {"nn": (*REFUSALS, OverflowError)}  # refuses some options and shapes
-CHANCE = {"bernoulli", "dropout", "empty", "empty_like", "normal", "uniform"}
-CHANCE |= {"rand_like", "randint", "randint_like", "randn", "randn_like"}
-MEMORY = {"to", "zero_"}  # samples of devices, memory formats, and of leaves in place
 
 
 class NotHere(Exception):
@@ -161,12 +149,9 @@ def requires_grad(value):
 OPERATIONS = {
     f"{op.name} {op.variant_test_name}".strip(): op
     for op in op_db
-    if forms(op) and op.name.split(".")[-1] not in CHANCE | MEMORY
+    if forms(op) and op.name.split(".")[-1] not in SETS.CHANCE
 }
-OPERATIONS = {name: op for name, op in OPERATIONS.items() if name not in LEFT_OUT}
-HALF = {"exp", "cos", "sin", "tanh", "sqrt", "rsqrt", "log", "log1p", "sigmoid"}
-HALF |= {"sign", "square", "pow", "__rpow__"}
-# of whose results for bools NumPy makes half precision, or bytes, or nothing
+OPERATIONS = {name: op for name, op in OPERATIONS.items() if name not in SETS.LEFT_OUT}
 
 
 def left_out(op, sample):
@@ -178,7 +163,7 @@ def left_out(op, sample):
     given = flat([sample.input, sample.args, list(sample.kwargs.values())])
     tensors = [isinstance(each, torch.Tensor) for each in given]
     return (
-        not (any(tensors) or op.name in MAKE_TENSORS)
+        not (any(tensors) or op.name in SETS.MAKE_TENSORS)
         or (op.name.startswith("__") and not tensors[0])
         or bool(sample.kwargs.get("dropout_p"))
         or any(each.numel() > 10**5 for each in given if isinstance(each, torch.Tensor))
@@ -219,7 +204,7 @@ def compare(op, sample, orders, may_refuse=False):
 
 def samples(op, dtype):
     """Return PyTorch's samples: for float64 and integers its longer list."""
-    short = dtype == torch.float32 or op.name in CORNERS
+    short = dtype == torch.float32 or op.name in SETS.CORNERS
     make = op.sample_inputs if short else op.reference_inputs
     try:
         found = list(make("cpu", dtype, requires_grad=dtype.is_floating_point))
@@ -234,13 +219,13 @@ def samples(op, dtype):
         pytest.param(name, dtype, id=f"{name}, {dtype}")
         for name, op in OPERATIONS.items()
         for dtype in DTYPES
-        if dtype in op.dtypes and not (name in HALF and dtype == torch.bool)
+        if dtype in op.dtypes and not (name in SETS.HALF and dtype == torch.bool)
     ],
 )
 def test_a_sample_of_pytorchs_gives_the_same(name, dtype):
     op, done = OPERATIONS[name], 0
     orders = {torch.float64: 2, torch.float32: 1}.get(dtype, 0)
-    may_refuse = name in REFUSED or name.startswith("nn.")
+    may_refuse = name in SETS.REFUSED or name.startswith("nn.")
     torch.manual_seed(0)
     for sample in samples(op, dtype):
         if not left_out(op, sample):
@@ -250,7 +235,7 @@ def test_a_sample_of_pytorchs_gives_the_same(name, dtype):
                 continue
             except Exception as error:
                 raise AssertionError(f"{name}: {sample.summary()}") from error
-    assert done or name in ALL_LEFT_OUT
+    assert done or name in SETS.ALL_LEFT_OUT
 
 
 @pytest.mark.parametrize(
@@ -258,7 +243,7 @@ def test_a_sample_of_pytorchs_gives_the_same(name, dtype):
     [
         name
         for name, op in OPERATIONS.items()
-        if op.error_inputs_func and name[0] != "_" and name not in TAKES_NUMBERS
+        if op.error_inputs_func and name[0] != "_" and name not in SETS.TAKES_NUMBERS
     ],
 )
 def test_what_pytorchs_samples_of_errors_say_is_refused(name):

@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,37 +15,19 @@ from classroom.author.chapters import Chapter, ChapterError, chapters
 from classroom.run import answers
 
 BLOCKED = "import sys\nsys.modules['torch'] = None\n"
-EXERCISES = """\
-## 90.1 One
-
-```python answer="90.1"
-def one():
-    ### BEGIN SOLUTION
-    return 1
-    ### END SOLUTION
-```
-
-```python check="90.1"
-assert one() == 1
-```
-"""
+SAMPLE = Path(__file__).with_name("90_sample")
 NEEDY = [chapter for chapter in chapters() if chapter.front["requires"]]
 needs_torch = pytest.mark.parametrize("chapter", NEEDY, ids=lambda each: each.slug)
 
 
 def needing(folder, requires):
     """Return a chapter in `folder` that requires something, and make room for it."""
-    for name in ("chapters/90_needy", "notebooks", "solutions", "exercises"):
-        (folder / name).mkdir(parents=True)
-    hidden = "## 90.1\n\n```python\nprint(one())\n```\n"
-    texts = {"exercises.md": EXERCISES, "answers.md": "", "hidden.md": hidden}
-    texts["lesson.md"] = (
-        "---\ntitle: Needy\nquestion: Is it there?\nobjectives: [see]\nneeds: []\n"
-        f"minutes: 30\ndifficulty: 1\ntrack: core\nterms: []\n{requires}---\n\nHello.\n"
-    )
-    for name, text in texts.items():
-        (folder / "chapters" / "90_needy" / name).write_text(text)
-    return Chapter(folder / "chapters" / "90_needy")
+    for name in ("notebooks", "solutions", "exercises"):
+        (folder / name).mkdir()
+    chapter = shutil.copytree(SAMPLE, folder / "chapters" / "90_needy")
+    text = (chapter / "lesson.md").read_text("utf-8")
+    (chapter / "lesson.md").write_text(text.replace("track:", f"{requires}track:"))
+    return Chapter(chapter)
 
 
 @pytest.fixture

@@ -91,15 +91,6 @@ def test_what_grows_later_is_marked_in_the_notebooks():
             assert max(of) > int(name.split(".")[0])
 
 
-@pytest.fixture
-def course(tmp_path):
-    """A course in a folder of its own, on the sources of this one."""
-    for name in ("minigrad", "classroom", "chapters", "pyproject.toml"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / "exercises").mkdir()
-    return tmp_path
-
-
 @pytest.mark.posix
 def test_the_command_puts_in_what_the_learner_has_written_by_then(course, capsys):
     path = course / "exercises/07_arrays.ipynb"

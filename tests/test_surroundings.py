@@ -68,13 +68,6 @@ def test_what_ran_before_an_error_has_run(tmp_path, cell, status):
     assert found[:2] == [status, "passed"]
 
 
-def test_what_had_to_be_stopped_does_not_run_again(tmp_path):
-    cell = "while True: pass"
-    cells = {"90.1": [cell], "90.2": [sample.RIGHT["90.2"]]}
-    found = run_answers(pristine(course(tmp_path)), cells, 2)
-    assert [r.status for r in found.values()] == ["slow", "passed", "blank"]
-
-
 @pytest.mark.parametrize("name", ["numpy.py", "random.py", "minigrad.py"])
 def test_a_file_that_hides_a_module_is_named(tmp_path, name):
     (tmp_path / name).write_text("")

@@ -1,7 +1,5 @@
 """A Tensor is made, printed, converted and promoted as PyTorch's is."""
 
-import copy
-import pickle
 import subprocess
 import sys
 
@@ -34,27 +32,6 @@ def test_random_numbers_are_distributed_as_they_say():
     assert minigrad.randint(2, 5, (1000,)).numpy().tolist().count(4) > 250
 
 
-def test_numbers_leave_as_pythons_and_as_numpys():
-    x = minigrad.tensor([[1.0, 2.0]])
-    assert x.tolist() == [[1.0, 2.0]] and x[0, 1].item() == 2.0
-    assert float(x[0, 0]) == 1.0 and int(x[0, 1]) == 2 and bool(x[0, 0])
-    assert [10, 20, 30][minigrad.tensor(2)] == 30
-    assert len(x) == 1 and [row.tolist() for row in x] == [[1.0, 2.0]]
-    assert f"{x[0, 0]:.2f}" == "1.00"
-    assert x.shape == (1, 2) and x.size(1) == 2 and x.numel() == 2 and x.dim() == 2
-
-
-def test_numpy_and_minigrad_share_memory():
-    array = np.zeros(3, np.float32)
-    x = minigrad.from_numpy(array)
-    array[0] = 5
-    assert x[0].item() == 5
-    x[1] = 7
-    assert array[1] == 7 and np.shares_memory(x.numpy(), array)
-    assert not np.shares_memory(minigrad.tensor(array).numpy(), array)
-    assert np.asarray(x) is x.numpy()
-
-
 def test_numpys_functions_take_tensors_and_record():
     x = minigrad.tensor([0.5, 1.0], requires_grad=True)
     y = np.exp(x) * np.float64(2) + np.array([1.0, 2.0], np.float32)
@@ -64,6 +41,7 @@ def test_numpys_functions_take_tensors_and_record():
     with pytest.raises(RuntimeError, match="requires grad"):
         np.fft.fft(x)
     assert np.fft.fft(x.detach()).shape == (2,)
+    assert np.asarray(x.detach()) is x.detach().numpy()
 
 
 def test_numpy_does_not_write_to_a_tensor_unseen():
@@ -78,39 +56,8 @@ def test_numpy_does_not_write_to_a_tensor_unseen():
     assert array.tolist() == [2, 2]
 
 
-def test_copies_keep_what_belongs_to_a_leaf():
-    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-    (x * x).sum().backward()
-    twin = copy.deepcopy(x)
-    assert twin.requires_grad and twin.grad.tolist() == [2, 4] and twin is not x
-    twin.grad.zero_()
-    assert x.grad.tolist() == [2, 4]
-    thawed = pickle.loads(pickle.dumps(x))
-    assert thawed.requires_grad and thawed.tolist() == [1, 2]
-    with pytest.raises(RuntimeError, match="graph leaves"):
-        copy.deepcopy(x * 2)
-
-
-def test_a_view_shares_memory_and_a_copy_does_not():
-    x = minigrad.arange(6.0).reshape(2, 3)
-    views = [x[0], x[0, 1], x[:, 1:], x.T, x.view(6), x.unsqueeze(0), x.detach()]
-    assert all(np.shares_memory(v.numpy(), x.numpy()) for v in views)
-    copies = [x.clone(), x + 0, x[[0, 1]], x[x > 1], x.T.reshape(6)]
-    assert not any(np.shares_memory(c.numpy(), x.numpy()) for c in copies)
-
-
-def test_methods_that_end_in_an_underscore_write_over_the_tensor():
+def test_a_power_in_place_says_what_to_write():
     x = minigrad.tensor([1.0, 4.0])
-    same = x
-    x.add_(1, alpha=2).mul_(2).sub_(2).div_(2)
-    assert same.tolist() == [2.0, 5.0]
-    x += 1
-    x *= 2
-    x -= 2
-    x /= 2
-    assert x is same and same.tolist() == [2.0, 5.0]
-    assert x.fill_(3).tolist() == [3.0, 3.0] and x.zero_().tolist() == [0, 0]
-    assert x.copy_(minigrad.tensor([7])).tolist() == [7.0, 7.0]
     with pytest.raises(TypeError, match=r"x = x\*\*2"):
         x **= 2
 

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tomllib
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -193,11 +194,6 @@ def test_sources_that_are_none(tmp_path, capsys, make):
     assert update_command(str(source), root) == 2
     assert str(source) in capsys.readouterr().out.replace("\n", "")
     assert not (root / "exercises" / "kept").exists()
-
-
-def test_without_git_and_without_source(tmp_path, capsys):
-    assert update_command(None, older_course(tmp_path)) == 2
-    assert "python3 course.py update PATH-OF-THE-ZIP" in capsys.readouterr().out
 
 
 # Which course is taken.
@@ -416,9 +412,8 @@ def test_git_with_exercises(upstream, root, capsys, before):
         commit(root)
     publish(upstream)
     if before != "committed":
-        assert (
-            git(root, "pull", "-q", "--no-rebase").returncode != 0
-        )  # git alone cannot
+        pulled = git(root, "pull", "-q", "--no-rebase")
+        assert pulled.returncode != 0  # git alone cannot
     conflict = "<<<<<<<" in learner(root).read_text("utf-8")
     assert conflict == (before == "in a conflict")
     assert_update(root)
@@ -430,59 +425,13 @@ def test_git_with_exercises(upstream, root, capsys, before):
     assert "newest course already" in capsys.readouterr().out
 
 
-SETTINGS = {
-    "a filter as nbstripout's": {"filter.strip.clean": "tr 7 8", "attributes": "strip"},
-    "a filter that fails": {
-        **{"filter.strip.clean": "false", "filter.strip.smudge": "false"},
-        **{"filter.strip.required": "true", "attributes": "strip"},
-    },
-    "a filter in the course": {
-        **{"filter.strip.clean": "false", "filter.strip.smudge": "false"},
-        **{"filter.strip.required": "true", ".gitattributes": "strip"},
-    },
-    "a merge driver": {"merge.strip.driver": "false", "attributes": "strip"},
-    "signatures": {
-        **{"commit.gpgSign": "true", "gpg.program": "false"},
-        **{"merge.verifySignatures": "true", "log.showSignature": "true"},
-    },
-    "hooks": {"hooks": "hooks"},
-    "a folder of hooks": {"core.hooksPath": "other", "hooks": "other"},
-    "line ends": {"core.autocrlf": "true", "core.safecrlf": "true"},
-    "line ends by name": {"core.eol": "crlf", "core.autocrlf": "false"},
-    "files left out": {"core.excludesFile": "all", "all": "*"},
-    "what is shown": {
-        **{"status.showUntrackedFiles": "no", "status.short": "true"},
-        **{
-            "status.relativePaths": "false",
-            "color.ui": "always",
-            "diff.external": "no",
-        },
-        **{"diff.renames": "copies", "diff.noprefix": "true", "core.quotePath": "true"},
-        **{"log.date": "relative", "format.pretty": "oneline", "core.pager": "false"},
-    },
-    "how to merge": {
-        **{"merge.ff": "only", "pull.rebase": "true", "merge.log": "true"},
-        **{"merge.conflictStyle": "diff3", "rerere.enabled": "true"},
-        **{"merge.stat": "true", "core.editor": "false", "commit.template": "none"},
-    },
-    "aliases": {"alias.fetch": "!false", "alias.merge": "!false", "alias.diff": "log"},
-    "what is fetched": {
-        **{"fetch.prune": "true", "remote.origin.tagOpt": "--no-tags"},
-        **{"fetch.recurseSubmodules": "true", "submodule.recurse": "true"},
-    },
-    "who it is": {"user.useConfigOnly": "true", "author.name": "", "user.email": ""},
-    "variables": {
-        **{"GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/nowhere", "GIT_PREFIX": "a/"},
-        **{"GIT_INDEX_FILE": "/nowhere/index", "GIT_OBJECT_DIRECTORY": "/nowhere"},
-        **{"GIT_EXTERNAL_DIFF": "false", "GIT_TRACE": "1", "GIT_AUTHOR_DATE": "never"},
-        **{"GIT_LITERAL_PATHSPECS": "1", "GIT_NAMESPACE": "x", "GIT_EDITOR": "false"},
-    },
-}
+TEXT = Path(__file__).with_name("git_settings.toml").read_text("utf-8")
+SETTINGS = tomllib.loads(TEXT)
 HOOKS = "post-checkout pre-merge-commit prepare-commit-msg commit-msg pre-commit"
 HOOKS += " post-merge reference-transaction post-index-change"
 
 
-def settle(root, settings, where, monkeypatch):
+def settle(root, settings, monkeypatch):
     """Give a clone such settings, and the attributes, hooks and files of them."""
     for name, value in settings.items():
         if name.startswith("GIT_"):
@@ -503,14 +452,14 @@ def settle(root, settings, where, monkeypatch):
         else:
             here = value in ("other", "all")
             value = str(root / ".git" / value) if here else value
-            assert git(root, "config", where, name, value).returncode == 0
+            for where in "--local", "--global":
+                assert git(root, "config", where, name, value).returncode == 0
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("where", ["--local", "--global"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_settings_of_git_do_not_change_what_update_does_or_says(
-    tmp_path, upstream, root, capsys, monkeypatch, name, where
+    tmp_path, upstream, root, capsys, monkeypatch, name
 ):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
@@ -519,7 +468,7 @@ def test_settings_of_git_do_not_change_what_update_does_or_says(
     (root / "new.txt").write_text("mine too")
     (upstream / "new.txt").write_text("the course's")
     publish(upstream)
-    settle(root, SETTINGS[name], where, monkeypatch)
+    settle(root, SETTINGS[name], monkeypatch)
     kept = assert_update(root)
     said = capsys.readouterr().out
     assert "1 more files were different; yours are kept too." in said

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from operator import attrgetter
 
 import nbformat
 import pytest
@@ -18,8 +19,7 @@ CHAPTERS = chapters()
 ASKED = re.compile(r"\*\*(?:[Gg]uess|[Pp]redict)")
 
 
-def by_slug(chapter):
-    return chapter.slug
+by_slug = attrgetter("slug")
 
 
 def asks(cell):

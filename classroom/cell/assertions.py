@@ -282,7 +282,8 @@ def _same(got: Any, expected: Any) -> bool:
     if isinstance(expected, (int, float)):
         if isinstance(got, ARRAYS) and not got.shape:
             got = got.item()
-        return _is_number(got) and bool(_agree(np.float64(got), np.float64(expected)))
+        is_number = isinstance(got, (int, float)) and not isinstance(got, bool)
+        return is_number and bool(_agree(np.float64(got), np.float64(expected)))
     if isinstance(expected, list | tuple) and isinstance(got, np.ndarray) and got.ndim:
         got = list(got) if got.ndim > 1 else got.tolist()
     if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
@@ -291,10 +292,6 @@ def _same(got: Any, expected: Any) -> bool:
         same_keys = got.keys() == expected.keys()
         return same_keys and all(_same(got[key], expected[key]) for key in expected)
     return got is expected
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, (int, float)) and not isinstance(x, bool)
 
 
 def _show(x: Any) -> str:

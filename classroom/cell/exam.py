@@ -88,20 +88,14 @@ class Engine:
         """Return the slope of a program for each of the numbers it is given."""
         if self.is_function:
             came = self.grad_of(lambda *xs: program(self, *xs), *deepcopy(numbers))
-            found = listed(came, numbers)
-            self.note(found)
-            pairs = zip(found, numbers)
-            return [np.zeros(np.shape(n)) if x is None else x for x, n in pairs]
+            pairs = zip(listed(came, numbers), numbers)
+            found = [np.zeros(np.shape(n)) if x is None else x for x, n in pairs]
         else:
             root, leaves = self.forward(program, numbers)
             self.backward(root)
             found = [self.slope(leaf) for leaf in leaves]
-        self.note(found)
-        return found
-
-    def note(self, found: list) -> None:
-        """Remember whether anything but nothing has come."""
         self.came |= {"nothing" if is_nothing(x) else "something" for x in found}
+        return found
 
     def slope(self, leaf: Any) -> Any:
         """Return a leaf's gradient; one that nothing has reached may be None."""

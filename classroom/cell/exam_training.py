@@ -93,10 +93,6 @@ def digits() -> tuple[Callable, list, float]:
     return loss, start, 0.1
 
 
-def _change(value: Value, number: float) -> None:
-    value.data = number
-
-
 def _clear(leaf: Any) -> None:
     leaf.grad = 0.0 if isinstance(leaf, Value) else None
 
@@ -111,7 +107,7 @@ OF_VALUES = Engine(
         "multiply": lambda x, y: x * y,
         "tanh": lambda x: x.tanh(),
         "clear": _clear,
-        "change": _change,
+        "change": lambda leaf, number: setattr(leaf, "data", number),
         "step": downhill,
     }
 )

@@ -55,7 +55,7 @@ class Task:
         return [self.only] if self.only else list(self.learner.chapter.exercises)
 
 
-def check_command(what: str | None, timeout: float, root: Path = ROOT) -> int:
+def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> int:
     """Check all that is filled in, or a chapter, an exercise, a notebook.
 
     Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled

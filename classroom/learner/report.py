@@ -24,7 +24,7 @@ PACKAGES = ["numpy", "jupyterlab", "ipykernel", "nbval", "matplotlib", "graphviz
 FENCE = "`" * 4  # an answer may have three of them in a row
 
 
-def report_command(what: str, timeout: float, root: Path = ROOT) -> int:
+def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
     """Print the report on one exercise; 0, or 2 if there is no such exercise."""
     try:
         path, chapter, name = find(what, all_chapters(root), root)

@@ -50,13 +50,11 @@ class Learner:
             return
         own = [i for i in range(len(self.cells)) if self._is_own_code(i)]
         inside = [i for i in own if self.segments[i] == exercise.name]
-        owned = [i for i in own if self._owner(i) == exercise.name]
+        owner = self.chapter.owner
+        owned = [i for i in own if owner(self.cells[i]["source"]) == exercise.name]
         both = [i for i in inside if i in owned]
         for i in both or owned or ([] if labelled else inside):
             self.labels[i] = label
-
-    def _owner(self, i: int) -> str | None:
-        return self.chapter.owner(self.cells[i]["source"])
 
     def _is_own_code(self, i: int) -> bool:
         code = self.cells[i]["cell_type"] == "code"

@@ -178,7 +178,8 @@ def _readable() -> list[str]:
     for place in sorted(_places()):
         inside = _inside(place)
         words += [*_folders(inside, "0755"), "--ro-bind", str(place), str(inside)]
-    if fonts := _font_list():
+    # Matplotlib's list of fonts, which takes seconds to make anew
+    for fonts in sorted(Path(matplotlib.get_cachedir()).glob("fontlist-v*.json"))[-1:]:
         place = f"{HOME}/.cache/matplotlib/{fonts.name}"
         words += [*_folders(Path(place), "1777"), "--ro-bind", str(fonts), place]
     return words
@@ -208,12 +209,6 @@ def _folders(place: Path, mode: str) -> list[str]:
     """Return the words that make what leads to a place; bubblewrap makes it private."""
     above = [p for p in reversed(place.parents) if str(p) not in MADE]
     return [word for p in above for word in ("--perms", mode, "--dir", str(p))]
-
-
-def _font_list() -> Path | None:
-    """Return Matplotlib's list of fonts, which takes seconds to make anew."""
-    found = sorted(Path(matplotlib.get_cachedir()).glob("fontlist-v*.json"))
-    return found[-1] if found else None
 
 
 def _environment() -> dict[str, str]:
