@@ -46,6 +46,8 @@ class Node:
     frozen: bool = False  # its operation has parameters, and none that learns
     idle: bool = False  # nothing that it was made from learns: no gradient comes here
     turn: bool = False  # it is passing on its gradient, in this frame
+    # What is said of a mistake: of the box itself, or of the edge with that number
+    mistakes: dict[int | None, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -57,7 +59,8 @@ class Node:
         """The rows of its box."""
         equals = " " if self.value.startswith("(") else " = "
         first = f"{self.label}{equals}{self.value}" if self.label else self.value
-        return [first] if self.grad is None else [first, f"grad {number(self.grad)}"]
+        grad = [] if self.grad is None else [f"grad {number(self.grad)}"]
+        return [first, *grad, *filter(None, [self.mistakes.get(None)])]
 
     def line(self) -> str:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
@@ -69,6 +72,11 @@ class Node:
             name, equals, value = first.partition(" = ")
             first = f"{name} = {self.op}({', '.join(parents)}){equals}{value}"
             rest = [self.note] * bool(self.note) + ["no grad"] * self.idle + rest
+        rest += [
+            f"on the edge from {parents[place]} {words}"
+            for place, words in self.mistakes.items()
+            if place is not None
+        ]
         return ", ".join([first, *rest])
 
 

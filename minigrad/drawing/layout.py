@@ -30,6 +30,7 @@ BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
+WRONG = {"color": "#D6006C", "fontcolor": "#D6006C", "penwidth": "3"}
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": GRAY, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
@@ -58,7 +59,8 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
         if node not in layout.inline:
             room = max(widest(version.rows) for version in versions)
             looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]
-            layout.box(layout.names[node], node.rows, looks | look, room)
+            mistake = WRONG | {"fontcolor": INK} if None in node.mistakes else {}
+            layout.box(layout.names[node], node.rows, looks | look | mistake, room)
         if bare:
             for parent, _ in node.edges:
                 layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
@@ -111,11 +113,12 @@ class Layout:
         self.box(op, fields, OPERATION | gray | look, flat=bool(self.inline))
         back = BACK if node.passed else BACK | HIDDEN
         uses = Counter(parent for parent, _ in node.edges)
-        for parent, slope in node.edges:
+        for place, (parent, slope) in enumerate(node.edges):
             tail, origin = self.sides(parent, slope is not None or uses[parent] == 1)
             learns = slope is not None and parent.kind != "constant"
             words = number(slope) if learns and node.passed is None else ""
-            self.arrow(tail, op, words, **DOTTED if parent.idle else {})
+            words, way = node.mistakes.get(place, words), DOTTED if parent.idle else {}
+            self.arrow(tail, op, words, **WRONG if place in node.mistakes else way)
             if node.passed is not None and (parent.grad is not None or parent.passed):
                 share = product(slope, upstream) if learns else ""
                 short = share if len(share) < 16 else share.replace(" =", "\n=")
