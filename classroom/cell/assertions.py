@@ -53,8 +53,9 @@ class WrongAnswer(AssertionError):
         self.text, self.picture = text, picture
 
     def _render_traceback_(self) -> list[str]:
-        if self.picture:
+        if self.picture:  # IPython asks twice
             display(self.picture)
+            self.picture = None
         return self.text.splitlines()
 
 
