@@ -44,7 +44,9 @@ def test_decision_boundary_of_a_network_that_has_one_answer():
 
 
 def test_gradients_stand_beside_finite_differences():
-    ax = plot.plot_gradients(["w", "b"], [1.5, -0.5], [1.501, -0.499])
+    ax = plot.plot_gradients(["w", "b"], [1.5, -0.5], [1.501, -0.499], "parameter")
+    assert len({bar.get_hatch() for bar in ax.patches}) == 2  # told without color
+    assert ax.get_xlabel() == "parameter"
     assert [bar.get_height() for bar in ax.patches] == [1.5, -0.5, 1.501, -0.499]
     assert [text.get_text() for text in ax.get_xticklabels()] == ["w", "b"]
 
@@ -57,4 +59,5 @@ def test_a_heat_map_shows_the_sign_and_frames_a_row():
     assert [text.get_text() for text in ax.texts] == ["2", "-2", "0", "1"]
     (row,) = ax.patches
     assert (row.get_xy(), row.get_width()) == ((-0.5, 0.5), 2)
-    assert not plot.heatmap(np.zeros((30, 30))).texts
+    (scale,) = plot.heatmap(np.linspace(-2.5, 1, 900).reshape(30, 30)).texts
+    assert scale.get_text() == "\N{PLUS-MINUS SIGN} 2.5"

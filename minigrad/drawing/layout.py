@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from minigrad.drawing.describe import Node, number
+from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Node, number
 
 # A picture has no ground of its own, so that a dark page shows through. What stands on
 # the page is of a middle tone, to be read on white and on black; in boxes there is ink.
@@ -50,17 +50,19 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
     nodes = frames[step]
     results = [node for node in nodes if node.kind == "result"]
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
-    boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
+    boxes = [node.fields for node in nodes] + [fields_of(x) for x in results] * (
+        not bare
+    )
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
     layout.graph.attr("graph", label=below, **FONT | {"fontcolor": GRAY})
     for versions in zip(*frames, strict=True):
         node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:
-            room = max(widest(version.rows) for version in versions)
+            room = max(widest(version.fields) for version in versions)
             looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]
             mistake = WRONG | {"fontcolor": INK} if None in node.mistakes else {}
-            layout.box(layout.names[node], node.rows, looks | look | mistake, room)
+            layout.box(layout.names[node], node.fields, looks | look | mistake, room)
         if bare:
             for parent, _ in node.edges:
                 layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
@@ -168,5 +170,6 @@ def width(text: str) -> float:
     Graphviz cannot know which font a browser will take.
     """
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    wide += sum(NO_HEAT <= letter < LAST_HEAT for letter in text)
     wide += 0.6 * sum(letter in "mwMW" for letter in text)
     return 0.085 * (len(text) + wide) + 0.12

@@ -70,13 +70,19 @@ def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) ->
     return ax
 
 
-def plot_gradients(names: Sequence, grads: Sequence, numeric: Sequence) -> Any:
-    """Plot the gradient of each name as a bar, with finite differences beside it."""
-    _, ax = axes("", "gradient")
+def plot_gradients(
+    names: Sequence, grads: Sequence, numeric: Sequence, label: str = "leaf"
+) -> Any:
+    """Plot the gradient of each name as a bar, with finite differences beside it.
+
+    `label` says what the names are.
+    """
+    _, ax = axes(label, "gradient")
     places, width = np.arange(len(names)), 0.38
     ax.bar(places - width / 2, grads, width, label="backward", color=BLUE)
     beside = places + width / 2
-    ax.bar(beside, numeric, width, label="finite differences", color=ORANGE)
+    striped = {"color": ORANGE, "hatch": "////", "edgecolor": "white", "linewidth": 0}
+    ax.bar(beside, numeric, width, label="finite differences", **striped)
     ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.axhline(0, color="#666666", linewidth=0.8)
     ax.set_xticks(places, names)
@@ -87,7 +93,8 @@ def plot_gradients(names: Sequence, grads: Sequence, numeric: Sequence) -> Any:
 def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> Any:
     """Color a matrix by its numbers: blue above 0, orange below, white at 0.
 
-    A vector is one row; a small matrix has its numbers written in; `row` frames one.
+    A vector is one row; a small matrix has its numbers written in, a larger one the
+    largest below; `row` frames one.
     """
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
@@ -101,6 +108,9 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
         for (i, j), number in np.ndenumerate(matrix):
             color = "white" if abs(number) > 0.7 * top else "black"
             ax.text(j, i, f"{number:.3g}", color=color, ha="center", va="center")
+    else:
+        scale = {"transform": ax.transAxes, "ha": "right", "va": "top", "fontsize": 7}
+        ax.text(1, -0.02, f"\N{PLUS-MINUS SIGN} {top:.2g}", **scale)
     if row is not None:
         look = {"fill": False, "lw": 2.5, "clip_on": False, "zorder": 3}
         ax.add_patch(Rectangle((-0.5, row - 0.5), matrix.shape[1], 1, **look))
