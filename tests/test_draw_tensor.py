@@ -331,6 +331,9 @@ def test_a_film_shows_up_to_64_numbers_as_a_heat_map():
     assert not re.search("[\ue000-\uf8ff]", "".join([*svgs, repr(film)]))
     large = draw_backward((leaf(np.ones((2, 33))) * 1).sum())
     assert "<rect" not in rendering.to_svg(large.source)
+    for odd in (np.zeros((0, 3)), np.full((2, 3), np.inf), np.full((2, 3), np.nan)):
+        x = leaf(odd)
+        assert "x is given" in repr(draw_backward((x * x).sum(), x=x))
 
 
 def test_what_backward_keeps_is_told_and_is_what_memory_says():

@@ -139,11 +139,14 @@ def heat_of(array: Any) -> list[str]:
 
     None of a few numbers, which are shown as they are, and none of very many.
     """
-    rows = np.reshape(array, (-1, array.shape[-1])) if array.ndim else array
-    if array.size <= FEW or max(rows.shape) > SIDE:
+    if array.size <= FEW:
+        return []
+    rows = np.reshape(array, (-1, array.shape[-1]))
+    if max(rows.shape) > SIDE:
         return []
     top = np.abs(rows).max()
-    shades = np.nan_to_num(100 * rows / (top or 1)).round().astype(int) + ord(HEAT)
+    with np.errstate(all="ignore"):  # what is not finite is white
+        shades = np.nan_to_num(100 * rows / (top or 1)).round().astype(int) + ord(HEAT)
     return [
         f"\N{PLUS-MINUS SIGN} {top:.2g}",
         *("".join(map(chr, row)) for row in shades),
