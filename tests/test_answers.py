@@ -6,6 +6,7 @@ be. The variants follow each other in one kernel, each on the package's own defi
 
 import builtins
 import keyword
+import re
 from collections import defaultdict
 
 import pytest
@@ -31,6 +32,9 @@ live = classroom.cell.pages
 live._on_trial[:0], live._kept[:] = live._kept, []
 live.restore()"""
 NEXT_CELL = "\n# %%\n"
+# Of how many wrong answers a chapter's checks show where the graph or array differs
+PICTURED = {3: 15, 4: 9, 5: 14, 7: 24, 8: 33, 9: 7, 12: 23}
+CROSS = "\N{BALLOT X}"
 
 
 def skip_without(required):
@@ -106,11 +110,35 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
         for name, (title, _) in variant.items():
             found = results[name]
             assert found.status == "passed", f"{name} '{title}': {found.message}"
+    pictured = set()
     for variant, results in zip(wrong, judged[len(right) :]):
         for name, (title, _) in variant.items():
             message = exercises[name].refusal[title]
             assert results[name].status != "passed", f"{name} '{title}' passed"
             assert message in results[name].message, f"{name} '{title}'"
+            if is_pictured(results[name].message):
+                pictured.add((name, title))
+    assert len(pictured) >= PICTURED.get(chapter.number, 0)
+
+
+def is_pictured(message):
+    """Return whether a graph or array is shown; what is marked in it does differ."""
+    if "In your graph: " in message:
+        edge = re.search(rf"In your graph: .*{CROSS} (?:here|(.+), not (.+))", message)
+        assert not edge[1] or edge[1] != edge[2], message
+        return True
+    if f"{CROSS} your answer, of shape" in message:
+        yours, right = re.findall(r"of shape (\(.*\)):$", message, re.MULTILINE)
+        assert yours != right, message
+        return True
+    _, found, tables = message.partition(f"your answer, {CROSS} where it differs:\n")
+    if not found:
+        return False
+    tables = [re.split(r"\s{2,}", text.strip()) for text in tables.split("expected:")]
+    yours = tables[0]
+    for mine, other in zip(*tables, strict=True):
+        assert (CROSS in mine) == (mine.removeprefix(f"{CROSS} ") != other), message
+    return any(CROSS in mine for mine in yours)
 
 
 def hidden_outputs(chapter, tries):

@@ -169,7 +169,7 @@ def test_a_wrong_array_is_told_where(got, says):
 def test_what_is_wrong_with_all_numbers_alike_is_told(got, says, kind):
     expected = np.array([[1.0, 2.0], [3.0, 0.0]])
     told = refused(lambda: expect("it", kind(got), expected, why="Look again."))
-    assert says in told and told.endswith("Look again.")
+    assert says in told and "Look again." in told
 
 
 ALMOST_TWICE = [[2.0, 4.0], [6.0, 1.0]]

@@ -14,6 +14,23 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import minigrad.drawing.pytorch  # noqa: E402, F401
 
 
+def test_what_backward_keeps_is_told_as_ours():
+    def kept(lib):
+        x = lib.ones(30, 40)
+        w = lib.ones(40, 5, requires_grad=True)
+        loss = ((x @ w).tanh() * w[:1, :1]).sum()
+        before = draw(loss, saved=True, loss=loss)
+        loss.backward()
+        return [lines(before), lines(draw(loss, saved=True, loss=loss))]
+
+    (ours, after), (theirs, gone) = kept(minigrad), kept(torch)
+    assert theirs[-1] == ours[-1] and "self 4.8 kB" in " ".join(theirs)
+    assert gone[-1] == after[-1] == "kept for backward: 0 B"
+    assert sum("keeps nothing any more" in line for line in gone) >= 3
+    with pytest.raises(TypeError, match="a recorded Tensor keeps"):
+        draw(torch.ones(2), saved=True)
+
+
 def test_a_result_is_known_though_python_forgets_its_node():
     x = leaf([1.0, 2], torch)
     y = x * x

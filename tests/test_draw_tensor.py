@@ -8,6 +8,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, static
+from minigrad.drawing import rendering
 from minigrad.drawing.describe import Node, describe, identity
 from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
@@ -56,6 +57,29 @@ def test_wrong_uses_are_told():
         draw_backward(model(x))
     with pytest.raises(TypeError, match="draw_nodes shows what has a grad_fn"):
         draw_nodes(leaf(1.0))
+
+
+def test_a_film_shows_up_to_64_numbers_as_a_heat_map():
+    x, w = minigrad.tensor([[1.0, -2], [0.5, 0], [0, 3]]), leaf(np.ones((2, 3)))
+    y = x @ w
+    loss = (y * minigrad.tensor([[1.0, 0, 0], [0, -2, 0], [0, 0, 0.5]])).sum()
+    film = draw_backward(loss, x=x, w=w, y=y, loss=loss)
+    loss.backward()
+    svgs = [rendering.to_svg(source) for source in film.sources]
+    cells = [re.findall(r'<rect [^>]*fill="rgb\((.*?)\)"', svg) for svg in svgs]
+    assert [len(each) for each in cells][:2] == [0, 0] and len(cells[-1]) == 9 + 9 + 6
+    of_w = w.grad.numpy().ravel()
+    for g, color in zip(of_w, cells[-1]):  # its box is the first
+        red, _, blue = map(int, color.split(","))
+        assert ((red < blue), (red > blue)) == (g > 0, g < 0)
+    assert min(of_w) == -2 and cells[-1][of_w.argmin()] == "213, 94, 0"
+    assert len({re.search("<svg[^>]*", svg)[0] for svg in svgs}) == 1
+    assert not re.search("[\ue000-\uf8ff]", "".join([*svgs, repr(film)]))
+    large = draw_backward((leaf(np.ones((2, 33))) * 1).sum())
+    assert "<rect" not in rendering.to_svg(large.source)
+    for odd in (np.zeros((0, 3)), np.full((2, 3), np.inf), np.full((2, 3), np.nan)):
+        x = leaf(odd)
+        assert "x is given" in repr(draw_backward((x * x).sum(), x=x))
 
 
 def test_what_backward_keeps_is_told_and_is_what_memory_says():

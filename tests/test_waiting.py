@@ -12,6 +12,7 @@ import pytest
 from classroom import ROOT
 from classroom.author.chapters import chapters
 from classroom.author.compose import SETUP, blank_notebook, solution_notebook
+from classroom.cell.guesses import compare
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import put_away, reference, waits
 
@@ -55,6 +56,24 @@ def test_no_stored_lesson_answers_a_guess(chapter):
     for cell in marked:
         assert cell["outputs"] == [] and cell["execution_count"] is None
         assert reference(cell), f"it shows nothing at all: {cell['source']}"
+
+
+@pytest.mark.parametrize(
+    ("guess", "found", "told"),
+    [
+        (..., 3, ""),
+        (3, 3.0, "You guessed 3, and so it is."),
+        (" Big", "big", "You guessed 'big', and so it is."),
+        ([1, 2], [1.0, 3.0], "You guessed [1, 2], and it is [1, 3]."),
+        (90, 100.0, "You guessed 90, and it is 100: near."),
+        (5, 2000, "You guessed 5, and it is 2000, 400 times larger."),
+        (-9, -2.0, "You guessed -9, and it is -2, 4.5 times smaller."),
+        (0, 5, "You guessed 0, and it is 5."),
+    ],
+)
+def test_a_guess_that_was_written_down_is_compared(guess, found, told, capsys):
+    compare(guess, found)
+    assert capsys.readouterr().out == told + "\n" * bool(told)
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)

@@ -13,7 +13,7 @@ from PIL import Image
 from classroom.run.kernels import Runner
 
 PNG = re.compile(r"(data:image/png;base64,)([\w+/=]+)")
-PHOTOGRAPH = 10_000  # a picture of more colors than these keeps them all
+PHOTOGRAPH = 10_000  # a picture of more colors keeps them all, at half its resolution
 CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 
@@ -51,11 +51,13 @@ def _shrink_png(output: NotebookNode) -> None:
 
 
 def _smaller(png: str) -> str:
-    """Return a picture, in base64, with a palette unless it is a photograph."""
+    """Return a picture, in base64: with a palette, or a photograph in half the size."""
     image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
     coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
     if image.getcolors(PHOTOGRAPH):
         image = image.quantize(128, coverage, dither=Image.Dither.NONE)
+    else:
+        image = image.reduce(2)
     small = io.BytesIO()
     image.save(small, "PNG", optimize=True)
     return base64.b64encode(small.getvalue()).decode()

@@ -38,6 +38,7 @@ NEEDED = ("ipython", "jedi", "micropip", "packaging")  # as Pyodide has tried th
 FURTHER = ("comm==0.2.3", "graphviz==0.21")
 OWN = "minigrad-0-py3-none-any.whl"
 CHECKS = "from classroom.cell.assertions import check, expect, how_many, worked_out\n"
+CHECKS += "from classroom.cell.guesses import compare\n"
 NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
 are shown as they came out before. A check runs by its cell; there is no terminal, so
 what is said of `course.py` needs an installed course. What you write stays in this

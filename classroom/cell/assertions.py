@@ -6,14 +6,18 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import CodeType
 from typing import Any
 
 import numpy as np
+from IPython.display import display
 
 from classroom.cell import namespaces, pages
 from classroom.cell.cures import cure
+from classroom.cell.equality import ARRAYS, agree, array_of, same, show
+from classroom.cell.mistakes import picture_of
+from minigrad.drawing.pictures import variables_of
 from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"
@@ -33,17 +37,26 @@ NOWHERE = (
     "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "
 )
 NOWHERE += "has to stand above the check, and to be run before it."
-ARRAYS = (Tensor, np.ndarray, np.generic)
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
 
 
 class WrongAnswer(AssertionError):
-    """The answer is wrong; the text says in what. Notebooks show the text alone."""
+    """The answer is wrong; the text says in what, and a picture, if there is one.
+
+    Notebooks show both alone; elsewhere the picture, too, is text.
+    """
+
+    def __init__(self, text: str, picture: Any = None) -> None:
+        super().__init__(f"{text}\n{picture!r}" if picture else text)
+        self.text, self.picture = text, picture
 
     def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+        if self.picture:  # IPython asks twice
+            display(self.picture)
+            self.picture = None
+        return self.text.splitlines()
 
 
 class NotFilledIn(WrongAnswer):
@@ -62,7 +75,8 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
         _require_live(pieces)
         yield
     except WrongAnswer as wrong:
-        raise _refuse(exercise, str(wrong), type(wrong)) from None
+        kind = type(wrong)
+        raise _refuse(exercise, wrong.text, kind, wrong.picture) from None
     except NotImplementedError as error:
         if str(error) != BLANK:
             raise _refuse(exercise, _what_was_raised(error, pieces)) from None
@@ -77,7 +91,13 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
 
 
 def expect(
-    what: str, got: Any, expected: Any, *, numeric: Any = None, why: str = ""
+    what: str,
+    got: Any,
+    expected: Any,
+    *,
+    numeric: Any = None,
+    why: str = "",
+    graph: Any = None,
 ) -> None:
     """Raise WrongAnswer unless `got` is `expected`, numbers to 1 part in a million.
 
@@ -85,23 +105,31 @@ def expect(
     differences give for it; `why` is a sentence that helps when it is wrong. Of arrays
     and Tensors the shapes are compared, and the first element that is wrong is named,
     and whether all numbers are there in another order, or times one factor.
+
+    A picture marks what is wrong with arrays, and in `graph`, if that is given: the
+    result whose edges are compared, in order; or [root, node], whose number is; or
+    [root, node, parent], whose edge is.
     """
-    if _same(got, expected):
+    if same(got, expected):
         return
+    picture = None
+    with suppress(Exception):  # an answer may be anything: then words have to do
+        names = variables_of(sys._getframe(1))
+        picture = picture_of(got, expected, graph, names)
     pattern = ""
     if isinstance(expected, (Tensor, np.ndarray)):
-        pattern = _pattern(got, _array(expected))
+        pattern = _pattern(got, array_of(expected))
         what, got, expected, numeric = _where(what, got, expected, numeric)
     lines = [
         what,
-        f"    your answer: {_show(got)}",
-        f"    expected:    {_show(expected)}",
+        f"    your answer: {show(got)}",
+        f"    expected:    {show(expected)}",
     ]
     if numeric is not None:
-        lines.append(f"    finite differences give {_show(numeric)}")
+        lines.append(f"    finite differences give {show(numeric)}")
     if lazy := LAZY.get(type(got).__name__):
         why = f"That is not run yet: {lazy}."
-    raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]))
+    raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]), picture)
 
 
 def worked_out(answer: Callable) -> None:
@@ -149,9 +177,11 @@ def how_many(found: Any, numbers: bool = False) -> int:
     return len(found) if several else 1
 
 
-def _refuse(exercise: str, text: str, kind: type = WrongAnswer) -> WrongAnswer:
+def _refuse(
+    exercise: str, text: str, kind: type = WrongAnswer, picture: Any = None
+) -> WrongAnswer:
     pages.restore()
-    return kind(f"{exercise}: {text}")
+    return kind(f"{exercise}: {text}", picture)
 
 
 def _require_live(pieces: tuple[Callable, ...]) -> None:
@@ -229,24 +259,24 @@ def _cell(place: traceback.FrameSummary) -> str:
 def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
     """Return what is wrong with an array: its kind, its shape, or one element of it."""
     if not isinstance(got, ARRAYS):
-        return what, got, _array(expected), None
-    got, expected = _array(got), _array(expected)
+        return what, got, array_of(expected), None
+    got, expected = array_of(got), array_of(expected)
     if got.shape != expected.shape:
         return f"{what}: the shape", got.shape, expected.shape, None
-    place = tuple(map(int, np.argwhere(~_agree(got, expected))[0]))
+    place = tuple(map(int, np.argwhere(~agree(got, expected))[0]))
     if numeric is not None:
-        numeric = np.broadcast_to(_array(numeric), expected.shape)[place].item()
+        numeric = np.broadcast_to(array_of(numeric), expected.shape)[place].item()
     at = f"{what}, element [{', '.join(map(str, place))}]" if place else what
     return at, got[place].item(), expected[place].item(), numeric
 
 
 def _pattern(got: Any, expected: np.ndarray) -> str:
     """Return what is wrong with all numbers of an array alike, if one thing is."""
-    found = _array(got) if isinstance(got, ARRAYS) else np.empty(0)
+    found = array_of(got) if isinstance(got, ARRAYS) else np.empty(0)
     kinds = {found.dtype.kind, expected.dtype.kind}
     if found.shape != expected.shape or not kinds <= {"f", "i"}:
         return ""
-    if found.size > 1 and _agree(np.sort(found, None), np.sort(expected, None)).all():
+    if found.size > 1 and agree(np.sort(found, None), np.sort(expected, None)).all():
         return "The numbers are right, but not all in their places."
     found, other = found[expected != 0], found[expected == 0]
     if found.size < 2 or other.any() or not np.isfinite(found).all():
@@ -256,53 +286,3 @@ def _pattern(got: Any, expected: np.ndarray) -> str:
     times = f"{factor[0]:.4g}"  # both may have been rounded
     told = alike and times != "1"
     return f"All of yours are {times} times what is expected." if told else ""
-
-
-def _array(value: Any) -> np.ndarray:
-    return np.asarray(value.array if isinstance(value, Tensor) else value)
-
-
-def _agree(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Tell for each element whether it is right, as far as its dtype can know."""
-    coarse = any(x.dtype in (np.float32, np.float16) for x in (got, expected))
-    rtol, atol = (1e-4, 1e-6) if coarse else (1e-6, 1e-9)
-    return np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
-
-
-def _same(got: Any, expected: Any) -> bool:
-    if isinstance(expected, np.generic):
-        expected = expected.item()
-    if isinstance(expected, ARRAYS):
-        if not isinstance(got, ARRAYS):
-            return False
-        got, expected = _array(got), _array(expected)
-        return got.shape == expected.shape and bool(_agree(got, expected).all())
-    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
-        return type(got) is type(expected) and got == expected
-    if isinstance(expected, (int, float)):
-        if isinstance(got, ARRAYS) and not got.shape:
-            got = got.item()
-        is_number = isinstance(got, (int, float)) and not isinstance(got, bool)
-        return is_number and bool(_agree(np.float64(got), np.float64(expected)))
-    if isinstance(expected, list | tuple) and isinstance(got, np.ndarray) and got.ndim:
-        got = list(got) if got.ndim > 1 else got.tolist()
-    if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
-        return len(got) == len(expected) and all(map(_same, got, expected))
-    if isinstance(expected, dict) and isinstance(got, dict):
-        same_keys = got.keys() == expected.keys()
-        return same_keys and all(_same(got[key], expected[key]) for key in expected)
-    return got is expected
-
-
-def _show(x: Any) -> str:
-    if isinstance(x, float):
-        return f"{x:.6g}"
-    if isinstance(x, ARRAYS):
-        kind = "Tensor" if isinstance(x, Tensor) else "array"
-        x = _array(x)
-        return f"{kind} {_show(x.tolist())}" if x.size <= 12 else f"{kind} {x.shape}"
-    if isinstance(x, list):
-        return "[" + ", ".join(map(_show, x)) + "]"
-    if isinstance(x, tuple):
-        return "(" + ", ".join(map(_show, x)) + ("," if len(x) == 1 else "") + ")"
-    return repr(x)

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.assertions import BLANK, _same, _show
+from classroom.cell import equality
+from classroom.cell.assertions import BLANK
 from minigrad.array.finite_differences import array_gradients
 
 SECONDS = 5  # that one row may take; those of a good engine take one at most
@@ -200,7 +201,7 @@ def same(came: Any, expected: Any, tolerance: float = 1e-6) -> bool:
         fits = isinstance(came, list | tuple) and len(came) == len(expected)
         return fits and all(same(*pair, tolerance) for pair in zip(came, expected))
     if not isinstance(expected, float | int | np.ndarray | np.generic):
-        return _same(came, expected)
+        return equality.same(came, expected)
     try:
         came = np.asarray(came, dtype=float)
     except (TypeError, ValueError):
@@ -222,7 +223,7 @@ def shown(value: Any) -> str:
         return str(np.round(value, 4).tolist())
     if isinstance(value, np.generic):
         value = value.item()
-    return value if isinstance(value, str) else _show(value)
+    return value if isinstance(value, str) else equality.show(value)
 
 
 # --- a row, within bounds ---------------------------------------------------------

@@ -25,6 +25,9 @@ from minigrad.static.steps import Step
 
 READABLE = 80  # values in one picture
 FEW = 4  # numbers of a tensor that are shown; of more, the shape
+SIDE = 16  # rows and columns of the largest heat map in a box
+# Letters that stand for colors, one a number: none, that of 0, and after the last
+NO_HEAT, HEAT, LAST_HEAT = "\ue000", "\ue080", "\ue100"
 TOO_LARGE = f"""This graph has more than {READABLE} values. Draw a part, such as
 one neuron; or draw(model, x), which makes one box of each module."""
 KINDS = {"": "leaf", "variable": "leaf"}
@@ -46,6 +49,9 @@ class Node:
     frozen: bool = False  # its operation has parameters, and none that learns
     idle: bool = False  # nothing that it was made from learns: no gradient comes here
     turn: bool = False  # it is passing on its gradient, in this frame
+    heat: list[str] = field(default_factory=list)  # of its grad, a line for each row
+    # What is said of a mistake: of the box itself, or of the edge with that number
+    mistakes: dict[int | None, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -57,7 +63,14 @@ class Node:
         """The rows of its box."""
         equals = " " if self.value.startswith("(") else " = "
         first = f"{self.label}{equals}{self.value}" if self.label else self.value
-        return [first] if self.grad is None else [first, f"grad {number(self.grad)}"]
+        grad = [] if self.grad is None else [f"grad {number(self.grad)}"]
+        return [first, *grad, *filter(None, [self.mistakes.get(None)])]
+
+    @property
+    def fields(self) -> list[str]:
+        """The rows of its box in a picture, its heat map below them."""
+        *others, last = self.rows
+        return [*others, "\n".join([last, *self.heat])]
 
     def line(self) -> str:
         """Return the node as text: `c = Mul(a, b) = 6, grad 1`, `c (3,) = Exp(a)`."""
@@ -69,6 +82,11 @@ class Node:
             name, equals, value = first.partition(" = ")
             first = f"{name} = {self.op}({', '.join(parents)}){equals}{value}"
             rest = [self.note] * bool(self.note) + ["no grad"] * self.idle + rest
+        rest += [
+            f"on the edge from {parents[place]} {words}"
+            for place, words in self.mistakes.items()
+            if place is not None
+        ]
         return ", ".join([first, *rest])
 
 
@@ -88,6 +106,21 @@ describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
 identity = singledispatch(lambda value: value)
 
 
+@singledispatch
+def saved_by(node: Any) -> list[tuple[str, Any]] | None:
+    """Return the arrays that a node keeps, each with a name; None if they are gone."""
+    saved = getattr(node, "saved", {})
+    named = [(k, v if isinstance(v, list) else [v]) for k, v in (saved or {}).items()]
+    arrays = [(k, x) for k, some in named for x in some if isinstance(x, ndarray)]
+    return None if saved is None else arrays
+
+
+@singledispatch
+def memory_of(array: Any) -> tuple[int, int]:
+    """Return what tells an array's memory from any other, and its bytes."""
+    return id(storage(array)), storage(array).nbytes
+
+
 def number(x: Any) -> str:
     """Return a number, or lists of numbers, with four digits: the same everywhere."""
     if isinstance(x, list):
@@ -99,6 +132,25 @@ def shown(array: Any) -> str:
     """Return a few numbers as they are, and of more their shape."""
     few = 0 < math.prod(array.shape) <= FEW
     return number(array.tolist()) if few else str(tuple(array.shape))
+
+
+def heat_of(array: Any) -> list[str]:
+    """Return an array's heat map, a letter for each number, and its scale.
+
+    None of a few numbers, which are shown as they are, and none of very many.
+    """
+    if array.size <= FEW:
+        return []
+    rows = np.reshape(array, (-1, array.shape[-1]))
+    if max(rows.shape) > SIDE:
+        return []
+    top = np.abs(rows).max()
+    with np.errstate(all="ignore"):  # what is not finite is white
+        shades = np.nan_to_num(100 * rows / (top or 1)).round().astype(int) + ord(HEAT)
+    return [
+        f"\N{PLUS-MINUS SIGN} {top:.2g}",
+        *("".join(map(chr, row)) for row in shades),
+    ]
 
 
 def with_numbers(node: Node, tensor: Any) -> Node:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from minigrad.drawing.describe import Node, number
+from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Node, number
 
 # A picture has no ground of its own, so that a dark page shows through. What stands on
 # the page is of a middle tone, to be read on white and on black; in boxes there is ink.
@@ -30,6 +30,7 @@ BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
+WRONG = {"color": "#D6006C", "fontcolor": "#D6006C", "penwidth": "3"}
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": GRAY, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
@@ -49,16 +50,19 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
     nodes = frames[step]
     results = [node for node in nodes if node.kind == "result"]
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
-    boxes = [node.rows for node in nodes] + [fields_of(x) for x in results] * (not bare)
+    boxes = [node.fields for node in nodes] + [fields_of(x) for x in results] * (
+        not bare
+    )
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
     layout = Layout(nodes, down, results[:-1] if folded else [])
     layout.graph.attr("graph", label=below, **FONT | {"fontcolor": GRAY})
     for versions in zip(*frames, strict=True):
         node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:
-            room = max(widest(version.rows) for version in versions)
+            room = max(widest(version.fields) for version in versions)
             looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]
-            layout.box(layout.names[node], node.rows, looks | look, room)
+            mistake = WRONG | {"fontcolor": INK} if None in node.mistakes else {}
+            layout.box(layout.names[node], node.fields, looks | look | mistake, room)
         if bare:
             for parent, _ in node.edges:
                 layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
@@ -111,11 +115,12 @@ class Layout:
         self.box(op, fields, OPERATION | gray | look, flat=bool(self.inline))
         back = BACK if node.passed else BACK | HIDDEN
         uses = Counter(parent for parent, _ in node.edges)
-        for parent, slope in node.edges:
+        for place, (parent, slope) in enumerate(node.edges):
             tail, origin = self.sides(parent, slope is not None or uses[parent] == 1)
             learns = slope is not None and parent.kind != "constant"
             words = number(slope) if learns and node.passed is None else ""
-            self.arrow(tail, op, words, **DOTTED if parent.idle else {})
+            words, way = node.mistakes.get(place, words), DOTTED if parent.idle else {}
+            self.arrow(tail, op, words, **WRONG if place in node.mistakes else way)
             if node.passed is not None and (parent.grad is not None or parent.passed):
                 share = product(slope, upstream) if learns else ""
                 short = share if len(share) < 16 else share.replace(" =", "\n=")
@@ -165,5 +170,6 @@ def width(text: str) -> float:
     Graphviz cannot know which font a browser will take.
     """
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    wide += sum(NO_HEAT <= letter < LAST_HEAT for letter in text)
     wide += 0.6 * sum(letter in "mwMW" for letter in text)
     return 0.085 * (len(text) + wide) + 0.12

@@ -17,6 +17,7 @@ no gradient comes to, and what is frozen.
 """
 
 import copy
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,12 +28,22 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.drawing.describe import Node, constant, graph_of, number, shown
+from minigrad.drawing.describe import (
+    NO_HEAT,
+    Node,
+    constant,
+    graph_of,
+    heat_of,
+    identity,
+    memory_of,
+    number,
+    saved_by,
+    shown,
+)
 from minigrad.drawing.layout import dot, product
 from minigrad.drawing.module_graph import module_graph
 from minigrad.drawing.rendering import image, slider
 from minigrad.graph.recording import recording
-from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to
 
@@ -102,26 +113,28 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
         walked = tensors_backward(root, nodes, found)
     steps = [(caption, copy.deepcopy(nodes)) for caption in walked]
     captions, frames = zip(*steps, strict=True)
+    for versions in zip(*frames, strict=True):  # leave room where no number is yet
+        full = max((version.heat for version in versions), key=len)
+        for version in versions:
+            version.heat = version.heat or [re.sub(".", NO_HEAT, line) for line in full]
     sources = [dot(frames, step) for step in range(len(frames))]
     return Drawing("\n".join(captions), sources, captions)
 
 
 def note_saved(root: Tensor, found: dict) -> str:
     """Note at each operation what its node keeps for backward; return the sum."""
-    if getattr(root, "grad_fn", None) is None or not hasattr(root.grad_fn, "saved"):
+    if getattr(root, "grad_fn", None) is None:
         raise TypeError("saved=True shows what a recorded Tensor keeps for backward")
     reached, memory = [root.grad_fn], {}
     for node in reached:
-        reached += {target for target in node.targets if target} - {*reached}
-        values, told = getattr(node, "saved", {}), []
-        for name, value in (values or {}).items():
-            for x in value if isinstance(value, list) else [value]:
-                if isinstance(x, np.ndarray):
-                    memory[id(storage(x))] = storage(x).nbytes
-                    told.append(f"{name} {size(x.nbytes)}")
-        if node.targets and id(node) in found:
+        targets = {target for target, _ in node.next_functions if target}
+        reached += targets - {*reached}
+        values = saved_by(node)
+        told = [f"{name} {size(x.nbytes)}" for name, x in values or []]
+        memory |= dict(memory_of(x) for _, x in values or [])
+        if targets and id(identity(node)) in found:
             nothing = "nothing any more" if values is None else "nothing"
-            found[id(node)].note = f"keeps {', '.join(told) or nothing}"
+            found[id(identity(node))].note = f"keeps {', '.join(told) or nothing}"
     return f"kept for backward: {size(sum(memory.values()))}"
 
 
@@ -211,6 +224,7 @@ def tensors_backward(root: Tensor, nodes: list[Node], found: dict) -> Iterator[s
         end = max(waiting, key=attrgetter("number"))  # the newest
         g, node, step = waiting.pop(end), found[id(end)], step + 1
         node.grad, node.turn, shares = gradient(g), True, []
+        node.heat = [] if isinstance(g, tuple) else heat_of(g)
         for target, share in shares_of(end, g):
             shares.append(f"{gradient(share)} to {found[id(target)].label}")
             waiting[target] = waiting[target] + share if target in waiting else share

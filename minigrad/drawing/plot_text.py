@@ -38,15 +38,16 @@ def speak() -> None:
 
 def bundle(figure: Any, include=None, exclude=None) -> dict[str, str] | None:
     """Return what a notebook shows of a figure: its picture, and its text."""
-    from IPython.core.pylabtools import print_figure
+    from IPython.core.pylabtools import retina_figure
 
-    png = print_figure(figure, base64=True)
+    png, size = retina_figure(figure, base64=True) or (None, None)
     if not png:
         return None
     alt = text = "A plot."
     with suppress(Exception):  # of a strange one a picture without words is left
         alt, text = describe(figure), describe(figure, sure=True)
-    picture = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{png}">'
+    look = f'width="{size["width"]}" src="data:image/png;base64,{png}"'
+    picture = f'<img alt="{html.escape(alt)}" {look}>'
     return {"text/html": picture, "text/plain": text}
 
 

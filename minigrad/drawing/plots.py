@@ -70,13 +70,19 @@ def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) ->
     return ax
 
 
-def plot_gradients(names: Sequence, grads: Sequence, numeric: Sequence) -> Any:
-    """Plot the gradient of each name as a bar, with finite differences beside it."""
-    _, ax = axes("", "gradient")
+def plot_gradients(
+    names: Sequence, grads: Sequence, numeric: Sequence, label: str = "leaf"
+) -> Any:
+    """Plot the gradient of each name as a bar, with finite differences beside it.
+
+    `label` says what the names are.
+    """
+    _, ax = axes(label, "gradient")
     places, width = np.arange(len(names)), 0.38
     ax.bar(places - width / 2, grads, width, label="backward", color=BLUE)
     beside = places + width / 2
-    ax.bar(beside, numeric, width, label="finite differences", color=ORANGE)
+    striped = {"color": ORANGE, "hatch": "////", "edgecolor": "white", "linewidth": 0}
+    ax.bar(beside, numeric, width, label="finite differences", **striped)
     ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
     ax.axhline(0, color="#666666", linewidth=0.8)
     ax.set_xticks(places, names)

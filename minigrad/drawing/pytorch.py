@@ -58,6 +58,23 @@ def saved(node: GraphNode, name: str) -> Any:
         return None
 
 
+@ours.saved_by.register
+def _(node: GraphNode) -> list[tuple[str, Any]] | None:
+    names = [name for name in dir(node) if name.startswith("_saved_")]
+    try:
+        values = [(name[7:], getattr(node, name)) for name in names]
+    except RuntimeError:
+        return None
+    lists = [(name, x if isinstance(x, tuple | list) else [x]) for name, x in values]
+    return [(n, x) for n, some in lists for x in some if isinstance(x, torch.Tensor)]
+
+
+@ours.memory_of.register
+def _(tensor: torch.Tensor) -> tuple[int, int]:
+    memory = tensor.untyped_storage()
+    return memory.data_ptr(), memory.nbytes()
+
+
 # PyTorch makes a Python object of a node at each look, and forgets it again. What stays
 # is the node's dictionary of notes, and the tensor of an AccumulateGrad.
 

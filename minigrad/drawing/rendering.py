@@ -15,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from minigrad.drawing.describe import HEAT, NO_HEAT
+
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
@@ -35,6 +37,26 @@ SLIDER = """<div style="overflow-x: auto">
 </div>"""
 
 
+# A line of letters that stand for the numbers of a heat map
+HEATED = re.compile(
+    r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)"[^>]*>([\ue000-\ue0ff]+)</text>'
+)
+CELL = '<rect x="{:.1f}" y="{:.1f}" width="12" height="13.2" fill="rgb{}" '
+CELL += 'stroke="#767676" stroke-width="0.3"/>'
+
+
+def colored(line: re.Match) -> str:
+    """Return a line of a heat map: blue above 0, orange below, and white is 0."""
+    left, cells = float(line[1]) - 6 * len(line[3]), []
+    for i, letter in enumerate(line[3]):
+        part = (ord(letter) - ord(HEAT)) / 100
+        if letter != NO_HEAT:
+            ends = (0, 114, 178) if part > 0 else (213, 94, 0)
+            rgb = tuple(round(255 + (end - 255) * abs(part)) for end in ends)
+            cells.append(CELL.format(left + 12 * i, float(line[2]) - 10, rgb))
+    return "".join(cells)
+
+
 def to_svg(source: str) -> str:
     """Return the picture of a graph in DOT; raises RuntimeError without Graphviz."""
     try:
@@ -49,7 +71,7 @@ def to_svg(source: str) -> str:
 
         svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
     svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)  # tooltips, too
-    return svg[svg.index("<svg") :]
+    return HEATED.sub(colored, svg[svg.index("<svg") :])
 
 
 @functools.cache

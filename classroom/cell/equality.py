@@ -1,0 +1,65 @@
+"""When an answer is what was expected, and how both are told."""
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.graph.tensor import Tensor
+
+ARRAYS = (Tensor, np.ndarray, np.generic)
+
+
+def array_of(value: Any) -> np.ndarray:
+    """Return the array of a tensor, or of what can be one."""
+    return np.asarray(value.array if isinstance(value, Tensor) else value)
+
+
+def agree(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Tell for each element whether it is right, as far as its dtype can know."""
+    coarse = any(x.dtype in (np.float32, np.float16) for x in (got, expected))
+    rtol, atol = (1e-4, 1e-6) if coarse else (1e-6, 1e-9)
+    return np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def same(got: Any, expected: Any) -> bool:
+    """Tell whether an answer is what was expected, whatever kind it is of."""
+    if isinstance(expected, np.generic):
+        expected = expected.item()
+    if isinstance(expected, ARRAYS):
+        if not isinstance(got, ARRAYS):
+            return False
+        got, expected = array_of(got), array_of(expected)
+        return got.shape == expected.shape and bool(agree(got, expected).all())
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return type(got) is type(expected) and got == expected
+    if isinstance(expected, (int, float)):
+        if isinstance(got, ARRAYS) and not got.shape:
+            got = got.item()
+        return _is_number(got) and bool(agree(np.float64(got), np.float64(expected)))
+    if isinstance(expected, list | tuple) and isinstance(got, np.ndarray) and got.ndim:
+        got = list(got) if got.ndim > 1 else got.tolist()
+    if isinstance(expected, list | tuple) and isinstance(got, list | tuple):
+        return len(got) == len(expected) and all(map(same, got, expected))
+    if isinstance(expected, dict) and isinstance(got, dict):
+        same_keys = got.keys() == expected.keys()
+        return same_keys and all(same(got[key], expected[key]) for key in expected)
+    return got is expected
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (int, float)) and not isinstance(x, bool)
+
+
+def show(x: Any) -> str:
+    """Return a value as text: floats with six digits, of large arrays the shape."""
+    if isinstance(x, float):
+        return f"{x + 0.0:.6g}"  # -0.0 is 0
+    if isinstance(x, ARRAYS):
+        kind = "Tensor" if isinstance(x, Tensor) else "array"
+        x = array_of(x)
+        return f"{kind} {show(x.tolist())}" if x.size <= 12 else f"{kind} {x.shape}"
+    if isinstance(x, list):
+        return "[" + ", ".join(map(show, x)) + "]"
+    if isinstance(x, tuple):
+        return "(" + ", ".join(map(show, x)) + ("," if len(x) == 1 else "") + ")"
+    return repr(x)

@@ -1,0 +1,24 @@
+"""What a lesson says of a guess that was written down."""
+
+from typing import Any
+
+from classroom.cell.equality import same, show
+
+
+def compare(guess: Any, found: Any) -> None:
+    """Say how a guess compares with what was found; nothing if it is still `...`.
+
+    Both are words, numbers, or lists of numbers.
+    """
+    if guess is ...:
+        return
+    guess = guess.strip().lower() if isinstance(guess, str) else guess
+    if same(guess, found):
+        print(f"You guessed {show(guess)}, and so it is.")
+        return
+    text = f"You guessed {show(guess)}, and it is {show(found)}"
+    if all(type(x) in (int, float) for x in (guess, found)) and guess * found > 0:
+        times = max(found / guess, guess / found)
+        how = "larger" if abs(found) > abs(guess) else "smaller"
+        text += ": near" if times < 1.25 else f", {round(times, 1):,g} times {how}"
+    print(f"{text}.")

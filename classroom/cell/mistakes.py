@@ -1,0 +1,142 @@
+"""A mistake as a picture: the learner's own graph or array, with what differs marked.
+
+A mark is a cross with words or a thick line, and a color: it can be told by either.
+"""
+
+import html
+from typing import Any
+
+import numpy as np
+
+from classroom.cell.equality import ARRAYS, agree, array_of, same, show
+from minigrad.drawing.describe import Node, constant, describe, graph_of, identity
+from minigrad.drawing.layout import dot
+from minigrad.drawing.pictures import Drawing, mark_passed
+
+CROSS = "\N{BALLOT X}"
+MOST = 64  # numbers of an array that is shown
+TABLE = (
+    '<table style="margin: 0 2em 1em 0; display: inline-table"><caption>{}</caption>'
+)
+CELL = '<td style="color: inherit; border: {}; background: {}">{}</td>'
+
+
+class Beside:
+    """An array beside the one that was expected, with the numbers that differ marked.
+
+    If their shapes differ, these are.
+    """
+
+    def __init__(self, yours: np.ndarray, right: np.ndarray) -> None:
+        if yours.shape == right.shape:
+            wrong = ~agree(yours, right)
+            self.titles = f"your answer, {CROSS} where it differs", "expected"
+        else:
+            wrong = None
+            titles = f"{CROSS} your answer, of shape", "expected, of shape"
+            self.titles = [f"{t} {a.shape}" for t, a in zip(titles, (yours, right))]
+        self.top = np.nanmax(np.abs([*yours.flat, *right.flat]), initial=0) or 1
+        self.tables = [table(yours, wrong, f"{CROSS} "), table(right, wrong)]
+
+    def __repr__(self) -> str:
+        lines = []
+        widest = max(len(c[2]) for rows in self.tables for row in rows for c in row)
+        for title, rows in zip(self.titles, self.tables):
+            text = ["  ".join(text.rjust(widest) for *_, text in row) for row in rows]
+            lines += [f"{title}:", *(f"    {line}" for line in text)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts, looks = [], ("3px solid #D6006C", "3px dashed #D6006C")
+        for title, rows, look in zip(self.titles, self.tables, looks):
+            parts.append(TABLE.format(title))
+            for row in rows:
+                cells = [
+                    CELL.format(look if flag else "none", self.color(x), html.escape(t))
+                    for x, flag, t in row
+                ]
+                parts.append(f"<tr>{''.join(cells)}</tr>")
+            parts.append("</table>")
+        return f"<div>{''.join(parts)}</div>"
+
+    def color(self, x: float) -> str:
+        """Blue above 0, orange below; the page shows through, dark or light."""
+        part = 0.5 * abs(x) / self.top if np.isfinite(x) else 0
+        rgb = "0, 114, 178" if x > 0 else "213, 94, 0"
+        return f"rgba({rgb}, {part:.2f})"
+
+
+def table(array: np.ndarray, wrong: np.ndarray | None, mark: str = "") -> list:
+    """Return an array as rows of (number, whether it is wrong, text)."""
+    flags = np.zeros(array.shape, bool) if wrong is None else wrong
+    pairs = zip(array.flat, flags.flat)
+    cells = [(x, flag, mark * bool(flag) + show(x.item())) for x, flag in pairs]
+    width = array.shape[-1] if array.ndim else 1
+    return [cells[i : i + width] for i in range(0, len(cells), width)]
+
+
+def beside(got: Any, expected: Any) -> Beside | None:
+    """Return the first of the arrays that differ, beside the one that was expected."""
+    grids = [
+        isinstance(x, list) and x and isinstance(x[0], list) for x in (got, expected)
+    ]
+    pair = (
+        [np.array(got, float), np.array(expected, float)]
+        if all(grids)
+        else [got, expected]
+    )
+    if all(isinstance(x, list | tuple) for x in pair) and len(got) == len(expected):
+        return next(beside(*both) for both in zip(got, expected) if not same(*both))
+    if not all(isinstance(x, ARRAYS) for x in pair):
+        return None
+    yours, right = map(array_of, pair)
+    few = max(yours.size, right.size) in range(2, MOST + 1)
+    return Beside(yours, right) if few else None
+
+
+def picture_of(
+    got: Any, expected: Any, graph: Any, names: dict
+) -> Beside | Drawing | None:
+    """Return a picture of what is wrong; None if there is none, or it is too large.
+
+    `graph` is what `expect` is told of the learner's graph, and may be None.
+    """
+    if graph is None:
+        return beside(got, expected)
+    root, *place = graph if isinstance(graph, list) else [graph]
+    found = {}
+    nodes = graph_of(root, names, told, found)
+    node, *parent = (found[id(identity(value))] for value in place or [root])
+    if node not in nodes:
+        return None
+    numbers, edge = isinstance(expected, float), None
+    words = (
+        f"{CROSS} {short(got)}, not {short(expected)}" if numbers else f"{CROSS} here"
+    )
+    if parent:
+        edge = [origin for origin, _ in node.edges].index(*parent)
+    elif not place:
+        told_by = [[*map(short, each), ""] for each in (got, expected)]
+        edge = next(i for i, pair in enumerate(zip(*told_by)) if pair[0] != pair[1])
+        came, right = (each[edge] for each in told_by)
+        words = f"{CROSS} {came or 'missing'}, not {right or 'expected'}"
+    if node.kind != "result":  # it has no edges at all
+        edge = None
+    elif edge is not None and edge >= len(node.edges):  # one that is missing
+        nodes.insert(0, constant("?"))
+        node.edges.append((nodes[0], None))
+    node.mistakes[edge] = words
+    mark_passed(nodes)
+    return Drawing(f"In your graph: {node.line()}", [dot([nodes])])
+
+
+def told(value: Any) -> Node:
+    """Return the Node of a value; an answer may have put anything into a graph."""
+    known = describe.dispatch(type(value)) is not describe.dispatch(object)
+    return describe(value) if known else constant(repr(value))
+
+
+def short(x: Any) -> str:
+    """Return what to call an edge, or a number; a pair (parent, slope) is a slope."""
+    x = x[-1] if isinstance(x, tuple) and x else x
+    return f"{x:.6g}" if isinstance(x, float) else str(x)
