@@ -109,8 +109,8 @@ def not_a_tensor(name: str, value: Any) -> TypeError:
 def no_output(name: str, value: Any) -> TypeError:
     """Return the error for a Function whose forward does not return one Tensor."""
     return TypeError(
-        f"{name}.forward must return one Tensor, not {kind(value)}: make one of several "
-        "with cat or stack, or write a Function for each"
+        f"{name}.forward must return one Tensor, not {kind(value)}: make one of "
+        "several with cat or stack, or write a Function for each"
     )
 
 
