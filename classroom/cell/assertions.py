@@ -239,7 +239,7 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
         said = "an id(...) that is no key of the dictionary"
     what = "The check could not use your answer:" if at_check else "Your code raised"
     text = f"{what} {kind}: {said}"
-    lazy = re.search(r"\b(generator|coroutine|map|filter|zip)\b'? (object|and)", said)
+    lazy = re.search(r"\b(generator|coroutine|map|filter|zip)('| object)", said)
     if lazy and at_check:
         return f"{text}\nWhat you return is not run yet: {LAZY[lazy[1]]}."
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
