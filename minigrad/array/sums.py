@@ -1,0 +1,55 @@
+"""Sums along axes, and what is made of them."""
+
+import math
+
+import numpy as np
+
+from minigrad.array.axes import axis_of
+from minigrad.array.dtypes import ARRAYS, float32, float64
+
+LONG = 1000  # more float32 than these are added up in float64: errors would grow
+VERY_LONG = 8192  # more products than these are not added up at one go
+
+
+def sums(a, axes, keepdims=True):
+    """Return the sums along some axes, or of all; many float32 in float64 on the way.
+
+    Along an axis NumPy adds one number after the other, and the error grows with their
+    number: of 0.1 in float32 60,000 make 6003.5.
+    """
+    if not isinstance(a, ARRAYS):
+        return a.sum(axis=axes, keepdims=keepdims)
+    if a.dtype == float32 and added(a, axes) >= LONG:
+        return np.add.reduce(a, axes, float64, keepdims=keepdims).astype(float32)
+    return np.add.reduce(a, axes, keepdims=keepdims)
+
+
+def added(a, axes):
+    """Return how many numbers go into each sum along some axes."""
+    if axes is None or a.size < LONG:
+        return a.size
+    return math.prod(a.shape[axis_of(i, a.ndim)] for i in np.atleast_1d(axes))
+
+
+def means(a, axes):
+    """Return the means along some axes, which stay, with length 1."""
+    total = sums(a, axes)
+    return total / (a.size // max(total.size, 1))
+
+
+def tops(a, dim):
+    """Return the largest numbers along an axis, which stays, with length 1."""
+    return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
+
+
+def product_in_pieces(rows, columns):
+    """Return rows @ columns.T: with few but long rows piece by piece, and added up.
+
+    Up to a million multiplications OpenBLAS takes a faster way where it has AVX-512,
+    and adds up each sum at one go.
+    """
+    step = min(10**6 // (len(rows) * len(columns) or 1), VERY_LONG)
+    if step < 500:
+        return rows @ columns.T
+    ends = range(0, rows.shape[1] or 1, step)
+    return sum(rows[:, i : i + step] @ columns[:, i : i + step].T for i in ends)
