@@ -20,10 +20,7 @@ functions: dict[Callable, Callable] = {}
 def held(data: Any) -> ndarray:
     """Return what a Tensor is to hold as an array; numbers are for tensor()."""
     if type(data) in (list, tuple, bool, int, float):
-        raise TypeError(
-            "Tensor(...) takes an array, no numbers and no sizes: write "
-            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
-        )
+        raise TypeError("Tensor(...) takes an array: numbers are for minigrad.tensor()")
     return as_array(data)
 
 

@@ -39,6 +39,7 @@ def means(a, axes):
 
 def tops(a, dim):
     """Return the largest numbers along an axis, which stays, with length 1."""
+    a = a if a.dtype.kind == "f" else a.astype(float32)
     return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
 
 
