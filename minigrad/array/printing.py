@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 EDGE, MANY, WIDTH = 3, 1000, 80
-INDENT = len("tensor(")
 
 
 def printed(tensor: Any) -> str:
@@ -23,15 +22,9 @@ def printed(tensor: Any) -> str:
         suffixes.append(f"grad_fn={tensor.grad_fn!r}")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
-    text = "tensor(" + (numbers(array) if array.size else "[]")
-    width = len(text) - text.rfind("\n") + 1
-    for suffix in suffixes:  # on a new line where this one would be too long
-        width += len(suffix) + 2
-        text += ", " if width <= WIDTH else ",\n" + " " * INDENT
-        text += suffix
-        width = width if width <= WIDTH else INDENT + len(suffix)
+    text = ", ".join([numbers(array) if array.size else "[]", *suffixes])
     name = "Parameter containing:\n" if type(tensor).__name__ == "Parameter" else ""
-    return f"{name}{text})"
+    return f"{name}tensor({text})"
 
 
 def numbers(array: np.ndarray) -> str:

@@ -114,8 +114,6 @@ class ArrayLike:
         return function(*as_bare(args), **kwargs)
 
     def __len__(self) -> int:
-        if not self.ndim:
-            raise TypeError("len() of a 0-d tensor: it is one number, see item()")
         return len(self.array)
 
     def __iter__(self):
