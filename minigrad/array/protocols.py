@@ -77,11 +77,6 @@ class ArrayLike:
 
     def item(self) -> float | int | bool:
         """Return the only number as one of Python's."""
-        if self.array.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.array.size} elements cannot be converted to "
-                "Scalar, and is ambiguous as a bool: ask for any() or all()"
-            )
         return self.array.item()
 
     def tolist(self) -> Any:
@@ -122,7 +117,7 @@ class ArrayLike:
         return iter(self.unbind(0))
 
     def __bool__(self) -> bool:
-        return bool(self.item())
+        return bool(self.array)
 
     def __float__(self) -> float:
         return float(self.item())
