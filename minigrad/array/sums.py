@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import ARRAYS, float32, float64, ones
 
 LONG = 1000  # more float32 than these are added up in float64: errors would grow
@@ -22,21 +21,15 @@ def sums(a, axes, keepdims=True):
         return a.sum(axis=axes, keepdims=keepdims)
     if keepdims and axes in (-1, (-1,), a.ndim - 1) and suits(a):
         return a @ ones((a.shape[-1], 1), a)
-    if a.dtype == float32 and added(a, axes) >= LONG:
-        return np.add.reduce(a, axes, float64, keepdims=keepdims).astype(float32)
-    return np.add.reduce(a, axes, keepdims=keepdims)
+    out = np.add.reduce(a, axes, keepdims=keepdims)
+    if a.dtype == float32 and a.size >= LONG * max(out.size, 1):
+        out = np.add.reduce(a, axes, float64, keepdims=keepdims).astype(float32)
+    return out
 
 
 def suits(a):
     """Return whether BLAS may add up the rows: they are short, and of floats."""
     return a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < LONG
-
-
-def added(a, axes):
-    """Return how many numbers go into each sum along some axes."""
-    if axes is None or a.size < LONG:
-        return a.size
-    return math.prod(a.shape[axis_of(i, a.ndim)] for i in np.atleast_1d(axes))
 
 
 def means(a, axes):
