@@ -1,4 +1,3 @@
-"""minigrad.draw: pictures of graphs; see drawing/pictures.py and drawing/explore.py."""
+"""minigrad.draw: pictures of graphs; see drawing/pictures.py."""
 
-from minigrad.drawing.explore import explore
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes

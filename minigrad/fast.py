@@ -4,28 +4,23 @@ MINIGRAD_PLAIN=1 leaves them out, and so does whoever puts another definition in
 place of a plain one: then that is what runs.
 """
 
-from functools import lru_cache
-from heapq import heappop, heappush
 from typing import Any
 
-import numpy as np
 from numpy import generic, ndarray
 from numpy._core import umath
 
-from minigrad.array import fast_sums
-from minigrad.graph import saved_values, tensor, walk
+from minigrad.graph import saved_values
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.rules import indexing, node_names, pointwise
+from minigrad.rules import pointwise
 from minigrad.rules.arguments import parted
 from minigrad.rules.op import Op, edge, value_of
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
-plain_call, plain_record, plain_walk = Op.__call__, Op.record, walk.walk
-plain_kept, plain_ones = pointwise.kept, fast_sums.ones
-plain_wrote = saved_values.wrote
+plain_call, plain_record, plain_shares = Op.__call__, Op.record, Node.shares
+plain_kept, plain_wrote, plain_free = pointwise.kept, saved_values.wrote, Node.free
 DETOURS, OWN = (list, generic), ("shape", "i")
 newest_write = [0]
 
@@ -98,19 +93,6 @@ def recorded(op: Op, rules: list, targets: list, values: list, extras: dict) -> 
     return Node(op, targets, saved, values[-1].shape)
 
 
-@lru_cache
-def ones_of(shape: Any, dtype: Any) -> ndarray:
-    """Return ones, the same each time: fast_sums only multiplies by them."""
-    return np.ones(shape, dtype)
-
-
-def fast_ones(shape: Any, like: Any) -> Any:
-    """Return ones in an array of the type and dtype that `like` has."""
-    if type(like) is not ndarray:
-        return plain_ones(shape, like)
-    return ones_of(shape, like.dtype)
-
-
 def fast_kept(g: Any, mask: ndarray) -> Any:
     """Return g where the mask holds, by the bits: np.where takes 20 times as long."""
     if type(g) is not ndarray or not g.ndim:
@@ -119,62 +101,31 @@ def fast_kept(g: Any, mask: ndarray) -> Any:
     return (g.view(f"i{g.itemsize}") & bits).view(g.dtype)
 
 
-def fast_walk(roots: Any, inputs: Any = (), retain_graph: bool = False) -> dict:
-    """Do what walk does; of arrays, and to all leaves, without detours."""
-    used = Op.shares, Node.shares, Node.check, Node.free, value_of, saved_values.wrote
-    others = used != AS_KNOWN or any(isinstance(g, Tensor) for g in roots.values())
-    if inputs or others:
-        return plain_walk(roots, inputs, retain_graph)
-    waiting, placed, ends = dict(roots), set(), {}
-    heap = sorted((-node.number, node) for node in roots)
-    while heap:
-        node = heappop(heap)[1]
-        g = waiting.pop(node)
-        for hook in node.hooks:
-            g = hook(g)
-        if not node.targets:
-            ends[node] = g
-            continue
-        for target, share in shares_of(node, g, placed, waiting):
-            if share.shape != target.shape:
-                share = walk.sum_to(share, target.shape, node.name())
-            if target in waiting:
-                waiting[target] = waiting[target] + share
-            else:
-                waiting[target] = share
-                heappush(heap, (-target.number, target))
-        if node.saved and not retain_graph:
-            if node.saved.keys() <= node.op.settings:
-                node.free()
-            else:
-                node.saved = None
-    return ends
-
-
-def shares_of(node: Node, g: Any, placed: set, waiting: dict) -> Any:
-    """Return the targets that want a share, each with what its formula gives.
-
-    A part's gradient is added to those of other parts where they are put already.
-    """
+def fast_shares(node: Node, g: Any, wanted: set | None) -> Any:
+    """Do what Node.shares does; of arrays, without detours."""
     op, saved = node.op, node.saved
-    if not isinstance(op, Op) or saved is None or len(op.formulas) != len(node.targets):
-        return node.shares(g, None)
+    used = Op.shares, Node.check, value_of, saved_values.wrote
+    others = used != AS_KNOWN or isinstance(g, Tensor) or not isinstance(op, Op)
+    if others or saved is None or len(op.formulas) != len(node.targets):
+        return plain_shares(node, g, wanted)
     if node.number < newest_write[0]:
         node.check()
-    if op.forward is indexing.part:
-        target = node.targets[0]
-        if target in placed:
-            waiting[target][saved["index"]] += g
-            return ()
-        placed.add(target)
     shares = []
     rules = zip(node.targets, op.formulas.values(), op.wants.values())
     for target, formula, names in rules:
-        if target is not None:
+        if target is not None and (wanted is None or target in wanted):
             own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
             values = [saved[n] if n in saved else own[n] for n in names]
             shares.append((target, formula(g, *values)))
     return shares
+
+
+def fast_free(node: Node) -> None:
+    """Let go of what was saved, unless it is settings alone, as Node.free does."""
+    if node.saved.keys() <= node.op.settings:
+        plain_free(node)
+    else:
+        node.saved = None
 
 
 def wrote(array: ndarray) -> None:
@@ -184,12 +135,11 @@ def wrote(array: ndarray) -> None:
 
 
 # A page that replaces one of these is heeded
-AS_KNOWN = Op.shares, Node.shares, Node.check, Node.free, value_of, wrote
+AS_KNOWN = Op.shares, Node.check, value_of, wrote
 
 
 def install() -> None:
     """Put the fast definitions in the place of the plain ones."""
     Op.__call__, saved_values.wrote = fast_call, wrote
-    walk.walk = tensor.walk = fast_walk
-    pointwise.kept, fast_sums.ones = fast_kept, fast_ones
-    node_names.renamed = lru_cache(node_names.renamed)
+    Node.shares, Node.free = fast_shares, fast_free
+    pointwise.kept = fast_kept

@@ -159,25 +159,11 @@ def test_explore_moves_one_leaf_and_keeps_the_others():
     def f(a, b):
         return (a * b).tanh() + a
 
-    films = explore(f, a=[-1, 0.5, 2], b=[0, 1, 2]).films
-    assert [len(film.sources) for film in films] == [3, 3]
-    for film, point in zip(films, ("a = -1", "b = 0")):
-        html, words = shown(film)
-        assert (
-            html.count("<input") == 1
-            and f'aria-label="The value of {point[0]}"' in html
-        )
-        first, last = repr(film).splitlines()[0], repr(film).splitlines()[-1]
-        assert first.startswith(point) and last.split(":")[0] in words
+    film = explore(f, "a", [-1, 0.5, 2], b=1)
+    html, words = shown(film)
+    assert html.count("<input") == 1 and 'aria-label="The value of a"' in html
+    first, last = repr(film).splitlines()[0], repr(film).splitlines()[-1]
+    assert first.startswith("a = -1") and last.split(":")[0] in words
     [slope] = numerical_gradient(lambda a: math.tanh(a) + a, [2.0])
-    assert f"moves {slope:.4g} times as far as a." in repr(films[0])
-    assert f"{slope - 1:.4g}" in " ".join(shown(films[0])[1])  # what tanh passes back
-
-
-def test_explore_refuses_what_it_cannot_move():
-    with pytest.raises(ValueError, match=r"several numbers each, got \{'a': 1\}"):
-        explore(lambda a: a * a, a=1)
-    with pytest.raises(ValueError, match="different graphs of a = "):
-        explore(lambda a: a if a.data > 0 else a * a, a=[-1, 1])
-    with pytest.raises(TypeError, match="return a Value, got int"):
-        explore(lambda a: 1, a=[-1, 1])
+    assert f"moves {slope:.4g} times as far as a." in repr(film)
+    assert f"{slope - 1:.4g}" in " ".join(words)  # what tanh passes back

@@ -195,7 +195,8 @@ def home(course: list[Chapter], in_tab: bool) -> str:
     numbers = {"w": 2.0, "x": 3.0, "b": 1.0, "y": 5.0}
     leaves = {name: Value(number) for name, number in numbers.items()}
     film = draw_backward(loss(**leaves), **leaves)
-    knob = explore(loss, **numbers | {"w": [step / 2 for step in range(-2, 9)]})
+    del numbers["w"]
+    knob = explore(loss, "w", [step / 2 for step in range(-2, 9)], **numbers)
     slugs = {str(chapter.number): chapter.slug for chapter in course}
     told = readme()
     told["paths"] = re.sub(

@@ -2,16 +2,12 @@
 
 import operator
 
+from numpy.lib.array_utils import normalize_axis_index
+
 
 def axis_of(dim: int, ndim: int) -> int:
     """Return an axis as counted from the front; raise IndexError if there is none."""
-    ndim = max(ndim, 1)
-    if not -ndim <= dim < ndim:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}],"
-            f" but got {dim})"
-        )
-    return dim % ndim
+    return normalize_axis_index(dim, max(ndim, 1))
 
 
 def sizes(args: tuple) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 EDGE, MANY, WIDTH = 3, 1000, 80
-INDENT = len("tensor(")
 
 
 def printed(tensor: Any) -> str:
@@ -23,20 +22,14 @@ def printed(tensor: Any) -> str:
         suffixes.append(f"grad_fn={tensor.grad_fn!r}")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
-    text = "tensor(" + (numbers(array) if array.size else "[]")
-    width = len(text) - text.rfind("\n") + 1
-    for suffix in suffixes:  # on a new line where this one would be too long
-        width += len(suffix) + 2
-        text += ", " if width <= WIDTH else ",\n" + " " * INDENT
-        text += suffix
-        width = width if width <= WIDTH else INDENT + len(suffix)
+    text = ", ".join([numbers(array) if array.size else "[]", *suffixes])
     name = "Parameter containing:\n" if type(tensor).__name__ == "Parameter" else ""
-    return f"{name}{text})"
+    return f"{name}tensor({text})"
 
 
 def numbers(array: np.ndarray) -> str:
     """Return the numbers in brackets, of many only those at the edges."""
-    show, width = formatter(corners(array) if array.size > MANY else array)
+    show, width = formatter(array)
     text = np.array2string(
         array,
         max_line_width=WIDTH - 1 + array.ndim,  # NumPy counts closing brackets, too
@@ -47,14 +40,6 @@ def numbers(array: np.ndarray) -> str:
         edgeitems=EDGE,
     )
     return text.replace(", ...", ",  ...")
-
-
-def corners(array: np.ndarray) -> np.ndarray:
-    """Return the numbers at the edges: those that are shown of many."""
-    for axis, length in enumerate(array.shape):
-        if length > 2 * EDGE:
-            array = np.take(array, [*range(EDGE), *range(-EDGE, 0)], axis)
-    return array
 
 
 def formatter(array: np.ndarray) -> tuple[Any, int]:

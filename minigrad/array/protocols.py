@@ -1,6 +1,5 @@
 """ArrayLike: what Python and NumPy ask of a tensor."""
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -20,10 +19,7 @@ functions: dict[Callable, Callable] = {}
 def held(data: Any) -> ndarray:
     """Return what a Tensor is to hold as an array; numbers are for tensor()."""
     if type(data) in (list, tuple, bool, int, float):
-        raise TypeError(
-            "Tensor(...) takes an array, no numbers and no sizes: write "
-            "minigrad.tensor([1.0, 2.0]), or minigrad.empty(2, 3)"
-        )
+        raise TypeError("Tensor(...) takes an array: numbers are for minigrad.tensor()")
     return as_array(data)
 
 
@@ -81,11 +77,6 @@ class ArrayLike:
 
     def item(self) -> float | int | bool:
         """Return the only number as one of Python's."""
-        if self.array.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.array.size} elements cannot be converted to "
-                "Scalar, and is ambiguous as a bool: ask for any() or all()"
-            )
         return self.array.item()
 
     def tolist(self) -> Any:
@@ -118,8 +109,6 @@ class ArrayLike:
         return function(*as_bare(args), **kwargs)
 
     def __len__(self) -> int:
-        if not self.ndim:
-            raise TypeError("len() of a 0-d tensor: it is one number, see item()")
         return len(self.array)
 
     def __iter__(self):
@@ -128,7 +117,7 @@ class ArrayLike:
         return iter(self.unbind(0))
 
     def __bool__(self) -> bool:
-        return bool(self.item())
+        return bool(self.array)
 
     def __float__(self) -> float:
         return float(self.item())
@@ -154,15 +143,9 @@ class ArrayLike:
     def __format__(self, spec: str) -> str:
         return format(str(self) if self.ndim else self.item(), spec)
 
-    def __deepcopy__(self, memo: dict) -> "ArrayLike":
+    def __reduce__(self):
         if not self.is_leaf:
             raise RuntimeError("Only graph leaves support deepcopy: detach() this one")
-        twin = rebuilt(type(self), self.array.copy(), self.requires_grad)
-        memo[id(self)] = twin
-        twin._grad = copy.deepcopy(self._grad, memo)
-        return twin
-
-    def __reduce__(self):
         return rebuilt, (type(self), self.array, self.requires_grad)
 
 

@@ -6,7 +6,6 @@
     draw_backward(loss)         the backward pass, one step a frame, under a slider
     draw(model, x)              what a network does with x, each module in one box
     draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
-    explore(f, w=[1, 2, 3])     a formula of Values, with w under a slider (explore.py)
 
 A blue box is a leaf, a dashed gray one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope; after `backward`,

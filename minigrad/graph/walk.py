@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from minigrad import errors
-from minigrad.array.fast_sums import sums
+from minigrad.array.sums import sums
 
 
 def walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minigrad.array.fast_sums import tops
+from minigrad.array.sums import tops
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.dropout import dropout
 from minigrad.rules import pointwise

@@ -12,7 +12,7 @@ import operator
 import numpy as np
 
 from minigrad.array.dtypes import zeros
-from minigrad.array.fast_sums import product_in_pieces
+from minigrad.array.sums import product_in_pieces
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.op import Op

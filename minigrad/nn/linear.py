@@ -2,7 +2,6 @@
 
 import math
 
-from minigrad.array.fast_sums import VERY_LONG, column_sums, product_in_pieces
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
@@ -16,14 +15,9 @@ def rows(x):
     return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
 
 
-def product(a, b):
-    """Return a @ b; where each number is a long sum, in pieces: errors would grow."""
-    return product_in_pieces(a, b.T) if len(b) > VERY_LONG else a @ b
-
-
 def affine(input, weight, bias):
     """Return input @ weight.T + bias, as arrays."""
-    out = product(rows(input), weight.T)
+    out = rows(input) @ weight.T
     if bias is not None:
         out += bias
     return out if input.ndim == 2 else out.reshape(*input.shape[:-1], len(weight))
@@ -33,8 +27,8 @@ LINEAR = Op(
     "Addmm",
     affine,
     input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
-    weight=lambda g, input: product(rows(g).T, rows(input)),
-    bias=lambda g: column_sums(rows(g)),
+    weight=lambda g, input: rows(g).T @ rows(input),
+    bias=lambda g: g,
 )
 
 

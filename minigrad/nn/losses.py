@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from minigrad.array.fast_sums import row_sums
 from minigrad.nn.module import Module
 from minigrad.rules import pointwise
 from minigrad.rules.arguments import alike
@@ -102,7 +101,7 @@ def cross_entropy_of(input, target, reduction):
     rows = np.arange(len(target))
     below = input - input[rows, input.argmax(axis=1)][:, None]  # max() takes longer
     power = np.exp(below)
-    total = row_sums(power)
+    total = power.sum(axis=1)
     right = rows, target
     losses = np.log(total) - below[right]
     extras = {"power": power, "total": total, "right": right}

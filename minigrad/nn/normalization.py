@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad.array.fast_sums import means
+from minigrad.array.sums import means
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.fused import Fused

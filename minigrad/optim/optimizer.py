@@ -31,9 +31,10 @@ class Optimizer:
             params = group["params"]
             params = [params] if isinstance(params, Tensor) else list(params)
             self.param_groups.append(defaults | group | {"params": params})
-        for group in self.param_groups:
-            if not group.get("lr", 0) >= 0:
-                raise ValueError(f"Invalid learning rate: {group['lr']}")
+            if not self.param_groups[-1].get("lr", 0) >= 0:
+                raise ValueError(
+                    f"Invalid learning rate: {self.param_groups[-1]['lr']}"
+                )
         for p in self.parameters():
             if not isinstance(p, Tensor) or not p.is_leaf:
                 raise ValueError(f"can't optimize a non-leaf {kind(p)}: give leaves")

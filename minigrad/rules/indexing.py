@@ -1,7 +1,5 @@
 """Rules for parts of a tensor: x[...], split, unbind."""
 
-import operator
-
 import numpy as np
 
 from minigrad.array.axes import axis_of
@@ -63,12 +61,7 @@ def as_index(index):
 
 def plain_part(i):
     """Return one part of an index as NumPy takes it; raise for what has no meaning."""
-    if isinstance(i, slice):
-        bounds = [n and operator.index(n) for n in (i.start, i.stop, i.step)]
-        if bounds[2] is not None and bounds[2] < 1:
-            raise ValueError(f"slice: step must be greater than zero, not {i.step}")
-        return slice(*bounds)
-    if i is None or i is ... or type(i) is int:
+    if i is None or i is ... or type(i) in (int, slice):
         return i
     i = i.array if isinstance(i, Tensor) else i
     i = i if isinstance(i, ARRAYS) else np.asarray(i, None if np.size(i) else int)

@@ -55,32 +55,22 @@ def ones_among(a, dim):
     return tuple(i for i in places if a.ndim and a.shape[i] == 1)
 
 
-def checked(shape, count):
-    """Return a shape for `count` numbers; raise RuntimeError where they do not fit."""
-    if any(n < -1 for n in shape):  # NumPy would take -2 for -1
+def checked(shape):
+    """Return sizes; raise RuntimeError for -2, which NumPy would take for -1."""
+    if any(n < -1 for n in sizes(shape)):
         raise RuntimeError(f"invalid shape {shape}: only -1 stands for what is left")
-    if shape.count(-1) > 1:
-        raise RuntimeError(f"invalid shape {shape}: only one dimension can be inferred")
-    known = math.prod(n for n in shape if n != -1)
-    fits = known and count % known == 0 if -1 in shape else known == count
-    if not fits:
-        told = "a multiple of " * (-1 in shape)
-        raise RuntimeError(
-            f"shape {shape} is invalid for input of size {count}: it is one for "
-            f"{told}{known} numbers"
-        )
-    return shape
+    return sizes(shape)
 
 
 def reshape(input, *shape):
     """Return the numbers in another shape, on the same memory where that can be."""
     op = viewed if input.array.flags.c_contiguous else reshaped
-    return op(input, checked(sizes(shape), input.numel()))
+    return op(input, checked(shape))
 
 
 def view(input, *shape):
     """Return the same memory in another shape; RuntimeError where that cannot be."""
-    out = viewed(input, checked(sizes(shape), input.numel()))
+    out = viewed(input, checked(shape))
     if out.numel() and not np.shares_memory(out.array, input.array):
         raise RuntimeError("view: this is not in one piece. Use .reshape(...) instead")
     return out

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from minigrad.array.fast_sums import sums, tops
+from minigrad.array.sums import sums, tops
 from minigrad.rules.op import Op
 from minigrad.rules.reductions import axes, spread
 

@@ -18,14 +18,7 @@ from minigrad.graph.tensor import Tensor
 from minigrad.rules.casting import to_dtype
 from minigrad.rules.indexing import as_index
 from minigrad.rules.op import Op, edge
-from minigrad.rules.pointwise import (
-    add,
-    clone,
-    div,
-    mul,
-    sub,
-)
-from minigrad.tensors import creation
+from minigrad.rules.pointwise import add, clone, div, mul, sub
 
 put_in = Op(
     "CopySlices",
@@ -143,16 +136,6 @@ def mul_(self, other):
 def div_(self, other):
     """Divide in the tensor's own memory."""
     return overwrite(self, div, other)
-
-
-def uniform_(self, a=0.0, b=1.0):
-    """Draw all numbers at random, uniform from a to b."""
-    return copy_(self, creation.rand(self.shape, dtype=self.dtype) * (b - a) + a)
-
-
-def normal_(self, mean=0.0, std=1.0):
-    """Draw all numbers at random from a normal distribution."""
-    return copy_(self, creation.randn(self.shape, dtype=self.dtype) * std + mean)
 
 
 def copy_(self, src):
