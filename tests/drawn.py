@@ -242,20 +242,19 @@ def after(program, known, place, leaves=2):
     return lambda x: run(program[skip:], [*known[:place], x, *others])[-1]
 
 
-turns = []  # of Both's backward
+turns = []  # of Product's backward
 
 
 class Same(autograd.Function):
-    """The argument itself, part of it, whole numbers, and a name: one memory."""
+    """What is made of the argument: itself, part of it, whole numbers."""
 
     @staticmethod
-    def forward(ctx, a, b):
-        part = 2 * a[:1]
-        return a, part, part, minigrad.tensor([1]), "name"
+    def forward(ctx, a, made):
+        return made(a)
 
     @staticmethod
-    def backward(ctx, g, h, *others):
-        return g, None
+    def backward(ctx, g):
+        return g.sum() * minigrad.ones(2).double(), None
 
 
 class Tanh(autograd.Function):
@@ -272,8 +271,8 @@ class Tanh(autograd.Function):
         return g * (1 - y * y)
 
 
-class Both(autograd.Function):
-    """a * b and 2 * a, of which one is saved."""
+class Product(autograd.Function):
+    """a * b * k, of which all is saved."""
 
     @staticmethod
     def forward(ctx, a, b, k):
@@ -282,30 +281,29 @@ class Both(autograd.Function):
         y = a * b * k
         ctx.k = k
         ctx.save_for_backward(a, None, b, y)
-        return y, 2 * a
+        return y
 
     @staticmethod
-    def backward(ctx, g, h):
+    def backward(ctx, g):
         a, nothing, b, y = ctx.saved_tensors
         turns.append(ctx.k)
-        assert isinstance(g, Tensor) and isinstance(h, Tensor)
+        assert isinstance(g, Tensor)
         assert nothing is None and isinstance(a, Tensor) and y.shape == a.shape
-        return g * b * ctx.k + 2 * h, g * a * ctx.k, None
+        return g * b * ctx.k, g * a * ctx.k, None
 
 
-def as_function(its, seed, used, needed, k):
-    """Fail unless a Function with two outputs is one node with the right slopes."""
+def as_function(its, seed, needed, k):
+    """Fail unless a Function is one node with the right slopes."""
     xs = like(seed, (2,), (2,))
     a, b = leaves(xs)
     b.requires_grad = needed
-    outs = Both.apply(a, b, k)
-    assert type(outs) is tuple and outs[0].requires_grad and outs[1].requires_grad
-    assert [*outs[0].grad_fn.targets][0] is outs[1].grad_fn.targets[0]
+    out = Product.apply(a, b, k)
+    assert out.grad_fn.targets[0] is a.edge
 
     def f(a, b):
-        return [a * b * k, 2 * a][used] ** 3
+        return (a * b * k) ** 3
 
-    (outs[used] ** 3).sum().backward(create_graph=True)
+    (out**3).sum().backward(create_graph=True)
     first = slopes(f, xs)
     near(a._grad, first[0], 1e-6)
     near(b._grad if b._grad is not None else np.zeros(2), first[1] * needed, 1e-6)
@@ -320,10 +318,10 @@ def as_function(its, seed, used, needed, k):
         1e-4,
     )
     with minigrad.no_grad():
-        assert not any(out.requires_grad for out in Both.apply(a, b, k))
+        assert not Product.apply(a, b, k).requires_grad
     near([a.array, b.array], xs)
     turns.clear()
-    autograd.grad(Both.apply(a, b, k)[0].sum(), [a])
+    autograd.grad(Product.apply(a, b, k).sum(), [a])
     assert len(turns) == 1
     y = Tanh.apply(a)
     node, held = y.grad_fn, weakref.ref(y.array)
@@ -335,11 +333,13 @@ def as_function(its, seed, used, needed, k):
     y.sum().backward()
     del y, share
     assert held() is None and node.shape == (2,)
-    same, *parts, whole, name = Same.apply(a, leaves(xs)[0])
-    assert name == "name" and whole.edge is None and same is not a
-    made = [a.array, same.array, *(part.array for part in parts)]
-    assert not any(np.shares_memory(x, y) for x, y in combinations(made, 2))
-    (same.sum() + parts[0].sum()).backward()
+    kinds = (lambda a: a), (lambda a: a[:1]), (lambda a: a.long())
+    same, part, whole = (Same.apply(a, made) for made in kinds)
+    assert whole.edge is None and same is not a and a.is_leaf
+    arrays = [x.array for x in (a, same, part)]
+    assert not any(np.shares_memory(x, y) for x, y in combinations(arrays, 2))
+    refuses(TypeError, lambda: Same.apply(a, lambda a: (a, a)))
+    (same.sum() + part.sum()).backward()
 
 
 SMALL = st.integers(1, 3)

@@ -45,7 +45,7 @@ def make_courses(place):
     for root in (folder, newer):
         for path in (ROOT / "classroom").rglob("*.py"):
             target = root / path.relative_to(ROOT)
-            target.parent.mkdir(exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
         (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\n__pycache__/\n")
         (root / "classroom" / "journal.py").open("a").write(f"# {root.name}\n")

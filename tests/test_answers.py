@@ -137,6 +137,8 @@ def is_pictured(message):
     tables = [re.split(r"\s{2,}", text.strip()) for text in tables.split("expected:")]
     yours = tables[0]
     for mine, other in zip(*tables, strict=True):
+        if "e-" in mine + other:  # a number of nothing is as good as another
+            continue
         assert (CROSS in mine) == (mine.removeprefix(f"{CROSS} ") != other), message
     return any(CROSS in mine for mine in yours)
 

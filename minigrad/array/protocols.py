@@ -1,5 +1,6 @@
 """ArrayLike: what Python and NumPy ask of a tensor."""
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -143,9 +144,16 @@ class ArrayLike:
     def __format__(self, spec: str) -> str:
         return format(str(self) if self.ndim else self.item(), spec)
 
-    def __reduce__(self):
+    def __deepcopy__(self, memo: dict) -> "ArrayLike":
         if not self.is_leaf:
             raise RuntimeError("Only graph leaves support deepcopy: detach() this one")
+        twin = memo[id(self)] = rebuilt(
+            type(self), self.array.copy(), self.requires_grad
+        )
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+    def __reduce__(self):
         return rebuilt, (type(self), self.array, self.requires_grad)
 
 

@@ -11,7 +11,14 @@ from minigrad.array import device as devices
 from minigrad.array.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.array.protocols import functions, ufuncs
 from minigrad.graph.tensor import Tensor
-from minigrad.rules import indexing, matrix_products, pointwise, shape
+from minigrad.rules import (
+    indexing,
+    joining,
+    matrix_products,
+    pointwise,
+    reductions,
+    shape,
+)
 from minigrad.rules.casting import to_dtype
 from minigrad.rules.op import Op
 from minigrad.tensors import in_place
@@ -147,5 +154,10 @@ functions |= {
     np.swapaxes: shape.transpose,
     np.transpose: lambda a, axes=None: shape.permute(a, axes) if axes else a.T,
     np.zeros_like: lambda a: Tensor(np.zeros_like(a.array)),
+    np.ones_like: lambda a: Tensor(np.ones_like(a.array)),
     np.tril: shape.tril,
+    np.sum: reductions.sum,
+    np.concatenate: lambda arrays, axis=0: joining.cat(arrays, axis),
+    np.stack: lambda arrays, axis=0: joining.stack(arrays, axis),
+    np.reshape: shape.reshape,
 }

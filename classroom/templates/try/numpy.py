@@ -14,7 +14,7 @@ ABSENT = "This tab has no NumPy: chapters 3 to 5 need none. An installed course 
 
 os.environ["MINIGRAD_PLAIN"] = "1"  # what is fast is so by NumPy
 __path__ = []
-for part in ("_core", "lib", "lib.mixins"):
+for part in ("_core", "lib", "lib.array_utils", "lib.mixins"):
     sys.modules[f"numpy.{part}"] = sys.modules[__name__]
 BINARY = ["BINARY"]  # the build fills in which of its functions take two arguments
 
