@@ -29,7 +29,7 @@ def printed(tensor: Any) -> str:
 
 def numbers(array: np.ndarray) -> str:
     """Return the numbers in brackets, of many only those at the edges."""
-    show, width = formatter(array)
+    show, width = formatter(corners(array) if array.size > MANY else array)
     text = np.array2string(
         array,
         max_line_width=WIDTH - 1 + array.ndim,  # NumPy counts closing brackets, too
@@ -40,6 +40,14 @@ def numbers(array: np.ndarray) -> str:
         edgeitems=EDGE,
     )
     return text.replace(", ...", ",  ...")
+
+
+def corners(array: np.ndarray) -> np.ndarray:
+    """Return the numbers at the edges: those that are shown of many."""
+    for axis, length in enumerate(array.shape):
+        if length > 2 * EDGE:
+            array = np.take(array, [*range(EDGE), *range(-EDGE, 0)], axis)
+    return array
 
 
 def formatter(array: np.ndarray) -> tuple[Any, int]:

@@ -7,6 +7,7 @@ import numpy as np
 from minigrad.array.dtypes import ARRAYS, float32, float64, ones
 
 LONG = 1000  # more float32 than these are added up in float64: errors would grow
+SHORT = 128  # rows of fewer are BLAS's: it adds up one number after the other
 VERY_LONG = 8192  # more products than these are not added up at one go
 
 
@@ -29,7 +30,7 @@ def sums(a, axes, keepdims=True):
 
 def suits(a):
     """Return whether BLAS may add up the rows: they are short, and of floats."""
-    return a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < LONG
+    return a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < SHORT
 
 
 def means(a, axes):

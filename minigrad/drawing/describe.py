@@ -146,7 +146,7 @@ def heat_of(array: Any) -> list[str]:
         return []
     top = np.abs(rows).max()
     with np.errstate(all="ignore"):  # what is not finite is white
-        shades = np.nan_to_num(100 * rows / (top or 1)).round().astype(int) + ord(HEAT)
+        shades = np.nan_to_num(rows / (top or 1) * 100).round().astype(int) + ord(HEAT)
     return [
         f"\N{PLUS-MINUS SIGN} {top:.2g}",
         *("".join(map(chr, row)) for row in shades),

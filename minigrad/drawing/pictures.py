@@ -222,10 +222,10 @@ def tensors_backward(root: Tensor, nodes: list[Node], found: dict) -> Iterator[s
     while waiting:
         end = max(waiting, key=attrgetter("number"))  # the newest
         g, node, step = waiting.pop(end), found[id(end)], step + 1
-        node.grad, node.turn, shares = gradient(g), True, []
-        node.heat = [] if isinstance(g, tuple) else heat_of(g)
+        node.grad, node.turn, shares = shown(g), True, []
+        node.heat = heat_of(g)
         for target, share in shares_of(end, g):
-            shares.append(f"{gradient(share)} to {found[id(target)].label}")
+            shares.append(f"{shown(share)} to {found[id(target)].label}")
             waiting[target] = waiting[target] + share if target in waiting else share
         who, does = node.label, "adds it to its grad"
         if shares:
@@ -249,11 +249,6 @@ def shares_of(end: Any, g: Any) -> list[tuple]:
         (to, x if x.shape == to.shape else sum_to(x, to.shape, end.name()))
         for to, x in pairs
     ]
-
-
-def gradient(g: Any) -> str:
-    """Return what a gradient is shown as; for several outputs there are several."""
-    return "(...)" if isinstance(g, tuple) else shown(g)
 
 
 def pass_on(node: Node) -> Iterator[str]:

@@ -21,6 +21,9 @@ class Parameter(Tensor):
         super().__init__(data.array if isinstance(data, Tensor) else data)
         self.requires_grad = requires_grad
 
+    def __deepcopy__(self, memo: dict) -> "Parameter":
+        return Parameter(self.detach().clone(), self.requires_grad)  # without its grad
+
 
 # The names in which a model and a state_dict differ
 Names = namedtuple("Names", "missing_keys unexpected_keys")

@@ -1,5 +1,7 @@
 """Rules for parts of a tensor: x[...], split, unbind."""
 
+import operator
+
 import numpy as np
 
 from minigrad.array.axes import axis_of
@@ -61,6 +63,11 @@ def as_index(index):
 
 def plain_part(i):
     """Return one part of an index as NumPy takes it; raise for what has no meaning."""
+    if isinstance(i, slice):  # its numbers of now: a Tensor may be written to
+        ends = (i.start, i.stop, i.step)
+        i = slice(*(None if n is None else operator.index(n) for n in ends))
+        if i.step is not None and i.step < 1:
+            raise ValueError(f"slice: step must be greater than zero, not {i.step}")
     if i is None or i is ... or type(i) in (int, slice):
         return i
     i = i.array if isinstance(i, Tensor) else i

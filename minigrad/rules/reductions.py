@@ -120,6 +120,10 @@ def min(input, dim=None, keepdim=False):
 
 def extreme(name, place_of, input, dim, keepdim):
     """Return what max and min along an axis have in common."""
+    if isinstance(dim, Tensor):
+        raise TypeError(
+            f"{name.lower()}: dim is one axis, and no Tensor: see maximum()"
+        )
     indices = place_of(input, dim, True)
     values = taken[name](input, grid(indices.array, dim))
     if keepdim:

@@ -15,7 +15,8 @@ def save(obj: Any, path: str | Path) -> None:
 
     What a model's state_dict() returns is such a dict, or an optimizer's, or a dict of
     both. Other libraries that know .safetensors find the tensors by the same names.
-    Raises TypeError for other objects: no code comes into a file.
+    Raises TypeError for other objects: no code comes into a file. Tuples come back as
+    lists, and no tensor requires grad.
     """
     from safetensors.numpy import save as in_bytes
 
@@ -30,6 +31,8 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(value, list | tuple):
         return [taken_apart(v, f"{start}{i}", arrays) for i, v in enumerate(value)]
     if isinstance(value, dict):
+        if not all(isinstance(key, str | int) for key in value):
+            raise TypeError("save() takes dicts whose keys are words or whole numbers")
         parts = value.items()
         return {"dict": [(k, taken_apart(v, f"{start}{k}", arrays)) for k, v in parts]}
     if not isinstance(value, Tensor | np.ndarray):
