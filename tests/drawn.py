@@ -271,6 +271,19 @@ class Tanh(autograd.Function):
         return g * (1 - y * y)
 
 
+class Returns(autograd.Function):
+    """The first argument; backward returns what it was told to."""
+
+    @staticmethod
+    def forward(ctx, a, b, shares):
+        ctx.shares = shares
+        return a * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return ctx.shares
+
+
 class Product(autograd.Function):
     """a * b * k, of which all is saved."""
 
@@ -338,7 +351,26 @@ def as_function(its, seed, needed, k):
     assert whole.edge is None and same is not a and a.is_leaf
     arrays = [x.array for x in (a, same, part)]
     assert not any(np.shares_memory(x, y) for x, y in combinations(arrays, 2))
-    refuses(TypeError, lambda: Same.apply(a, lambda a: (a, a)))
+    for given in (a, a.detach()):
+        refuses(TypeError, Same.apply, given, lambda a: (a, a))
+    held = constant([1.0, 2.0])
+    assert np.shares_memory(Same.apply(a, lambda a: held).array, held.array)
+    assert held.grad_fn is None
+    b.requires_grad = True
+
+    def walked(shares):
+        Returns.apply(a, b, shares).sum().backward()
+
+    assert "expected 3, got 2" in refuses(RuntimeError, walked, (held, held))
+    assert "expected 3, got 1" in refuses(RuntimeError, walked, held)
+    for shares in ((held, 1.0, None), (held, None, held.array)):
+        assert "must be Tensor" in refuses(TypeError, walked, shares)
+    single, shares = minigrad.ones(2, requires_grad=True), [held, None, None]
+    walked(shares)
+    node = Returns.apply(single, b, shares).grad_fn
+    with minigrad.no_grad():
+        ((_, share),) = node.shares(np.ones(2, np.float32), None)
+    assert share.dtype == np.float32 and len(shares) == 3 and shares[0] is held
     (same.sum() + part.sum()).backward()
 
 

@@ -53,21 +53,29 @@ ONCE = settings(
 def laws_of(chapter: Chapter) -> dict[str, Callable]:
     """Return the laws of a chapter, by exercise: each is called with an answer's names.
 
-    In a fence `law(**strategies)` decorates the function that gets them, and whatever
+    In a fence `law(**strategies)` decorates each function that gets them, and whatever
     is drawn. The fences of a chapter share their names, and those of drawn.py.
     """
-    found, names = {}, dict(vars(drawn))
+    found: dict[str, list] = {}
+    names = dict(vars(drawn))
     for exercise, section in sections(chapter.text("laws.md"), "## "):
 
         def law(exercise=exercise, **strategies):
-            return lambda function: found.setdefault(
-                exercise, partial(obey, function, strategies)
-            )
+            def noted(function):
+                laws = found.setdefault(exercise, [])
+                laws.append(partial(obey, function, strategies))
+
+            return noted
 
         where = f"{chapter.slug}/laws.md {exercise}"
         names["law"] = law
         exec(compile(first_fence(section), where, "exec"), names)
-    return found
+    return {exercise: partial(obey_all, laws) for exercise, laws in found.items()}
+
+
+def obey_all(laws: Iterable[Callable], its: SimpleNamespace) -> None:
+    for each in laws:
+        each(its)
 
 
 def obey(function: Callable, strategies: dict, its: SimpleNamespace) -> None:
