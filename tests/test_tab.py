@@ -77,14 +77,16 @@ def open_notebook(context, served, path):
 
 def run_all(page, path):
     """Run all cells until one fails; return the notebook as it is saved then."""
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_text("Run All Cells", exact=True).click()
-    for _ in range(60):
+    for k in range(120):
+        if k % 30 == 0:  # anew, too, if the kernel was not there yet
+            page.get_by_role("menuitem", name="Run", exact=True).click()
+            page.get_by_text("Run All Cells", exact=True).click()
         notebook = save(page, path)
         code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
         if errors(code) or all(cell["execution_count"] for cell in code):
             return notebook
-    raise AssertionError(f"{path} has not run after a minute and a half")
+    undone = [cell["source"] for cell in code if not cell["execution_count"]]
+    raise AssertionError(f"{path} has not run after three minutes: {undone}")
 
 
 def errors(cells):
