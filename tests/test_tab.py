@@ -76,9 +76,13 @@ def open_notebook(context, served, path):
 
 
 def run_all(page, path):
-    """Run all cells until one fails; return the notebook as it is saved then."""
+    """Run all cells until one fails; return the notebook as it is saved then.
+
+    What is asked before the kernel is there may be lost: then it is asked again.
+    """
+    code: list = []
     for k in range(120):
-        if k % 30 == 0:  # anew, too, if the kernel was not there yet
+        if k % 10 == 0 and not any(cell["execution_count"] for cell in code):
             page.get_by_role("menuitem", name="Run", exact=True).click()
             page.get_by_text("Run All Cells", exact=True).click()
         notebook = save(page, path)
