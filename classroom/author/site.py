@@ -26,6 +26,7 @@ from classroom import ROOT
 from classroom.author import sharing, tab
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table
+from classroom.author.tab import prose
 from classroom.journal import Trouble
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, read_notebook
@@ -273,10 +274,6 @@ def without_check(cell: Cell) -> Cell:
         return cell
     number = name.removeprefix("check-").replace("-", ".")
     return prose(name, f"`python3 course.py check {number}` checks your answer.")
-
-
-def prose(name: str, text: str) -> Cell:
-    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
 def glossary(course: list[Chapter]) -> str:
