@@ -70,8 +70,12 @@ def context(browser, served):
 
 def open_notebook(context, served, path):
     page = context.new_page()
+    dialog = page.locator(".jp-Dialog")  # asks which kernel, where none is there yet
+    answer = dialog.locator(".jp-mod-accept")
+    page.add_locator_handler(dialog, lambda: answer.click(timeout=5_000))
     page.goto(f"{served.address}/try/notebooks/index.html?path={path}")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
+    page.wait_for_selector("[data-status=idle]", state="attached", timeout=120_000)
     return page
 
 
