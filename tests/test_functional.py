@@ -99,7 +99,7 @@ def results_of(a, b):
 def test_the_sweep_of_an_exercise_nudges_as_jvp_does():
     (chapter,) = (c for c in chapters() if c.slug == "13_twice")
     names = {"minigrad": minigrad, "grad": autograd.grad, "leading_to": leading_to}
-    exec(chapter.exercises["13.4"].solved, names)
+    exec(chapter.exercises["13.3"].solved, names)
     a, b, *v = (minigrad.randn(2, 3, dtype=minigrad.float64) for _ in range(4))
     leaves = [x.detach().requires_grad_() for x in (a, b)]
     nudges = {leaf.edge: nudge for leaf, nudge in zip(leaves, v)}
