@@ -107,6 +107,14 @@ def not_a_tensor(name: str, value: Any) -> TypeError:
     )
 
 
+def generator(name: str) -> TypeError:
+    """Return the error for a generator that is to be decorated with a switch."""
+    return TypeError(
+        f"{name} is a generator, which runs when it is asked for values: write the "
+        "`with` inside of it"
+    )
+
+
 def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:
     """Return the error for a rule with a formula for no argument of its operation."""
     there_is_no = " or ".join(map(repr, strange))

@@ -12,7 +12,7 @@ from sample import RIGHT, STUBS, cell_of, chapter, code, course, exercise, fill,
 from classroom.notebook import files
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, read_notebook, write_notebook
-from classroom.notebook.graft import carry_over, graft
+from classroom.notebook.graft import carry_over, graft, heirs
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 HEADER = "# minigrad/value.py"
@@ -236,6 +236,27 @@ def test_carry_over_keeps_every_cell_of_the_learner(root):
     assert [cell["source"] for cell in carried.homeless] == [RIGHT["90.3"]]
     ids = [cell["id"] for cell in carried.notebook["cells"]]
     assert len(ids) == len(set(ids))
+
+
+def test_an_answer_finds_its_exercise_under_another_number(root):
+    notebook = fill(learner(root), {name: sample.RIGHT[name] for name in STUBS})
+    insert_after(notebook, "answer-90-3", code("beside", "two = 2"))
+    first, second = STUBS["90.3"], f"{STUBS['90.1']}\n\n\n{STUBS['90.2']}"
+    new = chapter({"90.1": exercise("90.1", first), "90.2": exercise("90.2", second)})
+    write_notebook(sample.pristine(root), new)
+    old, new = Chapter(learner(course(root / "old"))), Chapter(sample.pristine(root))
+    assert heirs(old, new) == {"90.1": "90.2", "90.2": "90.2", "90.3": "90.1"}
+    carried = carry_over(Learner(notebook, old), new)
+    assert not carried.homeless
+    found = Learner(carried.notebook, new).answers()
+    both = f"{sample.RIGHT['90.1']}\n{sample.RIGHT['90.2']}"
+    assert found == {"90.1": [sample.RIGHT["90.3"], "two = 2"], "90.2": [both]}
+    renamed = chapter(
+        {"90.1": exercise("90.1", first), "90.2": exercise("90.2", "z = 1")}
+    )
+    write_notebook(sample.pristine(root), renamed)
+    right = {"90.1": None, "90.2": "90.2", "90.3": "90.1"}
+    assert heirs(old, Chapter(sample.pristine(root))) == right
 
 
 @pytest.mark.parametrize(("refusals", "text"), [(2, "new"), (9, "old")])

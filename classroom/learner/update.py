@@ -41,7 +41,7 @@ from classroom.learner.newer_course import (
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, write_notebook
-from classroom.notebook.graft import carry_over
+from classroom.notebook.graft import carry_over, heirs
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label
 
 
@@ -230,9 +230,12 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    back = [name for name in learner.answers() if name in chapter.exercises]
-    changed = [n for n in back if _texts(learner.chapter, n) != _texts(chapter, n)]
-    text = f"answers back in place: {', '.join(back) or 'none'}."
+    heir = heirs(learner.chapter, chapter)
+    back = {name: heir[name] for name in learner.answers() if heir[name]}
+    names = [n if n == name else f"{n} (was {name})" for name, n in back.items()]
+    before = {n: _texts(learner.chapter, name) for name, n in back.items()}
+    changed = [n for n, texts in before.items() if texts != _texts(chapter, n)]
+    text = f"answers back in place: {', '.join(names) or 'none'}."
     return text + (f" Changed, check again: {', '.join(changed)}." if changed else "")
 
 

@@ -67,6 +67,23 @@ class Carried:
     edited: int
 
 
+def heirs(old: Chapter, new: Chapter) -> dict[str, str | None]:
+    """For each exercise of `old` that of `new` with its names, under whatever number.
+
+    Where none has any of them, it is the one of its number, unless that is another's.
+    """
+    asked = {name: bound_names(e.stub) for name, e in new.exercises.items()}
+    found: dict[str, str | None] = {}
+    for name, exercise in old.exercises.items():
+        own = bound_names(exercise.stub)
+        shared = {n: (len(own & names), n == name) for n, names in asked.items()}
+        best = max(shared, key=shared.__getitem__, default=None)
+        found[name] = best if best and shared[best][0] else None
+    for name in asked.keys() & found.keys() - set(found.values()):
+        found[name] = found[name] or name
+    return found
+
+
 def carry_over(
     learner: Learner, new: Chapter, without: frozenset[str] = frozenset()
 ) -> Carried:
@@ -76,18 +93,20 @@ def carry_over(
     belongs to an exercise that `new` does not have is `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
+    heir = heirs(old, new)
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
     anchor, here = None, None
     for cell, label in zip(learner.cells, learner.labels, strict=True):
         kind, name = parse_label(label)
         here = old.home[label] if label else here
-        gone = here is not None and here not in new.exercises
+        gone = here is not None and heir[here] is None
         blank = kind == "answer" and old.exercises[name].is_blank(cell["source"])
-        anchor = label if label in new.cells else anchor
+        place = make_label(kind, heir[name]) if kind and not gone else label
+        anchor = place if place in new.cells and not gone else anchor
         if kind == "answer" and not blank and not gone and name not in without:
-            course = {k: new.cells[label][k] for k in ("id", "metadata")}
-            answers[label] += after.pop(label, []) + [{**cell, **course}]
+            course = {k: new.cells[place][k] for k in ("id", "metadata")}
+            answers[place] += after.pop(place, []) + [{**cell, **course}]
         elif (kind == "answer" and not blank and gone) or (not label and gone):
             homeless.append(cell)
         elif not label and cell["source"].strip():
