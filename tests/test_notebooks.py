@@ -251,6 +251,12 @@ def test_an_answer_finds_its_exercise_under_another_number(root):
     found = Learner(carried.notebook, new).answers()
     both = f"{sample.RIGHT['90.1']}\n{sample.RIGHT['90.2']}"
     assert found == {"90.1": [sample.RIGHT["90.3"], "two = 2"], "90.2": [both]}
+    titles = {"90.1": "Three times", "90.2": "Gone", "90.3": "Twice"}
+    about = {name: {"title": title} for name, title in titles.items()}
+    notebook["metadata"]["minigrad"] = {"exercises": about}  # older, as restored
+    again = Learner(notebook, new).answers()
+    assert again["90.1"][-2:] == found["90.1"]
+    assert again["90.2"] == [sample.RIGHT["90.1"]]
     renamed = chapter(
         {"90.1": exercise("90.1", first), "90.2": exercise("90.2", "z = 1")}
     )

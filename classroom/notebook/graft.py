@@ -68,18 +68,19 @@ class Carried:
 
 
 def heirs(old: Chapter, new: Chapter) -> dict[str, str | None]:
-    """For each exercise of `old` that of `new` with its names, under whatever number.
+    """For each exercise of `old` that of `new` with its names, or else its title.
 
-    Where none has any of them, it is the one of its number, unless that is another's.
+    Where there is none, it is the one of the same number, unless that is another's.
     """
-    asked = {name: bound_names(e.stub) for name, e in new.exercises.items()}
     found: dict[str, str | None] = {}
     for name, exercise in old.exercises.items():
-        own = bound_names(exercise.stub)
-        shared = {n: (len(own & names), n == name) for n, names in asked.items()}
-        best = max(shared, key=shared.__getitem__, default=None)
-        found[name] = best if best and shared[best][0] else None
-    for name in asked.keys() & found.keys() - set(found.values()):
+        asked, alike = bound_names(exercise.stub), {}
+        for n, each in new.exercises.items():
+            shared = len(asked & bound_names(each.stub))
+            alike[n] = shared, each.title == exercise.title, n == name
+        best = max(alike, key=alike.__getitem__, default=None)
+        found[name] = best if best and any(alike[best][:2]) else None
+    for name in new.exercises.keys() & found.keys() - set(found.values()):
         found[name] = found[name] or name
     return found
 
