@@ -22,7 +22,7 @@ from classroom.run import sandbox
 from classroom.run.under_nbval import same_numbers
 from classroom.teacher import tasks
 from classroom.teacher.archives import printable
-from classroom.teacher.grade import Order, grade_command, moment
+from classroom.teacher.grade import grade_command, moment
 from classroom.teacher.hidden_checks import hidden_cell, hidden_checks
 from classroom.teacher.tasks import grade_answers
 from tests import hostile
@@ -188,7 +188,7 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
     broken = Mock(side_effect=OSError("no space left"))
     monkeypatch.setattr("classroom.teacher.tasks.hidden_checks", broken)
     out = tmp_path / "out"
-    assert grade_command(Order(small_class, out, seed=SEED, unsafe=True)) == 1
+    assert grade_command(path=small_class, out=out, seed=SEED, unsafe=True) == 1
     rows = sheet(out)
     assert rows["ada"]["4.3"] == "" and "by no fault" in rows["ada"]["remarks"]
     assert rows["ada"]["points"] == ""

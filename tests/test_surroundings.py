@@ -80,10 +80,13 @@ def test_a_file_that_hides_a_module_is_named(tmp_path, name):
 CHECK = """
 import sys
 from pathlib import Path
-from classroom.learner.check import check_command
+from classroom import __main__ as commands
 
 if __name__ == "__main__":
-    sys.exit(check_command("90", 20, Path(sys.argv[1])))
+    from classroom.learner.check import check_command
+
+    commands.run = lambda words: check_command("90", 20, Path(words[0]))
+    commands.main()
 """
 
 
@@ -173,29 +176,25 @@ def test_streams_that_are_closed_stop_no_command(tmp_path, closed, program):
         assert RIGHT["90.1"] not in sample.sources(sample.learner(root))
 
 
-def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path, capsys):
+def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path):
     root = course(tmp_path)
     shutil.rmtree(root / "exercises")
     for what in None, "90", "90.1":
-        assert check_command(what, 20, root) == 2
-        told = " ".join(capsys.readouterr().out.split())
+        told = sample.refused(check_command, what, 20, root)
         assert f"in exercises/. `{COURSE} reset {'90' if what else 'CHAPTER'}`" in told
-    assert report_command("90.1", 20, root) == 2
-    assert f"`{COURSE} reset 90` brings a blank one" in capsys.readouterr().out
-    assert restore_command("90.1", None, root) == 2
-    assert "holds no version of exercise 90.1." in capsys.readouterr().out
+    told = sample.refused(report_command, "90.1", 20, root)
+    assert f"`{COURSE} reset 90` brings a blank one" in told
+    told = sample.refused(restore_command, "90.1", None, root)
+    assert "holds no version of exercise 90.1." in told
 
 
 @pytest.mark.parametrize("there", ["neither", "the clone", "git"])
-def test_update_says_which_is_missing_git_or_the_clone(
-    tmp_path, capsys, monkeypatch, there
-):
+def test_update_says_which_is_missing_git_or_the_clone(tmp_path, monkeypatch, there):
     root = course(tmp_path)
     if there == "the clone":
         (root / ".git").mkdir()
     monkeypatch.setattr(shutil, "which", lambda _: there == "git")
-    assert update_command(None, root) == 2
-    told = capsys.readouterr().out
+    told = sample.refused(update_command, None, root)
     assert told.startswith("git is not installed") == (there == "the clone")
     assert ("This course is no clone" in told) == (there != "the clone")
 

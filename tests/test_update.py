@@ -13,16 +13,13 @@ import pytest
 import sample
 from sample import RIGHT, chapter, course, exercise, fill, learner, pristine, sources
 
-from classroom import __main__ as commands
 from classroom import journal
 from classroom.journal import BUSY, OF_ITS_OWN, Trouble, alone, finish_first
-from classroom.learner.find import find
 from classroom.learner.reset import reset_command
-from classroom.learner.restore import take_newest
 from classroom.learner.update import update_command
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
-from classroom.notebook.pristine import Chapter, all_chapters
+from classroom.notebook.pristine import Chapter
 
 NEW_STUB = f"def triple(number):\n    {sample.BLANK}"
 
@@ -276,87 +273,7 @@ def test_a_folder_that_only_contains_a_course_is_asked_about(
     assert learner(root, "91_added").exists()
 
 
-# A chapter that has another name now, in a JupyterLab that was open all the while.
-
-
-@pytest.fixture
-def renamed(tmp_path):
-    """A course whose chapter has just been renamed by an update."""
-    root = course(tmp_path / "course")
-    fill(learner(root), {"90.1": RIGHT["90.1"], "90.2": RIGHT["90.2"]})
-    shutil.copy(learner(root), tmp_path / "open.ipynb")
-    newer = course(tmp_path / "newer", chapter(slug="90_renamed"))
-    (newer / "chapters").mkdir()
-    assert update_command(str(newer), root) == 0
-    assert not learner(root).exists()
-    assert RIGHT["90.1"] in sources(learner(root, "90_renamed"))
-    return root
-
-
-def saved_by_jupyterlab(root, path, answers, later):
-    """Save what JupyterLab has, some seconds after the update."""
-    shutil.copy(root.parent / "open.ipynb", path)
-    fill(path, answers)
-    os.utime(path, (path.stat().st_mtime + later,) * 2)
-
-
 LATER = "def double(x):\n    return sum([x, x])"
-
-
-def test_what_jupyterlab_saves_under_the_former_name_counts(renamed, capsys):
-    root, new = renamed, learner(renamed, "90_renamed")
-    fill(new, {"90.3": RIGHT["90.3"]})
-    saved_by_jupyterlab(root, learner(root), {"90.1": LATER}, later=5)
-    before = {learner(root).read_bytes(), new.read_bytes()}
-    take_newest(root)
-    said = capsys.readouterr().out
-    assert "90_sample.ipynb is the former name of 90_renamed.ipynb" in said
-    newest = "The newest text, that of 90_sample.ipynb, is in 90_renamed.ipynb now"
-    assert newest in said
-    path, found, _ = find("90", all_chapters(root), root)
-    answers = Learner(read_notebook(path), found).answers()
-    assert RIGHT["90.3"] in answers.pop("90.3")
-    assert answers == {"90.1": [LATER], "90.2": [RIGHT["90.2"]]}
-    assert not learner(root).exists()
-    kept = (root / "exercises" / "kept").glob("*.ipynb")
-    assert {path.read_bytes() for path in kept} == before
-    capsys.readouterr()
-    take_newest(root)
-    assert capsys.readouterr().out == ""
-
-
-def test_what_was_saved_last_counts_under_the_new_name_too(renamed):
-    new = learner(renamed, "90_renamed")
-    saved_by_jupyterlab(renamed, learner(renamed), {"90.3": RIGHT["90.3"]}, later=-60)
-    fill(new, {"90.1": LATER})
-    take_newest(renamed)
-    assert {LATER, RIGHT["90.2"], RIGHT["90.3"]} <= set(sources(new))
-    assert not learner(renamed).exists()
-
-
-@pytest.mark.parametrize("there", [None, "{"])
-def test_a_former_notebook_counts_where_the_other_is_gone_or_torn(renamed, there):
-    new = learner(renamed, "90_renamed")
-    new.unlink()
-    if there:
-        new.write_text(there)
-    saved_by_jupyterlab(renamed, learner(renamed), {"90.1": LATER}, later=-5)
-    take_newest(renamed)
-    assert {LATER, RIGHT["90.2"]} <= set(sources(new))
-
-
-def test_each_command_looks_for_former_names_and_leaves_all_others(
-    renamed, capsys, monkeypatch
-):
-    mine = renamed / "exercises" / "90_sample-Copy1.ipynb"
-    for path in mine, renamed / "exercises" / "mine.ipynb", learner(renamed):
-        saved_by_jupyterlab(renamed, path, {"90.1": LATER}, later=5)
-    monkeypatch.setattr(commands, "ROOT", renamed)
-    monkeypatch.setattr(commands, "app", lambda prog_name: None)
-    commands.main()
-    assert LATER in sources(learner(renamed, "90_renamed"))
-    assert mine.exists() and (renamed / "exercises" / "mine.ipynb").exists()
-    assert not learner(renamed).exists()
 
 
 # With git: `upstream` is where the course comes from, `root` the learner's clone.

@@ -125,15 +125,8 @@ def _essence(cell: NotebookNode) -> tuple:
 
 def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
     """Build all chapters or those named by number; with `check`, only compare."""
-    console = Console()
-    try:
-        wanted = _wanted(words)
-        return (
-            _compare(wanted, root, console) if check else _build(wanted, root, console)
-        )
-    except ChapterError as error:
-        console.print(Text(str(error), "red"), soft_wrap=True)
-    return 1
+    does = _compare if check else _build
+    return does(_wanted(words), root, Console())
 
 
 def _wanted(words: list[str]) -> list[Chapter]:

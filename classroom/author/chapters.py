@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
+from classroom.journal import Trouble
 from classroom.notebook.files import digest_of
 
 FRONT_MATTER = {
@@ -35,7 +36,7 @@ SOLUTION = re.compile(
 )
 
 
-class ChapterError(Exception):
+class ChapterError(Trouble):
     """A source of a chapter is not as it should be; the text says where and why."""
 
 

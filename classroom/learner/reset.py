@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.journal import Trouble, alone
+from classroom.journal import alone
 from classroom.learner.find import find, open_learner
 from classroom.learner.restore import keep, tell_kept
 from classroom.notebook.files import Unreadable, write_notebook, write_whole
@@ -17,37 +17,27 @@ from classroom.notebook.pristine import all_chapters
 def reset_command(what: str, root: Path = ROOT) -> int:
     """Put back the blanks of a chapter ("4") or an exercise ("4.2").
 
-    The notebook as it was is kept in exercises/kept/. Returns 0, or 2 if there is no
+    The notebook as it was is kept in exercises/kept/. Raises Trouble if there is no
     such exercise or its notebook cannot be read.
     """
     console = Console(highlight=False)
-    try:
-        with alone(root):
-            return _reset_alone(what, root, console)
-    except (Unreadable, Trouble) as error:
-        console.print(Text(str(error)))
-        return 2
-
-
-def _reset_alone(what: str, root: Path, console: Console) -> int:
-    chapters = all_chapters(root)
     if what.endswith(".ipynb"):
         raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
-    path, chapter, only = find(what, chapters, root)
-    fresh, edited = None, 0
-    if only and path.exists():
-        learner = open_learner(path, [chapter])
-        carried = carry_over(learner, chapter, without=frozenset({only}))
-        fresh, edited = carried.notebook, carried.edited
-    kept = keep(path, root) if path.exists() else None
-    if fresh:
-        write_notebook(path, fresh)
-    else:
-        path.parent.mkdir(exist_ok=True)
-        write_whole(path, chapter.path.read_bytes())
+    with alone(root):
+        path, chapter, only = find(what, all_chapters(root), root)
+        carried = None
+        if only and path.exists():
+            learner = open_learner(path, [chapter])
+            carried = carry_over(learner, chapter, without=frozenset({only}))
+        kept = keep(path, root) if path.exists() else None
+        if carried:
+            write_notebook(path, carried.notebook)
+        else:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, chapter.path.read_bytes())
     console.print(Text(f"{only or chapter.slug} is blank again, in {path.name}."))
-    if edited:
-        told = f"Cells of the course that you had changed are as they were: {edited}."
-        console.print(told)
+    if carried and carried.edited:
+        told = "Cells of the course that you had changed are as they were"
+        console.print(f"{told}: {carried.edited}.")
     tell_kept(kept, root, console)
     return 0

@@ -1,4 +1,4 @@
-"""Bring work back that was put aside: `restore`, and what JupyterLab saves anew."""
+"""Bring work back that was put aside: `python3 course.py restore 4.2`."""
 
 import re
 import time
@@ -12,17 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.journal import Trouble, alone
+from classroom.journal import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
-    as_table,
     write_notebook,
     write_whole,
 )
-from classroom.notebook.graft import bring_back, carry_over
+from classroom.notebook.graft import bring_back
 from classroom.notebook.pristine import Chapter, all_chapters
 
 # As place_to_keep has it: the day, the time, and which it is of the same second.
@@ -44,26 +43,22 @@ def restore_command(
     """List what is kept, of all or a chapter ("4"); bring an exercise ("4.2") back.
 
     Of an exercise that is the version with this number in the list; without one, the
-    latest that differs from what is there. Returns 0, or 2 if there is no such thing.
+    latest that differs from what is there. Raises Trouble if there is no such thing.
     """
     console = Console(highlight=False)
-    try:
-        with alone(root):
-            chapters = all_chapters(root)
-            path, chapter, only = find(what, chapters, root) if what else (None,) * 3
-            kept = kept_versions(root, chapters)
-            if not only:
-                list_kept(kept, [chapter] if chapter else chapters, console)
-                return 0
-            there = path if path.exists() else chapter.path
-            learner = open_learner(there, [chapter])
-            now = learner.answers().get(only)
-            version = chosen(only, kept[only], now, number)
-            copy = keep(path, root) if path.exists() else None
-            write_notebook(path, bring_back(learner, version.learner, only))
-    except (Unreadable, Trouble) as error:
-        console.print(Text(str(error)))
-        return 2
+    with alone(root):
+        chapters = all_chapters(root)
+        path, chapter, only = find(what, chapters, root) if what else (None,) * 3
+        kept = kept_versions(root, chapters)
+        if not only:
+            list_kept(kept, [chapter] if chapter else chapters, console)
+            return 0
+        there = path if path.exists() else chapter.path
+        learner = open_learner(there, [chapter])
+        now = learner.answers().get(only)
+        version = chosen(only, kept[only], now, number)
+        copy = keep(path, root) if path.exists() else None
+        write_notebook(path, bring_back(learner, version.learner, only))
     told = f"{only} is as it was kept at {version.when}, in {path.name}."
     console.print(Text(told))
     tell_kept(copy, root, console)
@@ -125,51 +120,6 @@ def chosen(
             f"exercise {name}. `{COURSE} restore {name.split('.')[0]}` lists them."
         )
     return found[0]
-
-
-def take_newest(root: Path) -> None:
-    """Put the text of a chapter's former notebook into the one it has now.
-
-    An update gives a renamed chapter's notebook its new name; a JupyterLab that has
-    the former one open saves it again. In each exercise the notebook counts that was
-    saved last, unless it is blank there; both are kept.
-    """
-    chapters = all_chapters(root)
-    slugs = {chapter.slug for chapter in chapters}
-    for path in sorted(root.glob("exercises/*.ipynb")):
-        with suppress(Unreadable):
-            learner = open_learner(path, chapters)
-            about = as_table(learner.notebook["metadata"].get("minigrad"))
-            former = about.get("chapter") == path.stem and path.stem not in slugs
-            if former and learner.answers():
-                with alone(root):
-                    _take_newest_of(path, learner, root)
-
-
-def _take_newest_of(former: Path, learner: Learner, root: Path) -> None:
-    chapter = learner.chapter
-    path = former.with_name(f"{chapter.slug}.ipynb")
-    both = [(former, learner)]
-    with suppress(Unreadable):
-        both.append((path, open_learner(path, [chapter])))
-    both.sort(key=lambda each: each[0].stat().st_mtime_ns, reverse=True)
-    (newest, first), *other = both
-    merged = Learner(carry_over(first, chapter).notebook, chapter)
-    for _, second in other:
-        for name in second.answers().keys() - first.answers().keys():
-            merged = Learner(bring_back(merged, second, name), chapter)
-    for each in (former, path):
-        if each.exists():
-            keep(each, root)
-    write_notebook(path, merged.notebook)
-    former.unlink()
-    print(
-        f"{former.name} is the former name of {path.name}, and was saved again: a "
-        f"JupyterLab has it open.\nThe newest text, that of {newest.name}, is in "
-        f"{path.name} now, and both are kept in exercises/kept/.\nClose {former.name} "
-        f"there, and go on in {path.name}.",
-        flush=True,
-    )
 
 
 def keep(path: Path, root: Path) -> Path:

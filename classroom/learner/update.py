@@ -58,16 +58,11 @@ class Saved:
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
     """Take the newer course from git, or from `source`, a folder or a zip file.
 
-    Returns 0, 2 if there is no newer course to be had (then nothing has changed), or
-    130 if interrupted.
+    Raises Trouble if there is no newer course to be had; then nothing has changed.
     """
     console = Console(highlight=False)
-    try:
-        with alone(root):
-            return _update_alone(source, root, console)
-    except Trouble as trouble:
-        console.print(Text(str(trouble)))
-        return 2
+    with alone(root):
+        return _update_alone(source, root, console)
 
 
 def _update_alone(source: str | None, root: Path, console: Console) -> int:
@@ -84,9 +79,6 @@ def _update_alone(source: str | None, root: Path, console: Console) -> int:
         dates = told_date(version(*places)), told_date(version(root))
         for text in update(root, newer, kept):
             console.print(Text(text))
-    except KeyboardInterrupt:
-        console.print("Stopped. Your notebooks are as they were; update again.")
-        return 130
     except OSError as error:
         begun = (root / JOURNAL).exists()
         raise Trouble(

@@ -34,6 +34,7 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 
 from classroom import ROOT
+from classroom.journal import Trouble
 
 HOME = "/home/student"
 SOCKETS, COURSE, PACKAGES = map(Path, ("/run/kernel", "/course", "/packages"))
@@ -88,7 +89,7 @@ os.execv(command[0], command)
 """
 
 
-class NoSandbox(Exception):
+class NoSandbox(Trouble):
     """Submissions cannot be kept apart on this machine; the text says why."""
 
 

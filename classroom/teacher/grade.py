@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -49,22 +50,14 @@ class Order:
     unsafe: bool = False
 
 
-def grade_command(order: Order) -> int:
-    """Grade submissions and write the report; return 0, or 2 if that cannot be done.
+def grade_command(**words: Any) -> int:
+    """Grade submissions, as the words of an Order say, and write the report.
 
-    Returns 1 if the machine, or our own code, failed some notebook, 130 if interrupted;
-    the next run goes on from there. Prints what could not be read.
+    Returns 0, or 1 if the machine, or our own code, failed some notebook; the next run
+    goes on from there. Raises Trouble if nothing can be graded.
     """
-    console = Console(highlight=False)
-    try:
-        students, hindered = grade(order, console)
-    except (Unreadable, NoSandbox) as error:
-        console.print(Text(str(error)), soft_wrap=True)
-        return 2
-    except KeyboardInterrupt:
-        again = "What is graded is kept; the same command goes on from there."
-        console.print(f"\nStopped. {again}")
-        return 130
+    order, console = Order(**words), Console(highlight=False)
+    students, hindered = grade(order, console)
     console.print(Text(f"{len(students)} students: {order.out / 'index.html'}"))
     if hindered:
         console.print("The same command tries what is not graded again.")
