@@ -57,8 +57,6 @@ def command_line() -> ArgumentParser:
     each.add_argument("path", metavar="submissions", type=Path, help=kinds)
     each.add_argument("--out", type=Path, required=True, help="the report's folder")
     each.add_argument("--chapters", **CHAPTERS)
-    when = "a day (its end) or 2027-03-01T18:00; what is later is marked late"
-    each.add_argument("--deadline", help=when)
     each.add_argument("--seed", help="draws the hidden inputs; keep it to yourself")
     each.add_argument("--timeout", type=float, default=20, help="seconds for a cell")
     each.add_argument("--unsafe", action="store_true", help="run without a sandbox")

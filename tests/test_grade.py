@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -22,7 +21,7 @@ from classroom.run import sandbox
 from classroom.run.under_nbval import same_numbers
 from classroom.teacher import tasks
 from classroom.teacher.archives import printable
-from classroom.teacher.grade import grade_command, moment
+from classroom.teacher.grade import grade_command
 from classroom.teacher.hidden_checks import hidden_cell, hidden_checks
 from classroom.teacher.tasks import grade_answers
 from tests import hostile
@@ -108,8 +107,7 @@ def small_class(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(small_class, tmp_path_factory):
     out = tmp_path_factory.mktemp("report")
-    words = "--deadline", "2001-01-01", "--chapters", "3-4"
-    return out, graded(small_class, out, *words)
+    return out, graded(small_class, out, "--chapters", "3-4")
 
 
 def sheet(out):
@@ -127,8 +125,6 @@ def test_the_grades_are_a_row_for_each_student(report):
     assert {row["4.1"] for row in rows.values()} == {"passed", "not yet filled in"}
     assert {row["of"] for row in rows.values()} == {"3"}
     assert [each["points"] for each in found.values()] == [3, 2, 2, 3, 0]
-    ada = rows["ada"]
-    assert ada["late"] == "late" and "handed in late, at" in ada["remarks"]
 
 
 def test_pages_tell_what_was_wrong_and_on_which_input(report):
@@ -156,20 +152,7 @@ def test_nothing_hidden_is_in_the_report(report):
 
 def test_the_same_hand_ins_always_get_the_same_grades(small_class, report, tmp_path):
     out, found = report
-    assert graded(small_class, tmp_path, "--seed", "another") == {
-        name: each | {"late": False, "remarks": []} for name, each in found.items()
-    }
-
-
-def test_grades_of_others_are_not_written_over(small_class, report, tmp_path):
-    out, _ = report
-    before = (out / "grades.csv").read_bytes()
-    hostile.written(tmp_path / "class" / "flo", hostile.honest())
-    code, said = grade(small_class, "--out", out, "--chapters", "3")
-    assert code == 2 and "holds the grades of chapter 4, of which nothing" in said
-    code, said = grade(tmp_path / "class", "--out", out, "--chapters", "4")
-    assert code == 2 and "holds the grades of ada, bo, cy, di, ed" in said
-    assert (out / "grades.csv").read_bytes() == before
+    assert graded(small_class, tmp_path, "--seed", "another") == found
 
 
 def test_an_interrupted_run_goes_on_where_it_was(small_class, report, tmp_path):
@@ -215,24 +198,6 @@ def test_honest_solutions_of_other_chapters_get_full_points(number):
     assert found == dict.fromkeys(solved, ("passed", ""))
 
 
-# --- the order ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "last"),
-    [
-        ("2027-03-01", datetime(2027, 3, 1, 23, 59, 59)),
-        ("20270301", datetime(2027, 3, 1, 23, 59, 59)),
-        ("2027-03-01T18:00", datetime(2027, 3, 1, 18)),
-        ("2027-03-01 18:00:30", datetime(2027, 3, 1, 18, 0, 30)),
-    ],
-)
-def test_a_deadline_is_a_moment_or_the_end_of_a_day(words, last):
-    assert moment(words) == last
-    zoned = last.astimezone(UTC)
-    assert moment(zoned.isoformat()) == moment(f"{zoned:%Y-%m-%dT%H:%M:%SZ}") == last
-
-
 # --- what cannot be done ------------------------------------------------------------
 
 
@@ -258,7 +223,6 @@ def test_what_cannot_be_graded_is_said(tmp_path):
         "class --out file": "is a file",
         "class --out file/report": "is a file",
         "class --out mine": "holds other files",
-        "class --out out --deadline 180385": "--deadline 180385: give a day",
     }.items():
         code, said = grade(*words.split(), cwd=tmp_path)
         assert code == 2 and told in said, words
@@ -344,16 +308,3 @@ def test_a_process_or_a_file_that_has_gone_counts_nothing():
     assert sandbox.memory_of(1 << 30) == 0
     assert sandbox.size_of(Path("/nowhere")) == 0
     assert sandbox.size_of(Path(__file__)) > Path(__file__).stat().st_size
-
-
-def test_one_student_is_graded_again_beside_the_others(report, tmp_path):
-    """What others have is kept, and what this one has not handed in again."""
-    before, out = report[1], shutil.copytree(report[0], tmp_path / "report")
-    hostile.written(tmp_path / "class" / "bo", hostile.MADE, "again.ipynb")
-    found = graded(tmp_path / "class", out)
-    assert found["bo"]["points"] == 3 and found["bo"]["of"] == 3
-    assert found == before | {"bo": found["bo"]}
-    assert len(list((out / "students").iterdir())) == len(found) == 5
-    hostile.written(tmp_path / "other" / "bo", "", "broken.ipynb")
-    found = graded(tmp_path / "other", out)
-    assert found["bo"]["points"] == 3 and "is empty" in found["bo"]["remarks"][0]

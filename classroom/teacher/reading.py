@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from typing import Any
 
 from classroom import ROOT
@@ -34,15 +33,7 @@ class HandIn:
     chapter: str
     file: str
     answers: dict[str, list[str]]
-    at: str = ""  # when it was handed in, as ISO has it; "" if nobody knows
-    clock: str = ""  # who says when, or why nobody knows
-    late: bool = False
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def when(self) -> datetime | None:
-        """When it was handed in, if anybody knows."""
-        return datetime.fromisoformat(self.at) if self.at else None
 
 
 # --- notebooks ---------------------------------------------------------------------
@@ -63,7 +54,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
     for place in places:
         for found in reader.place(place):
             try:
-                hand_in = read_found(found, place, chapters)
+                hand_in = read_found(found, chapters)
                 room -= sum(len(cell) for a in hand_in.answers.values() for cell in a)
                 if room < 0:
                     raise Unreadable(f"with it, answers have over {ANSWERS:,} letters")
@@ -83,26 +74,18 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
         yield f"and {len(problems) - TOLD:,} more things that cannot be read"
 
 
-def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
+def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one file that was found; raise Unreadable."""
     if found.problem:
         kind = IsNothing if found.problem in archives.NOTHING else Unreadable
         raise kind(found.problem)
     try:
-        hand_in = read_hand_in(found.name, found.data, chapters)
+        return read_hand_in(found.name, found.data, chapters)
     except Unreadable:
         raise
     except Exception as error:  # one odd file must not hide the others
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
-    hand_in.late, hand_in.clock = place.late, place.clock
-    if place.when == archives.OWN:
-        hand_in.at = found.when.isoformat() if found.when else ""
-        without = archives.UNDATED if place.inside else archives.CLONE
-        hand_in.clock = place.clock if found.when else without
-    else:
-        hand_in.at = place.when
-    return hand_in
 
 
 def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:

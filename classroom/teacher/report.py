@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,29 +38,12 @@ class Student:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def late(self) -> bool:
-        """Whether a notebook that counts was handed in late."""
-        return any(hand_in.late for hand_in in self.hand_ins.values())
-
-    @property
     def page(self) -> str:
         """The file name of the student's page, the same on every machine."""
         name = unicodedata.normalize("NFC", self.name).lower()
         words = re.sub(r"[\W_]+", "-", name)[:40].strip("-")
         whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
         return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what was handed in as `json.dumps` takes it, without the results."""
-        hand_ins = {slug: asdict(h) for slug, h in self.hand_ins.items()}
-        about = {"name": self.name, "id": self.id, "notes": self.notes}
-        return {**about, "hand_ins": hand_ins}
-
-    @classmethod
-    def from_json(cls, made: dict[str, Any]) -> "Student":
-        """Return what `as_json` was made from."""
-        hand_ins = {n: HandIn(**each) for n, each in made["hand_ins"].items()}
-        return cls(**{**made, "hand_ins": hand_ins})
 
     def remarks(self) -> list[str]:
         """All that is to be said of what was handed in."""
@@ -129,14 +112,12 @@ def write_csv(path: Path, students: list[Student], course: Course) -> None:
     with path.open("w", **safe) as file:
         sheet = csv.writer(file)
         names = list(course.exercises)
-        sheet.writerow(["student", "id", *names, "points", "of", "late", "remarks"])
+        sheet.writerow(["student", "id", *names, "points", "of", "remarks"])
         for student in students:
             row = [student.name, student.id]
             row += [cell(student, name, course) for name in names]
-            row += [course.total(student), course.most, "late" if student.late else ""]
-            sheet.writerow(
-                [*map(harmless, row), harmless("; ".join(student.remarks()))]
-            )
+            row += [course.total(student), course.most, "; ".join(student.remarks())]
+            sheet.writerow(map(harmless, row))
 
 
 def cell(student: Student, name: str, course: Course) -> int | str | None:
@@ -164,7 +145,6 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
         {
             "student": student.name,
             "id": student.id,
-            "late": student.late,
             "points": course.total(student),
             "of": course.most,
             "remarks": student.remarks(),
