@@ -58,8 +58,7 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
     if marks:
         return (
             f"{name} has the marks of a git merge in it (line {marks[0]}: "
-            f"{lines[marks[0] - 1][:30]}). `{COURSE} update` ends the merge, "
-            "and keeps your side."
+            f"{lines[marks[0] - 1][:30]}): `git status` says how to end the merge."
         )
     if isinstance(error, UnicodeDecodeError):
         return (
