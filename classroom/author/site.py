@@ -107,7 +107,6 @@ def make_site(out: Path, with_tab: bool = False) -> str:
             name = path.with_suffix(".ipynb").name
             shutil.copy(LESSONS / name, made / "notebooks" / name)
         sharing.write_for_colab(made / "colab", course)
-        sharing.write_picture(made / sharing.PICTURE)
         if not missing:
             shutil.move(Path(folder, "try"), made / "try")
         shutil.rmtree(out, ignore_errors=True)

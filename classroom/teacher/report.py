@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,8 @@ class Student:
 
     def remarks(self) -> list[str]:
         """All that is to be said of what was handed in."""
-        return [
-            *self.notes,
-            *(f"{h.file}: {note}" for h in self.hand_ins.values() for note in h.notes),
-        ]
+        of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
+        return self.notes + of_files
 
 
 @dataclass(frozen=True)
@@ -141,6 +139,12 @@ def harmless(value: Any) -> Any:
 
 def write_json(path: Path, students: list[Student], course: Course) -> None:
     """Write all that was found, for other programs."""
+
+    def result(student: Student, name: str) -> dict[str, Any]:
+        of = course.exercises[name].points
+        points = {"points": course.earned(student, name), "of": of}
+        return asdict(student.results[name]) | points
+
     found = [
         {
             "student": student.name,
@@ -148,15 +152,7 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
             "points": course.total(student),
             "of": course.most,
             "remarks": student.remarks(),
-            "exercises": {
-                name: {
-                    "status": result.status,
-                    "points": course.earned(student, name),
-                    "of": course.exercises[name].points,
-                    "message": result.message,
-                }
-                for name, result in student.results.items()
-            },
+            "exercises": {name: result(student, name) for name in student.results},
         }
         for student in students
     ]
