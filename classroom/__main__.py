@@ -14,7 +14,7 @@ from classroom.journal import Trouble, finish_first
 CHAPTERS = {"help": "chapters, as 4 or 7-9 or 4,6; without it, all"}
 INTERRUPTED = 130
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}  # by the system
-REFUSED |= {errno.EISDIR, errno.ENOTDIR}
+REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST}
 STOPPED = "Stopped. What still runs ends in a few seconds, and nothing is lost."
 
 

@@ -160,9 +160,7 @@ class Chapter:
         if kind == "Right":
             exercise.right[title] = first_fence(body)
         elif kind != "Wrong":
-            raise ChapterError(
-                f"{where} should be Wrong: or Right:, and what"
-            )
+            raise ChapterError(f"{where} should be Wrong: or Right:, and what")
         elif not message:
             raise ChapterError(f"{where} lacks a line Refused with: `words of it`")
         else:

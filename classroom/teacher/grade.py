@@ -10,9 +10,7 @@ what one submission does costs nobody else anything.
 import re
 import secrets
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -25,7 +23,7 @@ from classroom.run.verdict import BLANK, Result
 from classroom.teacher.collect import submissions
 from classroom.teacher.hand_ins import read_student
 from classroom.teacher.hidden_checks import pristine
-from classroom.teacher.report import Student, write_report
+from classroom.teacher.report import write_report
 from classroom.teacher.tasks import Ledger, key_of, run_tasks
 
 UNGRADED = Result("ungraded")
@@ -34,51 +32,32 @@ UNGRADED = Result("ungraded")
 # --- the command --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Order:
-    """What the command was asked to do."""
-
-    path: Path
-    out: Path
-    chapters: str | None = None
-    seed: str | None = None
-    timeout: float = 20
-    unsafe: bool = False
-
-
-def grade_command(**words: Any) -> int:
-    """Grade submissions, as the words of an Order say, and write the report.
+def grade_command(
+    path: Path,
+    out: Path,
+    chapters: str | None = None,
+    seed: str | None = None,
+    timeout: float = 20,
+    unsafe: bool = False,
+) -> int:
+    """Grade submissions and write the report; raise Trouble if that cannot be done.
 
     Returns 0, or 1 if the machine, or our own code, failed some notebook; the next run
-    goes on from there. Raises Trouble if nothing can be graded.
+    goes on from there.
     """
-    order, console = Order(**words), Console(highlight=False)
-    students, hindered = grade(order, console)
-    console.print(Text(f"{len(students)} students: {order.out / 'index.html'}"))
-    if hindered:
-        console.print("The same command tries what is not graded again.")
-    return 1 if hindered else 0
-
-
-def grade(order: Order, console: Console) -> tuple[list[Student], int]:
-    """Read, grade and report; returns the students, and how many tasks were hindered.
-
-    Raises Unreadable or NoSandbox.
-    """
-    chapters = chosen_chapters(order.chapters)
-    students = [read_student(one) for one in submissions(order.path, chapters)]
+    console = Console(highlight=False)
+    chosen = chosen_chapters(chapters)
+    students = [read_student(one) for one in submissions(path, chosen)]
     if not students:
-        raise Unreadable(f"There is no student's folder, zip or file in {order.path}.")
-    make_room(order)
+        raise Unreadable(f"There is no student's folder, zip or file in {path}.")
+    make_room(out, path)
     hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
     begun = {hand_in.chapter for hand_in in hand_ins}
-    chapters = [chapter for chapter in chapters if chapter.slug in begun]
-    seed = kept_seed(order.out / "seed.txt", order.seed)
-    settings = seed, order.timeout, not order.unsafe
-    if not order.unsafe:
+    settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
+    if not unsafe:
         require_sandbox()
     tasks = {key_of(h, settings): h for h in hand_ins}
-    ledger = Ledger(order.out / "graded.jsonl")
+    ledger = Ledger(out / "graded.jsonl")
     hindered = run_tasks(tasks, ledger, settings, console)
     for student in students:
         for hand_in in [h for h in student.hand_ins.values() if h.chapter in begun]:
@@ -89,10 +68,13 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
             student.results |= {name: Result(*each) for name, each in found.items()}
             if key in hindered:
                 hand_in.notes.append("it could not be graded, by no fault of its own")
-    write_report(order.out, students, chapters)
+    write_report(out, students, [c for c in chosen if c.slug in begun])
     for problem, count in Counter(hindered.values()).items():
         console.print(Text(f"{count} not graded: {problem}"), soft_wrap=True)
-    return students, len(hindered)
+    console.print(Text(f"{len(students)} students: {out / 'index.html'}"))
+    if hindered:
+        console.print("The same command tries what is not graded again.")
+    return 1 if hindered else 0
 
 
 def require_sandbox() -> None:
@@ -106,28 +88,22 @@ def require_sandbox() -> None:
         ) from None
 
 
-def make_room(order: Order) -> None:
-    """Make the report's folder; raise Unreadable if it is none, or holds other things.
+def make_room(out: Path, path: Path) -> None:
+    """Make the report's folder; raise Unreadable if it holds other things.
 
     Nor may it lie among the students.
     """
-    if order.path.resolve() in (order.out.resolve(), *order.out.resolve().parents):
+    if path.resolve() in (out.resolve(), *out.resolve().parents):
         raise Unreadable(
-            f"--out {order.out} lies within the submissions, so that the next run "
-            "would take it for a student. Give a folder elsewhere."
+            f"--out {out} lies within the submissions, so that the next run would take "
+            "it for a student. Give a folder elsewhere."
         )
-    try:
-        order.out.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
+    out.mkdir(parents=True, exist_ok=True)
+    begun = any((out / name).exists() for name in ("seed.txt", "graded.jsonl"))
+    if any(out.iterdir()) and not begun:
         raise Unreadable(
-            f"--out {order.out} is a file, or within one. Give a folder; it is made "
-            "if there is none."
-        ) from None
-    begun = any((order.out / name).exists() for name in ("seed.txt", "graded.jsonl"))
-    if any(order.out.iterdir()) and not begun:
-        raise Unreadable(
-            f"--out {order.out} holds other files, and no report of this command. "
-            "Give a new folder, or an empty one."
+            f"--out {out} holds other files, and no report of this command. Give a new "
+            "folder, or an empty one."
         )
 
 

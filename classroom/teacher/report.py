@@ -97,7 +97,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     about = {"students": students, "course": course, "words": WORDS}
     about |= {"tallies": tallies(students, course)}
     about |= {"spread": Counter(map(course.total, students))}
-    about |= {"wrong": frequent(students)}
+    about |= {"wrong": frequent(students, course)}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
@@ -172,16 +172,13 @@ def tallies(students: list[Student], course: Course) -> dict[str, Counter]:
     return found
 
 
-def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
+def frequent(
+    students: list[Student], course: Course, most: int = 3
+) -> dict[str, list[tuple]]:
     """Return the most frequent messages of wrong answers and their counts."""
     found: dict[str, Counter] = defaultdict(Counter)
     for student in students:
         for name, result in student.results.items():
             if result.message:
                 found[name][result.message] += 1
-    return {name: found[name].most_common(most) for name in sorted(found, key=number)}
-
-
-def number(name: str) -> tuple[int, ...]:
-    """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
-    return tuple(map(int, name.split(".")))
+    return {n: found[n].most_common(most) for n in course.exercises if n in found}
