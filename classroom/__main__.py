@@ -39,7 +39,7 @@ def command_line() -> ArgumentParser:
     each.add_argument("what", help="an exercise (4.2)")
     command("progress", "learner.progress", "see the whole course at a glance")
     command("assemble", "learner.assemble", "put your answers into the package")
-    each = command("reset", "learner.reset", "get a blank back; your work is kept")
+    each = command("reset", "learner.restore", "get a blank back; your work is kept")
     each.add_argument("what", help="a chapter (4) or an exercise (4.2)")
     each = command("restore", "learner.restore", "list what is kept, or bring it back")
     each.add_argument("what", nargs="?", help="an exercise (4.2); else, what to list")

@@ -175,7 +175,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "deleted checks": (changed(without_checks), 3, ""),
     "edited checks": (changed(edited_checks), 2, ""),
     "reordered cells": (changed(lambda made: made["cells"].reverse()), 3, ""),
-    "other kernel": (changed(other_kernel), 0, "it was written for R"),
+    "other kernel": (changed(other_kernel), 0, ""),
     "half characters": (changed(half_characters), 3, ""),
     "hidden metadata": (changed(hidden_metadata), 3, ""),
     "not JSON": (file(MADE[:-500]), 0, "its JSON breaks off"),

@@ -248,31 +248,6 @@ def test_a_check_runs_what_comes_along(root, capsys):
     assert code == 0 and "passed" in out, out
 
 
-CONSOLE = """
-import pathlib, sys
-from classroom.run import answers, under_nbval
-class Console:
-    def write(self, text):
-        raise OSError(6, "The handle is invalid")
-    def flush(self):
-        pass
-sys.stdout = sys.stderr = Console()
-def main():
-    print("to nobody")
-    print("said", file=sys.stderr)
-under_nbval.main = main
-answers._under_nbval((), {}, pathlib.Path(sys.argv[1]))
-"""
-
-
-def test_what_runs_answers_writes_nothing_to_a_console(tmp_path):
-    """On Windows a console's streams cannot be led elsewhere by their numbers."""
-    words = [sys.executable, "-c", CONSOLE, tmp_path / "errors"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert (tmp_path / "errors").read_text() == "said\n"
-
-
 def test_a_notebook_is_known_by_its_name_alone(root):
     for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
         path, _, found = find(what, all_chapters(root), root)

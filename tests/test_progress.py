@@ -17,8 +17,7 @@ from sample import (
 )
 
 from classroom.learner.progress import progress_command
-from classroom.learner.reset import reset_command
-from classroom.learner.restore import restore_command
+from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook

@@ -25,7 +25,7 @@ from sample import (
 from classroom import journal
 from classroom.journal import BUSY, UNCHANGED, Trouble, alone, finish_first
 from classroom.learner.newer_course import OF_ITS_OWN
-from classroom.learner.reset import reset_command
+from classroom.learner.restore import reset_command
 from classroom.learner.update import update_command
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook

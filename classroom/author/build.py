@@ -9,7 +9,6 @@ import nbformat
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
 from classroom import ROOT
@@ -156,19 +155,16 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
 
 def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
     written, failed = [], []
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("building", total=len(wanted))
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
-            for job in as_completed(jobs):
-                try:
-                    written += job.result()
-                except ChapterError as error:
-                    failed.append(Text(str(error), "red"))
-                except CellExecutionError as error:
-                    failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
-                    failed.append(Text.from_ansi(str(error)))
-                progress.advance(task)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
+        for job in as_completed(jobs):
+            try:
+                written += job.result()
+            except ChapterError as error:
+                failed.append(Text(str(error), "red"))
+            except CellExecutionError as error:
+                failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
+                failed.append(Text.from_ansi(str(error)))
     for path, (now, should_be) in made_pages(root).items():
         if now != should_be:
             path.write_text(should_be, encoding="utf-8", newline="\n")

@@ -26,7 +26,7 @@ from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
-from classroom.run.answers import run_answers, start_server
+from classroom.run.answers import run_answers
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "optim", "nn"]
@@ -146,7 +146,6 @@ def all_pieces(root: Path, timeout: float) -> list[Piece]:
     """Every exercise that is part of the package, with its answer if that passes."""
     tasks, _ = find_tasks(None, root)
     memory, passed = Memory(root), {}
-    start_server()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(lambda t: passing(t, memory, timeout), tasks):
             passed |= found

@@ -31,7 +31,7 @@ from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
 from classroom.notebook.pristine import Exercise, all_chapters
-from classroom.run.answers import run_answers, start_server
+from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
 
@@ -73,7 +73,6 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     statuses = set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        start_server()
         for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()

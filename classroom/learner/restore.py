@@ -1,4 +1,4 @@
-"""Bring work back that was put aside: `python3 course.py restore 4.2`."""
+"""Put work aside, and bring it back: `reset 4.2` and `restore 4.2`."""
 
 import re
 import time
@@ -21,7 +21,7 @@ from classroom.notebook.files import (
     write_notebook,
     write_whole,
 )
-from classroom.notebook.graft import bring_back
+from classroom.notebook.graft import bring_back, carry_over
 from classroom.notebook.pristine import Chapter, all_chapters
 
 # As place_to_keep has it: the day, the time, and which it is of the same second.
@@ -35,6 +35,35 @@ class Version:
     when: str
     learner: Learner
     cells: list[str]
+
+
+def reset_command(what: str, root: Path = ROOT) -> int:
+    """Put back the blanks of a chapter ("4") or an exercise ("4.2").
+
+    The notebook as it was is kept in exercises/kept/. Raises Trouble if there is no
+    such exercise or its notebook cannot be read.
+    """
+    console = Console(highlight=False)
+    if what.endswith(".ipynb"):
+        raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
+    with alone(root):
+        path, chapter, only = find(what, all_chapters(root), root)
+        carried = None
+        if only and path.exists():
+            learner = open_learner(path, [chapter])
+            carried = carry_over(learner, chapter, without=frozenset({only}))
+        kept = keep(path, root) if path.exists() else None
+        if carried:
+            write_notebook(path, carried.notebook)
+        else:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, chapter.path.read_bytes())
+    console.print(Text(f"{only or chapter.slug} is blank again, in {path.name}."))
+    if carried and carried.edited:
+        told = "Cells of the course that you had changed are as they were"
+        console.print(f"{told}: {carried.edited}.")
+    tell_kept(kept, root, console)
+    return 0
 
 
 def restore_command(

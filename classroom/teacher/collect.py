@@ -24,10 +24,12 @@ from classroom.notebook.pristine import Chapter
 from classroom.teacher.archives import (
     Parts,
     Place,
+    entries,
     ignored,
     is_handed_in,
     printable,
     shown,
+    why_not,
 )
 from classroom.teacher.reading import MEMORY, SECONDS, HandIn
 
@@ -121,11 +123,12 @@ def is_a_students(name: str, is_folder: bool) -> bool:
 
 def in_zip(path: Path) -> list[Place]:
     """Return the places in a zip of many students; raise Unreadable."""
-    lines, why = in_a_process({"zip": str(path)})
-    why = "".join(line["problem"] for line in lines if "problem" in line) or why
-    if why:
-        raise Unreadable(f"{path.name}: {shown(why)}")
-    listed = [(tuple(line["parts"]), line["folder"]) for line in lines]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = entries(archive)
+    except Exception as error:
+        raise Unreadable(f"{path.name}: {shown(why_not('read', error))}") from None
+    listed = [(entry.parts, entry.is_folder) for entry in found]
     listed = [(p, folder) for p, folder in listed if p and not any(map(ignored, p))]
     around = folder_around([parts for parts, folder in listed if not folder])
     depth, found = len(around) + 1, {}

@@ -18,7 +18,7 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.notebook.files import digest_of, write_whole
 from classroom.notebook.graft import graft
-from classroom.run.answers import run_notebook, start_server
+from classroom.run.answers import run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -140,7 +140,6 @@ def run_all(tasks: Tasks) -> Iterator[Outcome]:
 
     The threads end with the command: nobody who presses Ctrl-C waits for them.
     """
-    start_server()
     with ThreadPool(os.cpu_count()) as pool:
         yield from pool.imap_unordered(_outcome, tasks.items())
 
