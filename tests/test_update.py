@@ -460,7 +460,7 @@ def test_a_clone_that_git_distrusts_is_told_of(root, monkeypatch):
 def test_what_is_newest_says_where_it_looked(upstream, root, capsys):
     assert update_command(None, root) == 0
     said = "".join(capsys.readouterr().out.split())
-    assert f"origin,{upstream},hasnothingnewer" in said
+    assert f"{upstream}hasnothingnewer" in said
     assert "gitremoteaddupstream" in said
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from classroom.author import tab
 from classroom.author.chapters import Chapter
-from classroom.notebook.files import Cell, read_notebook
+from classroom.notebook.files import Cell, code_cell, read_notebook
 
 BRANCH = "colab"
 PICTURE = "_static/preview.png"
@@ -51,14 +51,8 @@ def installs(repository: str) -> Cell:
     """Return a cell that installs the course as it is when the site is made."""
     commit = os.environ.get("GITHUB_SHA", "main")
     source = f"git+https://github.com/{repository}@{commit}"
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": "installs",
-        "metadata": {"minigrad": {"outputs": []}},
-        "outputs": [],
-        "source": f'%pip install --quiet "minigrad[course] @ {source}"',
-    }
+    install = f'%pip install --quiet "minigrad[course] @ {source}"'
+    return code_cell("installs", install, {"outputs": []})
 
 
 def preview(title: str, about: str, page: str) -> str:

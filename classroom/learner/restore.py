@@ -43,7 +43,6 @@ def reset_command(what: str, root: Path = ROOT) -> int:
     The notebook as it was is kept in exercises/kept/. Raises Trouble if there is no
     such exercise or its notebook cannot be read.
     """
-    console = Console(highlight=False)
     if what.endswith(".ipynb"):
         raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
     with alone(root):
@@ -58,11 +57,11 @@ def reset_command(what: str, root: Path = ROOT) -> int:
         else:
             path.parent.mkdir(exist_ok=True)
             write_whole(path, chapter.path.read_bytes())
-    console.print(Text(f"{only or chapter.slug} is blank again, in {path.name}."))
+    print(f"{only or chapter.slug} is blank again, in {path.name}.")
     if carried and carried.edited:
         told = "Cells of the course that you had changed are as they were"
-        console.print(f"{told}: {carried.edited}.")
-    tell_kept(kept, root, console)
+        print(f"{told}: {carried.edited}.")
+    tell_kept(kept, root)
     return 0
 
 
@@ -74,13 +73,12 @@ def restore_command(
     Of an exercise that is the version with this number in the list; without one, the
     latest that differs from what is there. Raises Trouble if there is no such thing.
     """
-    console = Console(highlight=False)
     with alone(root):
         chapters = all_chapters(root)
         path, chapter, only = find(what, chapters, root) if what else (None,) * 3
         kept = kept_versions(root, chapters)
         if not only:
-            list_kept(kept, [chapter] if chapter else chapters, console)
+            list_kept(kept, [chapter] if chapter else chapters)
             return 0
         there = path if path.exists() else chapter.path
         learner = open_learner(there, [chapter])
@@ -89,8 +87,8 @@ def restore_command(
         copy = keep(path, root) if path.exists() else None
         write_notebook(path, bring_back(learner, version.learner, only))
     told = f"{only} is as it was kept at {version.when}, in {path.name}."
-    console.print(Text(told))
-    tell_kept(copy, root, console)
+    print(told)
+    tell_kept(copy, root)
     return 0
 
 
@@ -114,9 +112,7 @@ def stamped(folder: Path) -> Iterator[tuple[tuple, Path]]:
             yield (*time, int(nth)), path
 
 
-def list_kept(
-    kept: dict[str, list[Version]], chapters: list[Chapter], console: Console
-) -> None:
+def list_kept(kept: dict[str, list[Version]], chapters: list[Chapter]) -> None:
     """Show each version's number, time and first lines."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("Exercise", "Number", "Kept at", "Begins with"):
@@ -126,10 +122,10 @@ def list_kept(
             text = Text(version.cells[-1].strip()[:60].replace("\n", " "))
             table.add_row(name, str(number), version.when, text)
     if not table.row_count:
-        console.print("exercises/kept/ holds no answer to these exercises.")
+        print("exercises/kept/ holds no answer to these exercises.")
         return
-    console.print(table)
-    console.print(
+    Console().print(table)
+    print(
         f"\n`{COURSE} restore 4.2` brings the latest back that differs from what is "
         "there,\nand `restore 4.2 1` number 1. What is there is kept, too."
     )
@@ -169,10 +165,8 @@ def place_to_keep(root: Path, before: str, after: str) -> Path:
     return place
 
 
-def tell_kept(copy: Path | None, root: Path, console: Console) -> None:
+def tell_kept(copy: Path | None, root: Path) -> None:
     """Say where the notebook is kept as it was before, if there was one."""
     if copy:
-        console.print(Text(f"Your work is kept in {copy.relative_to(root).as_posix()}"))
-        console.print(
-            "If JupyterLab has the notebook open: File > Reload Notebook from Disk."
-        )
+        print(f"Your work is kept in {copy.relative_to(root).as_posix()}")
+        print("If JupyterLab has the notebook open: File > Reload Notebook from Disk.")

@@ -10,9 +10,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from classroom import ROOT
 from classroom.journal import (
     CHANGE,
@@ -62,23 +59,21 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
 
     Raises Trouble if there is no newer course to be had; then nothing has changed.
     """
-    console = Console(highlight=False)
     with alone(root):
-        return _update_alone(source, root, console)
+        return _update_alone(source, root)
 
 
-def _update_alone(source: str | None, root: Path, console: Console) -> int:
+def _update_alone(source: str | None, root: Path) -> int:
     kept = place_to_keep(root, "", "-before-update")
     clear(root)
     try:
         (root / CHANGE).mkdir(parents=True)
         newer = find_newer(source, root, root / CHANGE)
         if newer is None or not (newer.changed or newer.gone):
-            console.print(Text(NEWEST.format(source or origin(root))))
+            print(NEWEST.format(source or origin(root)))
             return 0
         dates = told_date(version(newer.folder)), told_date(version(root))
-        for text in update(root, newer, kept):
-            console.print(Text(text))
+        print("\n".join(update(root, newer, kept)))
     except OSError as error:
         begun = (root / JOURNAL).exists()
         raise Trouble(
@@ -87,9 +82,9 @@ def _update_alone(source: str | None, root: Path, console: Console) -> int:
     finally:
         if not (root / JOURNAL).exists():
             clear(root)
-    console.print(Text(f"Before the update: {kept.relative_to(root).as_posix()}/"))
-    console.print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
-    console.print("In JupyterLab, reload what is open.")
+    print(f"Before the update: {kept.relative_to(root).as_posix()}/")
+    print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
+    print("In JupyterLab, reload what is open.")
     return 0
 
 

@@ -60,11 +60,6 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
             f"{name} has the marks of a git merge in it (line {marks[0]}: "
             f"{lines[marks[0] - 1][:30]}): `git status` says how to end the merge."
         )
-    if isinstance(error, UnicodeDecodeError):
-        return (
-            f"{name} is not UTF-8 text, from byte {error.start} on. The program that "
-            f"saved it so can save it as UTF-8, JupyterLab cannot. {_fresh(name)}"
-        )
     where = f" at line {error.lineno}" if hasattr(error, "lineno") else ""
     return (
         f"{name} is not a notebook: its JSON breaks off or goes wrong{where}. "
@@ -111,6 +106,12 @@ def write_whole(path: Path, content: str | bytes) -> None:
         put_in_place(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def code_cell(name: str, source: str, about: dict[str, Any]) -> Cell:
+    """A cell of code that was not run; `about` is what its metadata say of it."""
+    cell = {"cell_type": "code", "id": name, "source": source, "outputs": []}
+    return {**cell, "metadata": {"minigrad": about}, "execution_count": None}
 
 
 def digest_of(paths: Iterable[Path]) -> str:

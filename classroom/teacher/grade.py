@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
@@ -70,10 +69,10 @@ def grade_command(
                 hand_in.notes.append("it could not be graded, by no fault of its own")
     write_report(out, students, [c for c in chosen if c.slug in begun])
     for problem, count in Counter(hindered.values()).items():
-        console.print(Text(f"{count} not graded: {problem}"), soft_wrap=True)
-    console.print(Text(f"{len(students)} students: {out / 'index.html'}"))
+        print(f"{count} not graded: {problem}")
+    print(f"{len(students)} students: {out / 'index.html'}")
     if hindered:
-        console.print("The same command tries what is not graded again.")
+        print("The same command tries what is not graded again.")
     return 1 if hindered else 0
 
 

@@ -10,9 +10,6 @@ import re
 import shutil
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from classroom import ROOT
 from classroom.author import chapters as sources
 from classroom.author.build import problems
@@ -35,7 +32,6 @@ def release_command(
     out: Path, chapters: str | None, nbgrader: bool, seed: str | None
 ) -> int:
     """Write a release into the folder `out`; raise Trouble if that cannot be done."""
-    console = Console(highlight=False)
     chosen = chosen_chapters(chapters)
     check_built(chosen)
     if out.exists() and any(out.iterdir()):
@@ -49,10 +45,10 @@ def release_command(
         )
     if nbgrader:
         write_nbgrader(out, chosen, seed)
-        console.print(Text(f"{len(chosen)} assignments for nbgrader: {out / 'source'}"))
+        print(f"{len(chosen)} assignments for nbgrader: {out / 'source'}")
     else:
         write_release(out, chosen)
-        console.print(Text(f"{len(chosen)} chapters for students: {out}"))
+        print(f"{len(chosen)} chapters for students: {out}")
     return 0
 
 
