@@ -165,9 +165,9 @@ def test_one_chapter_that_fails_stops_no_other(sample, tmp_path, monkeypatch, ca
     assert "\x1b" not in said and "built notebooks/90_sample.ipynb" in said
 
 
-def test_an_unknown_chapter_is_refused(capsys):
-    assert build.build_command(["99"], check=False) == 1
-    assert "There is no chapter '99'" in capsys.readouterr().out
+def test_an_unknown_chapter_is_refused():
+    with pytest.raises(ChapterError, match="There is no chapter '99'"):
+        build.build_command(["99"], check=False)
 
 
 def test_the_drawing_in_the_readme_is_what_draw_makes():

@@ -42,6 +42,7 @@ def test_the_numbers_of_the_chapters_run_without_a_gap():
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
 def test_a_chapter_needs_only_earlier_ones(chapter):
+    assert all(isinstance(goal, str) for goal in chapter.front["objectives"])
     assert set(chapter.front["needs"]) <= set(range(chapter.number))
     assert chapter.front["track"] in ("core", "optional")
     assert 1 <= chapter.front["difficulty"] <= 5

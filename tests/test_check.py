@@ -14,6 +14,7 @@ import sample
 from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, pristine
 
 from classroom import ROOT
+from classroom import __main__ as commands
 from classroom.author.chapters import chapters, first_fence, sections
 from classroom.learner.check import _next_hint, check_command
 from classroom.learner.find import find
@@ -247,31 +248,6 @@ def test_a_check_runs_what_comes_along(root, capsys):
     assert code == 0 and "passed" in out, out
 
 
-CONSOLE = """
-import pathlib, sys
-from classroom.run import answers, under_nbval
-class Console:
-    def write(self, text):
-        raise OSError(6, "The handle is invalid")
-    def flush(self):
-        pass
-sys.stdout = sys.stderr = Console()
-def main():
-    print("to nobody")
-    print("said", file=sys.stderr)
-under_nbval.main = main
-answers._under_nbval((), {}, pathlib.Path(sys.argv[1]))
-"""
-
-
-def test_what_runs_answers_writes_nothing_to_a_console(tmp_path):
-    """On Windows a console's streams cannot be led elsewhere by their numbers."""
-    words = [sys.executable, "-c", CONSOLE, tmp_path / "errors"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert (tmp_path / "errors").read_text() == "said\n"
-
-
 def test_a_notebook_is_known_by_its_name_alone(root):
     for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
         path, _, found = find(what, all_chapters(root), root)
@@ -282,8 +258,11 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     fill(learner(root), RIGHT)
     interrupted = Mock(side_effect=KeyboardInterrupt)
     monkeypatch.setattr("classroom.learner.check.report", interrupted)
-    code, out = check(root, "90", capsys)
-    assert code == 130 and out.startswith("Stopped.") and out.count("\n") == 1
+    monkeypatch.setattr(commands, "run", lambda words: check_command("90", 20, root))
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    said = capsys.readouterr().err.split("\n")
+    assert ended.value.code == 130 and said == ["", commands.STOPPED, ""]
 
 
 def test_a_line_of_the_blank_that_was_left_is_named(root, capsys):
@@ -293,10 +272,9 @@ def test_a_line_of_the_blank_that_was_left_is_named(root, capsys):
     assert code == 1 and "take that out" in " ".join(out.split())
 
 
-def test_a_lesson_is_not_taken_for_exercises(capsys):
+def test_a_lesson_is_not_taken_for_exercises():
     lesson = Path(__file__).parents[1] / "notebooks" / "04_blame.ipynb"
-    assert check_command(str(lesson), 20) == 2
-    said = capsys.readouterr().out
+    said = sample.refused(check_command, str(lesson), 20)
     assert "04_blame.ipynb is a lesson; do exercises/04_blame.ipynb" in said
 
 
@@ -327,12 +305,11 @@ def test_nothing_filled_in(root, capsys):
         ("exercises/empty.ipynb", "is empty"),
     ],
 )
-def test_what_cannot_be_checked(root, capsys, what, words):
+def test_what_cannot_be_checked(root, what, words):
     (root / "exercises" / "empty.ipynb").touch()
     other = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     write_notebook(root / "exercises" / "other.ipynb", other)
-    code, out = check(root, what, capsys)
-    assert code == 2 and words in out.replace("\n", " ")
+    assert words in sample.refused(check_command, what, 20, root)
 
 
 def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):

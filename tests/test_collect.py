@@ -4,11 +4,8 @@ import csv
 import io
 import itertools
 import json
-import os
 import shutil
-import subprocess
 import zipfile
-from datetime import datetime
 from time import process_time
 
 import pytest
@@ -16,9 +13,9 @@ import pytest
 from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, parse_notebook
-from classroom.notebook.pristine import Chapter, all_chapters, make_label
+from classroom.notebook.pristine import Chapter, make_label
 from classroom.teacher import collect
-from classroom.teacher.hand_ins import leave_out, read_students, what_counts
+from classroom.teacher.hand_ins import read_student
 from classroom.teacher.reading import TOLD
 from classroom.teacher.report import Student, harmless, write_report
 from tests import hostile
@@ -26,30 +23,28 @@ from tests.tables import table
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
 MADE = hostile.MADE
-AT = "attempt_2027-03-01-17-59-00"  # in Blackboard's names
 WRONG = json.dumps(hostile.notebook(hostile.SOLVED | {"4.3": hostile.WRONG})).encode()
 pytestmark = pytest.mark.linux
 
 
-def collected(place, *entries, chapters=(CHAPTER,)):
+def collected(place, *entries):
     """Return what is found in a folder or a zip; write the zip first, of `entries`."""
     if entries:
         place.write_bytes(hostile.zipped(entries))
-    return collect.submissions(place, list(chapters))
+    return collect.submissions(place, [CHAPTER])
 
 
-def read(folder, deadline=None, chapters=(CHAPTER,)):
+def read(folder):
     """Return the students whose hand-ins lie at a place, by their names."""
-    found = collected(folder, chapters=chapters)
-    return {s.name: s for s in read_students(found, deadline)}
+    return {s.name: s for s in map(read_student, collected(folder))}
 
 
 # --- whose it is --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "who", "number", "late"), table("whose_a_file_is"))
-def test_whose_a_file_is(name, who, number, late):
-    assert collect.owner(name)[:3] == (who, number, late)
+@pytest.mark.parametrize(("name", "who", "number"), table("whose_a_file_is"))
+def test_whose_a_file_is(name, who, number):
+    assert collect.owner(name)[:2] == (who, number)
 
 
 LONG = [part * 10_000 for part in ("_1", "x_1_1234", "anon_", "x_attempt")]
@@ -118,15 +113,12 @@ def test_an_exercise_comes_before_lessons_blanks_and_solutions(tmp_path):
     contents = {"exercises": MADE, "notebooks": lesson}
     contents["classroom/pristine"] = CHAPTER.path.read_bytes()
     contents["solutions"] = MADE.replace(b"slope", b"slope_of")
-    for order in (list(contents), list(contents)[::-1]):
-        for hour, folder in enumerate(order):
-            place = tmp_path / "class" / "ada" / folder
-            hostile.written(place, contents[folder], "a.ipynb")
-            os.utime(place / "a.ipynb", (hour * 3600,) * 2)
-        ada = read(tmp_path / "class")["ada"]
-        (hand_in,) = ada.hand_ins.values()
-        assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
-        assert not ada.notes
+    for folder, content in contents.items():
+        hostile.written(tmp_path / "class" / "ada" / folder, content, "a.ipynb")
+    ada = read(tmp_path / "class")["ada"]
+    (hand_in,) = ada.hand_ins.values()
+    assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
+    assert not ada.notes
     shutil.rmtree(tmp_path / "class" / "ada" / "exercises")
     (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
     assert not hand_in.answers, "our solutions are nobody's points"
@@ -242,7 +234,7 @@ def endless():
 
 BROKEN = {  # by name: what it is called, its bytes, what is told of it
     "a broken byte": ("hw.zip", broken_lzma, "it cannot be unpacked"),
-    "no name": ("hw.zip", nameless, "an entry of it has no name"),
+    "no name": ("hw.zip", nameless, "there is no notebook in it"),
     "one megabyte, often": ("hw.zip", lambda: overlapping(20_000), "a.ipynb: "),
     "slow": ("a.ipynb", endless, "it takes over 10 seconds"),
     "many lists": ("a.ipynb", lambda: b"[" + b"[]," * 6_000_000 + b"[]]", "a notebook"),
@@ -355,125 +347,23 @@ def test_names_of_any_program_are_read_as_they_were_written(tmp_path, letters, n
     assert len(found) == len(names) and all(one.hand_ins for one in found)
 
 
-# --- when it was handed in -----------------------------------------------------------
-
-DEADLINE = datetime(2027, 3, 1, 18)
-EARLY, LATE = (2027, 3, 1, 12, 0, 0), (2027, 3, 2, 12, 0, 0)
-
-
-def dated(*entries):
-    """Return a zip of (name, data, date) entries."""
-    infos = [(zipfile.ZipInfo(name, at), data) for name, data, at in entries]
-    return hostile.zipped(infos)
-
-
-def written_at(date, folder, data, name):
-    hostile.written(folder, data, name)
-    os.utime(folder / name, (datetime(*date).timestamp(),) * 2)
-
-
-def test_dates_in_a_students_own_zip_say_nothing(tmp_path):
-    early, late = dated(("a.ipynb", MADE, EARLY)), dated(("a.ipynb", MADE, LATE))
-    name = "{}_1_assignsubmission_file_/hw.zip"
-    outer = dated((name.format("Mal"), early, LATE), (name.format("Ada"), late, EARLY))
-    (tmp_path / "lms.zip").write_bytes(outer)
-    found = read(tmp_path / "lms.zip", DEADLINE)
-    assert found["Mal"].late and not found["Ada"].late
-    (hand_in,) = found["Mal"].hand_ins.values()
-    assert hand_in.notes == ["handed in late, at 2027-03-02 12:00, as lms.zip has it"]
-    for who, data, date in ("mal", early, LATE), ("ada", late, EARLY):
-        written_at(date, tmp_path / "class", data, f"{who}.zip")
-    found = read(tmp_path / "class", DEADLINE)
-    assert found["mal"].late and not found["ada"].late
-    (hand_in,) = found["mal"].hand_ins.values()
-    assert hand_in.notes[0].endswith("2027-03-02 12:00, by the file's own time")
-
-
-def test_the_time_of_a_download_makes_nobody_late(tmp_path):
-    name = "{}_1_assignsubmission_file_/a.ipynb"
-    outer = dated(*((name.format(who), MADE, LATE) for who in ("Ada", "Bo")))
-    (tmp_path / "lms.zip").write_bytes(outer)
-    for student in read(tmp_path / "lms.zip", DEADLINE).values():
-        assert not student.late and "is not known: all have" in student.remarks()[0]
-
-
-def test_a_fresh_clone_makes_nobody_late(tmp_path):
-    def git(*words):
-        about = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        command = ["git", *about, "-C", str(tmp_path), *map(str, words)]
-        subprocess.run(command, check=True, capture_output=True)
-
-    for who in "ada", "bo":
-        hostile.written(tmp_path / "server" / who, MADE)
-    git("init", "server")
-    git("-C", "server", "add", ".")
-    git("-C", "server", "commit", "-m", "handed in")
-    git("clone", "server", "class")
-    git("clone", "server", "classes/cy")
-    hostile.written(tmp_path / "classes" / "di", MADE)
-    past = datetime(2001, 1, 1)
-    found = read(tmp_path / "class", past) | read(tmp_path / "classes", past)
-    assert {name for name, student in found.items() if student.late} == {"di"}
-    for name in "ada", "bo", "cy":
-        assert "clone of git" in str(found[name].remarks())
-    assert not read(tmp_path / "class")["ada"].remarks()
-
-
-def test_what_a_platform_says_of_the_time_counts(tmp_path):
-    names = {
-        "kingada_LATE_12_3456_a.ipynb": EARLY,
-        "bo_13_3457_a.ipynb": LATE,
-        "HW_cy_attempt_2027-03-01-17-59-00_a.ipynb": LATE,
-        "HW_di_attempt_2027-03-01-18-00-01_a.ipynb": EARLY,
-    }
-    for name, date in names.items():
-        written_at(date, tmp_path / "class", MADE, name)
-    (tmp_path / "lms.zip").write_bytes(dated(*((n, MADE, d) for n, d in names.items())))
-    for where in "class", "lms.zip":
-        found = read(tmp_path / where, DEADLINE)
-        late = {name for name, student in found.items() if student.late}
-        assert late == {"kingada", "di"}
-        assert "the learning platform's name" in str(found["kingada"].remarks())
-        assert "as Blackboard's name for it says" in str(found["di"].remarks())
-
-
-def test_a_right_answer_on_time_does_not_lose_to_a_later_one(tmp_path):
-    for name, data, date in ("a", MADE, EARLY), ("b", WRONG, LATE):
-        written_at(date, tmp_path / "class" / "ada", data, f"{name}.ipynb")
-    ada = read(tmp_path / "class", DEADLINE)["ada"]
+def test_the_last_attempt_counts_and_the_other_is_told_of(tmp_path):
+    for name, data in ("17-59-00", WRONG), ("18-00-01", MADE):
+        name = f"HW_ada_attempt_2027-03-01-{name}_a.ipynb"
+        hostile.written(tmp_path / "class", data, name)
+    ada = read(tmp_path / "class")["ada"]
     (hand_in,) = ada.hand_ins.values()
-    assert hand_in.file == "ada/a.ipynb" and not ada.late
-    assert "ada/b.ipynb: not graded" in ada.notes[0] and "was on time" in ada.notes[0]
-    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
-    assert hand_in.file == "ada/b.ipynb", "without a deadline the latest counts"
+    assert "18-00-01" in hand_in.file
+    assert "17-59-00_a.ipynb: not graded" in ada.notes[0] and len(ada.notes) == 1
 
 
 # --- a class -------------------------------------------------------------------------
 
 
-def test_one_students_other_chapter_is_not_everybodys(tmp_path):
-    every = all_chapters()
-    four, five = (chapter for chapter in every if chapter.number in (4, 5))
-    solved = (ROOT / "solutions" / f"{five.slug}.ipynb").read_bytes()
-    for who in "ada", "bo", "cy":
-        hostile.written(tmp_path / who, MADE)
-    hostile.written(tmp_path / "ada", solved, "5.ipynb")
-    found = read(tmp_path, chapters=[four, five])
-    counted = what_counts(list(found.values()), every)
-    assert [chapter.number for chapter in counted] == [4]
-    leave_out(list(found.values()), counted)
-    assert "ada/5.ipynb: not graded, since few" in found["ada"].notes[0]
-    assert all(list(one.hand_ins) == [four.slug] for one in found.values())
-    hostile.written(tmp_path / "bo", solved, "5.ipynb")
-    found = read(tmp_path, chapters=[four, five])
-    counted = what_counts(list(found.values()), every)
-    assert [chapter.number for chapter in counted] == [4, 5]
-
-
 @pytest.mark.parametrize(
     ("form", "who", "files"),
     [
-        ("HW_{}_" + AT + "{}", ("ada", "bo"), (".ipynb", ".txt")),
+        ("HW_{}_attempt_2027-03-01-17-59-00{}", ("ada", "bo"), (".ipynb", ".txt")),
         ("anon_{}_345{}.ipynb", ("x7Kq2", "y7Kq2"), ("6_a", "7_b")),
         ("Participant {0}_{0}_assignsubmission_file_{1}", "12", ("a.ipynb", "b.txt")),
     ],

@@ -187,8 +187,8 @@ def test_encodings_of_unicode_are_all_read(root, encoding):
         (b'{"cells": [3]}', "is JSON, but not a notebook"),
         (b'{"cells": [{"source": []}]}', "is JSON, but not a notebook"),
         (b'{\n<<<<<<< HEAD\n "a": 1\n=======\n>>>>>>> x\n}', "marks of a git merge"),
-        ('{"é": 1}'.encode("latin-1"), "not UTF-8 text, from byte 2 on.*reset 4`"),
-        ('{"두": 1}'.encode("cp949"), "not UTF-8 text, from byte 2 on.*reset 4`"),
+        ('{"é": 1}'.encode("latin-1"), "is not a notebook: its JSON.*reset 4`"),
+        ('{"두": 1}'.encode("cp949"), "is not a notebook: its JSON.*reset 4`"),
         (None, "No such file"),
     ],
 )

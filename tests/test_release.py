@@ -13,6 +13,7 @@ import pytest
 
 from classroom import ROOT
 from classroom.author.chapters import SOLUTION, chapters
+from classroom.journal import Trouble
 from classroom.learner.newer_course import version
 from classroom.teacher import release as release_module
 from tests import hostile
@@ -114,10 +115,10 @@ def test_checks_work_in_a_release(release, tmp_path):
     assert told.returncode == 2 and "There is no command `grade`" in told.stderr
 
 
-def test_what_is_out_of_date_is_not_handed_out(tmp_path, monkeypatch, capsys):
+def test_what_is_out_of_date_is_not_handed_out(tmp_path, monkeypatch):
     monkeypatch.setattr(release_module, "problems", lambda chapters: ["4 is stale"])
-    assert release_module.release_command(tmp_path / "out", "4", False, None) == 2
-    assert "4 is stale. Run: python3 course.py build" in capsys.readouterr().out
+    with pytest.raises(Trouble, match="4 is stale. Run: python3 course.py build"):
+        release_module.release_command(tmp_path / "out", "4", False, None)
     assert not (tmp_path / "out").exists()
 
 

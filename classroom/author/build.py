@@ -9,7 +9,6 @@ import nbformat
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
 from classroom import ROOT
@@ -125,15 +124,8 @@ def _essence(cell: NotebookNode) -> tuple:
 
 def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
     """Build all chapters or those named by number; with `check`, only compare."""
-    console = Console()
-    try:
-        wanted = _wanted(words)
-        return (
-            _compare(wanted, root, console) if check else _build(wanted, root, console)
-        )
-    except ChapterError as error:
-        console.print(Text(str(error), "red"), soft_wrap=True)
-    return 1
+    does = _compare if check else _build
+    return does(_wanted(words), root, Console())
 
 
 def _wanted(words: list[str]) -> list[Chapter]:
@@ -163,19 +155,16 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
 
 def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
     written, failed = [], []
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("building", total=len(wanted))
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
-            for job in as_completed(jobs):
-                try:
-                    written += job.result()
-                except ChapterError as error:
-                    failed.append(Text(str(error), "red"))
-                except CellExecutionError as error:
-                    failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
-                    failed.append(Text.from_ansi(str(error)))
-                progress.advance(task)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
+        for job in as_completed(jobs):
+            try:
+                written += job.result()
+            except ChapterError as error:
+                failed.append(Text(str(error), "red"))
+            except CellExecutionError as error:
+                failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
+                failed.append(Text.from_ansi(str(error)))
     for path, (now, should_be) in made_pages(root).items():
         if now != should_be:
             path.write_text(should_be, encoding="utf-8", newline="\n")

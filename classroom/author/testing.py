@@ -24,12 +24,10 @@ NBVAL = [
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
     *("-n", "2", "--dist", "loadscope", "notebooks", "solutions"),
 ]
-
-
 SETTINGS = ROOT / ".minigrad" / "settings"
 
 
-def test(words: list[str]) -> int:
+def test_command(words: list[str]) -> int:
     """Run all parts and return 0 if all passed; with `words`, only pytest on tests/."""
     # Two kernels share the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -31,7 +31,7 @@ from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
 from classroom.notebook.pristine import Exercise, all_chapters
-from classroom.run.answers import run_answers, start_server
+from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
 
@@ -59,15 +59,11 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     """Check all that is filled in, or a chapter, an exercise, a notebook.
 
     Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
-    in, 2 if what was asked for cannot be found or read. Without `what`, chapters that
-    are not begun do not count. Returns 130 if interrupted.
+    in, 2 if a notebook cannot be read. Without `what`, chapters that are not begun do
+    not count. Raises Unreadable if what was asked for cannot be found or read.
     """
     console = Console(highlight=False)
-    try:
-        tasks, unreadable = find_tasks(what, root)
-    except Unreadable as error:
-        console.print(Text(str(error)))
-        return 2
+    tasks, unreadable = find_tasks(what, root)
     for text in unreadable:
         console.print(Text(text, style="red"))
     if not tasks and not unreadable:
@@ -77,7 +73,6 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     statuses = set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        start_server()
         for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
@@ -90,9 +85,6 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
                 for path in copies(task.path, task.learner.chapter, among):
                     console.print(Text(COPIES.format(path.name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
-    except KeyboardInterrupt:
-        console.print("Stopped. What is running may take a few seconds more to end.")
-        return 130
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         memory.save()

@@ -25,17 +25,13 @@ FENCE = "`" * 4  # an answer may have three of them in a row
 
 
 def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
-    """Print the report on one exercise; 0, or 2 if there is no such exercise."""
-    try:
-        path, chapter, name = find(what, all_chapters(root), root)
-        if name is None:
-            raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
-        if not path.exists():
-            raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
-        learner = open_learner(path, [chapter])
-    except (Unreadable, OSError) as error:
-        print(error)
-        return 2
+    """Print the report on one exercise; raise Unreadable if there is none."""
+    path, chapter, name = find(what, all_chapters(root), root)
+    if name is None:
+        raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
+    if not path.exists():
+        raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
+    learner = open_learner(path, [chapter])
     answers = Task(path, learner, name).answers()
     result = run_answers(chapter.path, answers, timeout, path.resolve().parent)[name]
     cells = "\n\n".join(answers.get(name, ["(not filled in)"]))

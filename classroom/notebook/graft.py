@@ -5,7 +5,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Cell, Notebook
+from classroom.notebook.files import Cell, Notebook, code_cell
 from classroom.notebook.pristine import Chapter, make_label, parse_label
 from classroom.notebook.source_code import bound_names
 from classroom.notebook.waiting import reference
@@ -32,7 +32,7 @@ def graft(
             for n, source in enumerate(parts):
                 role = "answer" if source in core or not core else "extra"
                 place = {"exercise": home, "role": role}
-                cells.append(_code_cell(f"{label}-{n}", source, place))
+                cells.append(code_cell(f"{label}-{n}", source, place))
         elif cell["cell_type"] == "code" and (home != answered or home in answers):
             place = {
                 "exercise": home,
@@ -45,17 +45,6 @@ def graft(
             if kind == "check" and home in hidden:
                 cells.append(hidden[home])
     return {**chapter.notebook, "cells": cells}
-
-
-def _code_cell(name: str, source: str, place: dict[str, str]) -> Cell:
-    return {
-        "cell_type": "code",
-        "id": name,
-        "source": source,
-        "metadata": {"minigrad": place},
-        "execution_count": None,
-        "outputs": [],
-    }
 
 
 @dataclass

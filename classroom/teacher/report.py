@@ -38,11 +38,6 @@ class Student:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def late(self) -> bool:
-        """Whether a notebook that counts was handed in late."""
-        return any(hand_in.late for hand_in in self.hand_ins.values())
-
-    @property
     def page(self) -> str:
         """The file name of the student's page, the same on every machine."""
         name = unicodedata.normalize("NFC", self.name).lower()
@@ -50,24 +45,10 @@ class Student:
         whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
         return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
 
-    def as_json(self) -> dict[str, Any]:
-        """Return what was handed in as `json.dumps` takes it, without the results."""
-        hand_ins = {slug: asdict(h) for slug, h in self.hand_ins.items()}
-        about = {"name": self.name, "id": self.id, "notes": self.notes}
-        return {**about, "hand_ins": hand_ins}
-
-    @classmethod
-    def from_json(cls, made: dict[str, Any]) -> "Student":
-        """Return what `as_json` was made from."""
-        hand_ins = {n: HandIn(**each) for n, each in made["hand_ins"].items()}
-        return cls(**{**made, "hand_ins": hand_ins})
-
     def remarks(self) -> list[str]:
         """All that is to be said of what was handed in."""
-        return [
-            *self.notes,
-            *(f"{h.file}: {note}" for h in self.hand_ins.values() for note in h.notes),
-        ]
+        of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
+        return self.notes + of_files
 
 
 @dataclass(frozen=True)
@@ -116,7 +97,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     about = {"students": students, "course": course, "words": WORDS}
     about |= {"tallies": tallies(students, course)}
     about |= {"spread": Counter(map(course.total, students))}
-    about |= {"wrong": frequent(students)}
+    about |= {"wrong": frequent(students, course)}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
@@ -129,14 +110,12 @@ def write_csv(path: Path, students: list[Student], course: Course) -> None:
     with path.open("w", **safe) as file:
         sheet = csv.writer(file)
         names = list(course.exercises)
-        sheet.writerow(["student", "id", *names, "points", "of", "late", "remarks"])
+        sheet.writerow(["student", "id", *names, "points", "of", "remarks"])
         for student in students:
             row = [student.name, student.id]
             row += [cell(student, name, course) for name in names]
-            row += [course.total(student), course.most, "late" if student.late else ""]
-            sheet.writerow(
-                [*map(harmless, row), harmless("; ".join(student.remarks()))]
-            )
+            row += [course.total(student), course.most, "; ".join(student.remarks())]
+            sheet.writerow(map(harmless, row))
 
 
 def cell(student: Student, name: str, course: Course) -> int | str | None:
@@ -160,23 +139,20 @@ def harmless(value: Any) -> Any:
 
 def write_json(path: Path, students: list[Student], course: Course) -> None:
     """Write all that was found, for other programs."""
+
+    def result(student: Student, name: str) -> dict[str, Any]:
+        of = course.exercises[name].points
+        points = {"points": course.earned(student, name), "of": of}
+        return asdict(student.results[name]) | points
+
     found = [
         {
             "student": student.name,
             "id": student.id,
-            "late": student.late,
             "points": course.total(student),
             "of": course.most,
             "remarks": student.remarks(),
-            "exercises": {
-                name: {
-                    "status": result.status,
-                    "points": course.earned(student, name),
-                    "of": course.exercises[name].points,
-                    "message": result.message,
-                }
-                for name, result in student.results.items()
-            },
+            "exercises": {name: result(student, name) for name in student.results},
         }
         for student in students
     ]
@@ -196,16 +172,13 @@ def tallies(students: list[Student], course: Course) -> dict[str, Counter]:
     return found
 
 
-def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
+def frequent(
+    students: list[Student], course: Course, most: int = 3
+) -> dict[str, list[tuple]]:
     """Return the most frequent messages of wrong answers and their counts."""
     found: dict[str, Counter] = defaultdict(Counter)
     for student in students:
         for name, result in student.results.items():
             if result.message:
                 found[name][result.message] += 1
-    return {name: found[name].most_common(most) for name in sorted(found, key=number)}
-
-
-def number(name: str) -> tuple[int, ...]:
-    """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
-    return tuple(map(int, name.split(".")))
+    return {n: found[n].most_common(most) for n in course.exercises if n in found}

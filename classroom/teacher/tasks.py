@@ -6,7 +6,6 @@ So what one submission does costs nobody else anything.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from multiprocessing.pool import ThreadPool
@@ -18,7 +17,7 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.notebook.files import digest_of, write_whole
 from classroom.notebook.graft import graft
-from classroom.run.answers import run_notebook, start_server
+from classroom.run.answers import run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -26,7 +25,6 @@ from classroom.teacher.reading import HandIn
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
-Tasks = dict[str, tuple]  # by key, what grade_answers is called with
 Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
 
 
@@ -126,23 +124,14 @@ def run_tasks(
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        for key, grades, problem in run_all(left):
-            if problem:
-                hindered[key] = problem[:MESSAGE]
-            else:
-                ledger.add(key, grades)
-            progress.advance(bar)
+        with ThreadPool(os.cpu_count()) as pool:  # nobody waits for it at Ctrl-C
+            for key, grades, problem in pool.imap_unordered(_outcome, left.items()):
+                if problem:
+                    hindered[key] = problem[:MESSAGE]
+                else:
+                    ledger.add(key, grades)
+                progress.advance(bar)
     return hindered
-
-
-def run_all(tasks: Tasks) -> Iterator[Outcome]:
-    """Yield what came of each task as it is done, on all cores of this machine.
-
-    The threads end with the command: nobody who presses Ctrl-C waits for them.
-    """
-    start_server()
-    with ThreadPool(os.cpu_count()) as pool:
-        yield from pool.imap_unordered(_outcome, tasks.items())
 
 
 def _outcome(task: tuple[str, tuple]) -> Outcome:
