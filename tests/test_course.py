@@ -22,7 +22,6 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from classroom import __main__ as commands
 from classroom.author import testing
-from classroom.journal import only_one
 from classroom.learner import lab
 from tests.tables import table
 
@@ -333,12 +332,6 @@ def test_a_read_only_course_says_so(capsys):
     assert f"{folder / 'course'} cannot be written to" in " ".join(err.split())
 
 
-def test_ctrl_c_during_an_install_is_quiet(course, capsys):
-    course.run = Mock(side_effect=KeyboardInterrupt)
-    assert course.main(["lab"]) == 130
-    assert capsys.readouterr().err.strip() == course.STOPPED
-
-
 @pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]])
 def test_help_names_every_command(course, capsys, words):
     assert course.main(words) == 0
@@ -362,15 +355,6 @@ def test_any_command_first_finishes_what_was_cut_off(folder, installed, safe_pat
     assert (code, err) == (8, "")
     assert "It is finished now:\nIt is told.\n['progress']" in out
     assert not files.exists()
-
-
-def test_a_command_that_comes_second_is_told(course, capsys, monkeypatch):
-    monkeypatch.setattr("classroom.journal.PATIENCE", 0)
-    (course.ROOT / ".minigrad" / "change").mkdir(parents=True)
-    (course.ROOT / ".minigrad" / "change" / "journal.json").touch()
-    with only_one(course.ROOT / ".minigrad" / "lock", ""):
-        assert course.main(["check"]) == 1
-    assert "Another update, reset or restore is at" in capsys.readouterr().err
 
 
 def test_an_unknown_command_is_told_what_is_possible(course, capsys):

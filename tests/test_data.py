@@ -1,13 +1,13 @@
 """Data in batches, the small sets, and tensors in files."""
 
-import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from safetensors import SafetensorError
 
 import minigrad
 from minigrad import nn
+from minigrad.optim import SGD, Adam, AdamW
 from minigrad.training.data import (
     DataLoader,
     Dataset,
@@ -102,13 +102,6 @@ def test_a_loaders_seed_leaves_other_random_numbers_alone():
     assert minigrad.rand(3).tolist() == expected
 
 
-def test_two_passes_may_run_at_once():
-    loader = DataLoader(Squares(), batch_size=5, shuffle=True, seed=0)
-    both = [(a[0].tolist(), b[0].tolist()) for a, b in zip(loader, loader)]
-    for batches in zip(*both):
-        assert sorted(sum(batches, [])) == list(range(10))
-
-
 def test_collate_wants_examples_of_one_size():
     with pytest.raises(ValueError, match="shorter"):
         default_collate([(1, 2), (1,)])
@@ -190,7 +183,7 @@ def test_pytorch_reads_and_writes_the_same_files(tmp_path):
     assert minigrad.load(path)["b"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-@pytest.mark.parametrize("make", [minigrad.optim.SGD, minigrad.optim.Adam])
+@pytest.mark.parametrize("make", [partial(SGD, momentum=0.9), Adam, AdamW])
 def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, make):
     def begin():
         minigrad.manual_seed(0)
@@ -239,11 +232,6 @@ def test_what_cannot_be_saved_is_named_and_no_file_is_written(tmp_path, value):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nothing.safetensors"):
-        minigrad.load(tmp_path / "nothing.safetensors")
-
-
 @pytest.mark.parametrize("dtype", ["BF16", "F16"])
 def test_numbers_of_another_kind_are_refused_by_name(tmp_path, dtype):
     header = f'{{"x":{{"dtype":"{dtype}","shape":[1],"data_offsets":[0,2]}}}}'.encode()
@@ -268,12 +256,6 @@ def test_names_may_be_any_text(tmp_path):
     assert found["text"] == ODD
     for there in (found, found["odd"]["inside"]):
         assert [there[name].item() for name in ODD] == [*range(len(ODD))]
-
-
-def test_a_pickle_is_refused(tmp_path):
-    (tmp_path / "model.pt").write_bytes(pickle.dumps({"x": [1.0] * 99}))
-    with pytest.raises(SafetensorError, match="header"):
-        minigrad.load(tmp_path / "model.pt")
 
 
 @pytest.mark.parametrize("example", [None, b"text", "text", object()])

@@ -153,13 +153,3 @@ def test_initial_values_spread_as_said(call, std, shape):
     if "uniform" in call:
         bound = expected * math.sqrt(3)
         assert 0.97 * bound < np.abs(found).max() <= bound * (1 + 1e-6)
-
-
-def test_who_forgets_to_begin_a_module_is_told_so():
-    class Unbegun(nn.Module):
-        def __init__(self):
-            self.x = 3
-
-    for ask in (lambda m: list(m.parameters()), nn.Module.state_dict, nn.Module.train):
-        with pytest.raises(AttributeError, match=r"before super\(\)"):
-            ask(Unbegun())

@@ -24,11 +24,6 @@ def product(x, y):
     return x * x * y
 
 
-def test_differences_are_near_the_derivative():
-    assert forward_difference(math.sin, 1.0) == pytest.approx(math.cos(1.0), abs=1e-7)
-    assert central_difference(math.sin, 1.0) == pytest.approx(math.cos(1.0), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     "difference, shrinks", [(forward_difference, 10), (central_difference, 100)]
 )
@@ -45,15 +40,6 @@ def test_the_default_nudge_is_near_the_best(difference):
 
     default = difference.__defaults__[0]
     assert error(default) < min(error(default * 100), error(default / 100))
-
-
-def test_partial_derivatives():
-    assert numerical_gradient(product, [3.0, 5.0]) == pytest.approx([30.0, 9.0])
-    assert numerical_gradient(lambda: 1.0, []) == []
-
-
-def test_a_gradient_written_by_hand():
-    assert check_gradient(product, lambda x, y: [2 * x * y, x * x], [3.0, 5.0])
 
 
 def test_a_wrong_gradient_is_named():

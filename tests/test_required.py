@@ -96,16 +96,6 @@ def test_nbval_skips_it_visibly(chapter, without_torch, tmp_path):
 
 
 @needs_torch
-def test_the_tests_of_its_answers_are_skipped_with_the_reason(chapter, without_torch):
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
-    command += ["tests/test_answers.py", "-k", chapter.slug]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert "torch is not installed" in done.stdout
-    assert re.search(r"\n\d+ skipped, \d+ deselected", done.stdout)
-
-
-@needs_torch
 def test_check_says_what_is_missing(chapter, without_torch):
     solved = {name: [each.solved] for name, each in chapter.exercises.items()}
     pristine = ROOT / build.PRISTINE / f"{chapter.slug}.ipynb"

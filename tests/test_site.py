@@ -218,14 +218,6 @@ def test_the_knob_tells_what_central_differences_say(open_page):
     assert steps == 10
 
 
-def test_hints_are_folded(open_page):
-    page = open_page("exercises/05_diamonds")
-    hint = page.locator("details", has_text="Hint 1").first
-    assert not hint.locator("p").is_visible()
-    hint.locator("summary").click()
-    assert hint.locator("p").is_visible()
-
-
 def test_search_finds_a_lesson(open_page):
     page = open_page("search?q=topological")
     page.wait_for_selector("#search-results li")

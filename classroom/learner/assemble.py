@@ -30,7 +30,7 @@ from classroom.notebook.source_code import DEFINITIONS, has_header, statements
 from classroom.run.answers import run_answers, start_server
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
-CORE += ["as_pytorch", "optim", "nn"]
+CORE += ["as_pytorch", "nn"]
 CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
 LIMIT = 900  # seconds that the tests may take
 TRAINING = """
