@@ -20,24 +20,13 @@ def x():
 # Switches
 
 
-def quiet_numbers():
-    """Yield what the switch says within no_grad."""
-    with minigrad.no_grad():
-        yield minigrad.is_grad_enabled()
-        yield minigrad.is_grad_enabled()
-
-
-def test_generators_that_overlap_put_the_switch_back():
-    first, second = quiet_numbers(), quiet_numbers()
-    assert [next(first), next(second)] == [False, False]
-    first.close(), second.close()
-    assert minigrad.is_grad_enabled()
-
-
 def test_a_generator_takes_no_decorator():
+    def numbers():
+        yield 1
+
     for switch in (minigrad.no_grad(), minigrad.enable_grad()):
         with pytest.raises(TypeError, match="generator.*write the `with` inside"):
-            switch(quiet_numbers)
+            switch(numbers)
 
 
 # Writing over
@@ -76,14 +65,7 @@ def test_a_view_that_is_older_than_a_recorded_write_is_refused(x):
     before = view * 2
     base.mul_(3)
     assert view._base is base and view.tolist() == 3
-    for use in (
-        lambda: view * 2,
-        lambda: part.sum(),
-        lambda: minigrad.cat([part, x]),
-        lambda: view.backward(),
-        lambda: part[0],
-        lambda: part.add_(1),
-    ):
+    for use in lambda: minigrad.cat([part, x]), view.backward, lambda: part.add_(1):
         with pytest.raises(RuntimeError, match="take it anew"):
             use()
     (before + base[0]).backward()  # the shares of what came before the write hold

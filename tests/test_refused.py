@@ -59,19 +59,3 @@ def test_what_is_to_be_a_number_is_one(value):
         x.masked_fill(x > 0, value)
     with pytest.raises(TypeError):
         x.clamp(min=value)
-
-
-WANTS_TENSORS = """
-torch.exp(x)
-torch.sum(x)
-torch.softmax(x, 0)
-torch.maximum(x, x)
-torch.squeeze(x)
-torch.transpose(x, 0, 1)
-"""
-
-
-@pytest.mark.parametrize("expression", WANTS_TENSORS.strip().splitlines())
-def test_a_list_is_no_tensor_and_it_says_what_is(expression):
-    with pytest.raises(TypeError, match=r"not list; .*minigrad\.tensor\(\.\.\.\)"):
-        eval(expression, {"torch": minigrad, "x": [1.0, 2.0]})
