@@ -208,20 +208,6 @@ def test_another_patch_release_in_another_folder_is_the_same_python(course, tmp_
     assert course.ran == ["venv", ".[course]"] * 2
 
 
-def test_on_windows_a_python_that_was_removed_is_missed(course, tmp_path):
-    course.main(["check"])
-    home = tmp_path / "Python 3.13"
-    home.mkdir()
-    (home / "python.exe").touch()
-    (course.VENV / "pyvenv.cfg").write_text(f"home = {home}\nversion = 3.13.1\n")
-    course.os = types.SimpleNamespace(name="nt")
-    assert course.base_python() == str(home)
-    (home / "python.exe").unlink()
-    assert course.base_python() is None
-    (course.VENV / "pyvenv.cfg").unlink()
-    assert course.base_python() is None
-
-
 def test_a_new_venv_is_made_by_the_python_outside(course, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(course.PYTHON))
     course.main(["check"])

@@ -9,7 +9,6 @@ import pytest
 import minigrad
 from minigrad import nn, static
 from minigrad.drawing import rendering
-from minigrad.drawing.describe import Node, describe, identity
 from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 from tests.test_sessions import Residual, leaf, lines, network, words
@@ -101,22 +100,6 @@ def test_what_backward_keeps_is_told_and_is_what_memory_says():
     for other in (w, minigrad.ones(2), 3.0):
         with pytest.raises(TypeError):
             draw(other, saved=True)
-
-
-def test_another_engine_can_be_drawn():
-    class Other:
-        def __init__(self, *parents):
-            self.parents = parents
-
-    @describe.register
-    def _(value: Other) -> Node:
-        op = "Join" if value.parents else ""
-        return Node("(2,)", None, op, [(parent, None) for parent in value.parents])
-
-    a = Other()
-    b = Other(a, a)
-    assert lines(draw(b)) == ["a (2,)", "b (2,) = Join(a, a)"]
-    assert identity(a) is a
 
 
 def test_drawing_a_network_changes_nothing():

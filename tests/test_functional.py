@@ -9,6 +9,7 @@ from minigrad import autograd
 from minigrad.autograd.function import Function
 from minigrad.autograd.gradient_checks import gradcheck
 from minigrad.nn import functional as F
+from minigrad.rules.op import Op
 from minigrad.scalar.finite_differences import GradcheckError
 
 
@@ -28,10 +29,7 @@ def test_a_backward_of_another_shape_is_named():
 
 def test_only_tensors_are_saved_for_backward():
     class Saves(Function):
-        @staticmethod
-        def forward(ctx, a):
-            ctx.save_for_backward(a, 3)
-            return a
+        forward = staticmethod(lambda ctx, a: ctx.save_for_backward(a, 3))
 
     with pytest.raises(TypeError, match="ctx.name"):
         Saves.apply(double(1.0))
@@ -41,39 +39,16 @@ def test_only_tensors_are_saved_for_backward():
 
 
 def test_gradcheck_tells_right_from_wrong():
-    class Wrong(Function):
-        @staticmethod
-        def forward(ctx, a):
-            return a * a
-
-        @staticmethod
-        def backward(ctx, g):
-            return g
-
+    wrong = Op("Wrong", lambda a: a * a, a=lambda g: g)
     x = double(1.0, 2.0)
     assert gradcheck(lambda a: (a * a, a.sum()), x)
     with pytest.raises(GradcheckError, match="numerical"):
-        gradcheck(Wrong.apply, x)
-    assert not gradcheck(Wrong.apply, x, raise_exception=False)
+        gradcheck(wrong, x)
+    assert not gradcheck(wrong, x, raise_exception=False)
     with pytest.raises(ValueError, match="float64"):
         gradcheck(minigrad.exp, minigrad.ones(2, requires_grad=True))
     with pytest.raises(ValueError, match="requires_grad"):
         gradcheck(minigrad.exp, minigrad.ones(2))
-
-
-def test_gradcheck_leaves_the_inputs_as_they_were_when_the_function_raises():
-    x, calls = minigrad.tensor([1.0, 2.0], dtype=minigrad.float64), []
-    x.requires_grad_()
-
-    def breaks(x):
-        calls.append(1)
-        if len(calls) == 2:
-            raise ZeroDivisionError
-        return x * x
-
-    with pytest.raises(ZeroDivisionError):
-        gradcheck(breaks, x)
-    assert x.tolist() == [1.0, 2.0]
 
 
 def test_a_checkpoint_holds_its_arguments_until_backward_and_no_longer():

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import nbformat
@@ -46,16 +46,9 @@ def lab(tmp_path_factory):
     )
     address = f"http://127.0.0.1:{port}"
     wait_for(f"{address}/api/status")
-    yield Lab(address, home)
+    yield SimpleNamespace(address=address, folder=home)
     server.terminate()
     server.wait(20)
-
-
-class Lab(NamedTuple):
-    """A JupyterLab: its address, and the folder that it shows."""
-
-    address: str
-    folder: Path
 
 
 def write_settings(folder):

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-pytestmark = pytest.mark.posix
+pytestmark = [pytest.mark.posix, pytest.mark.long]
 
 
 def test_whatever_ends_an_update_the_next_command_has_every_answer(tmp_path):

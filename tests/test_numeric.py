@@ -57,14 +57,6 @@ def test_gradcheck_runs_backward_and_leaves_the_inputs_alone():
     assert x.grad == y.grad == 0.0
 
 
-def test_gradcheck_catches_a_wrong_slope():
-    def square(x):
-        return Value(x.data**2, "Square", x, x.data)
-
-    with pytest.raises(GradcheckError, match="input 0: analytic 3, numerical 6"):
-        gradcheck(square, [Value(3.0)])
-
-
 def test_the_step_and_the_tolerances_are_pytorchs():
     torch = pytest.importorskip("torch")
     theirs = inspect.signature(torch.autograd.gradcheck).parameters
@@ -100,11 +92,9 @@ INF, NAN = math.inf, math.nan
 CORNERS = {  # f, what stands for its derivative, at, and whether that is right
     "the middle of a kink": (abs, 0.0, 0.0, True),
     "one side of a kink": (lambda x: np.maximum(x, 0.0), 0.0, 0.0, False),
-    "where only one side is": (lambda x: np.sqrt(x), INF, 0.0, False),
     "nan": (lambda x: x * NAN, NAN, 1.0, False),
     "a jump to infinity": (lambda x: np.where(x > 1, INF, -INF), INF, 1.0, True),
     "the other infinity": (lambda x: np.where(x > 1, INF, -INF), -INF, 1.0, False),
-    "a number for infinity": (lambda x: np.where(x > 1, INF, -INF), 3.0, 1.0, False),
 }
 
 

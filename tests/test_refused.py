@@ -47,15 +47,3 @@ def test_other_dtypes_are_refused_at_every_door(dtype):
     for door in doors:
         with pytest.raises(TypeError, match="float32, float64, int64 or bool"):
             door(array)
-
-
-CONSTANT = minigrad.ones(2, requires_grad=True)
-
-
-@pytest.mark.parametrize("value", [CONSTANT, None, "a", [1.0]], ids=repr)
-def test_what_is_to_be_a_number_is_one(value):
-    x = minigrad.ones(2, requires_grad=True)
-    with pytest.raises(TypeError, match="give a number"):
-        x.masked_fill(x > 0, value)
-    with pytest.raises(TypeError):
-        x.clamp(min=value)

@@ -42,13 +42,6 @@ def without_torch(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
 
 
-def test_most_chapters_need_nothing(tmp_path):
-    chapter = needing(tmp_path, "")
-    assert chapter.front["requires"] == [] and chapter.missing == ""
-    assert "needs" not in build.solution_notebook(chapter).cells[0].source
-    assert [chapter.slug for chapter in NEEDY] == ["22_read_pytorch"]
-
-
 def test_the_first_cell_says_what_to_install(tmp_path):
     chapter = needing(tmp_path, "requires: [torch]\n")
     for notebook in (build.lesson_notebook, build.solution_notebook):

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from collections import Counter
 from pathlib import Path
@@ -138,20 +137,6 @@ def test_looking_for_copies_reads_no_notebook_for_each_chapter(capsys, monkeypat
     assert "exercises passed" in capsys.readouterr().out
     times = [n for path, n in reads.items() if path.parent == ROOT / "exercises"]
     assert times and max(times) <= 2
-
-
-def test_what_is_forked_later_is_imported_before_on_linux_only():
-    code = """
-        import sys
-        from multiprocessing import forkserver
-        sys.platform = sys.argv[1]
-        import classroom.run.answers
-        print(forkserver._forkserver._preload_modules)
-    """
-    for system, expected in ("linux", True), ("darwin", False):
-        command = [sys.executable, "-c", textwrap.dedent(code), system]
-        said = subprocess.check_output(command, cwd=ROOT, text=True)
-        assert ("under_nbval" in said) == expected
 
 
 @pytest.mark.posix
