@@ -7,7 +7,7 @@ import pytest
 
 from classroom import ROOT
 from classroom.learner import assemble
-from classroom.learner.assemble import Piece, assemble_command, make_copy, replaced
+from classroom.learner.assemble import assemble_command, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import has_header
 from classroom.run.verdict import Result
@@ -108,13 +108,3 @@ def test_with_nothing_filled_in_it_says_so_and_runs(course, capsys, monkeypatch)
     told = " ".join(capsys.readouterr().out.split())
     assert f"0 of {pieces_of_the_course()} pieces are yours." in told
     assert "No answer that is part of the package has passed yet" in told
-
-
-def test_the_copy_differs_where_the_piece_is(tmp_path):
-    page = "# minigrad/value.py\ndef topological_order(root):\n    return [root]"
-    make_copy(tmp_path / "a", [Piece("5.2", "Order", (page,))], ROOT)
-    for name, differs in ("value", True), ("neuron", False):
-        path = f"minigrad/scalar/{name}.py"
-        mine, ours = (place / path for place in (tmp_path / "a", ROOT))
-        assert ("return [root]" in mine.read_text("utf-8")) == differs
-        assert (mine.read_bytes() != ours.read_bytes()) == differs

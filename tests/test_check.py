@@ -186,29 +186,36 @@ def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
     assert find("90.3", all_chapters(root), root)[0] == path
 
 
-@pytest.mark.parametrize("cell", ["import twice", "twice = 2", "def twice(): ..."])
-def test_a_name_that_is_given_below_the_check_is_told_of(root, capsys, cell):
-    notebook = fill(learner(root), {"90.1": "def double(x):\n    return twice * x"})
-    code, out = check(root, "90.1", capsys)
-    assert code == 1 and "'twice' is not defined" in out
+def test_a_name_that_is_given_below_the_check_is_told_of(root, capsys):
+    cells = {"one": "import one", "two": "two = 2", "three": "def three(): ..."}
+    uses = {f"90.{k}": f"def f(x):\n    return {n}" for k, n in enumerate(cells, 1)}
+    notebook = fill(learner(root), {n: f"{text}\nf(1)" for n, text in uses.items()})
+    code, out = check(root, "90", capsys)
+    assert code == 1 and out.count("is not defined") == 3
     assert "below the check" not in out
-    notebook["cells"].append({**sample.code("mine", cell)})
+    notebook["cells"] += [sample.code(f"my-{name}", cells[name]) for name in cells]
     write_notebook(learner(root), notebook)
-    code, out = check(root, "90.1", capsys)
-    assert code == 1 and "`twice` is given a value below the check" in out
+    code, out = check(root, "90", capsys)
+    for name in cells:
+        assert code == 1 and f"`{name}` is given a value below the check" in out
 
 
-@pytest.mark.parametrize("magic", ["%%timeit", "%%writefile a.py", "%%bash", "%%nope"])
-def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys, magic):
-    fill(learner(root), {"90.1": f"{magic}\n{RIGHT['90.1']}"})
-    code, out = check(root, "90.1", capsys)
-    assert code == 1 and f"`{magic.split()[0]}` makes something else of its" in out
+def with_magics(root, magics):
+    """Begin the answers, all right, with these lines."""
+    fill(learner(root), {n: f"{m}\n{RIGHT[n]}" for n, m in zip(RIGHT, magics)})
 
 
-@pytest.mark.parametrize("magic", ["%%time", "%%capture", "!echo hi", "%precision 3"])
-def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(root, capsys, magic):
-    fill(learner(root), {"90.1": f"{magic}\n{RIGHT['90.1']}"})
-    code, out = check(root, "90.1", capsys)
+def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys):
+    magics = "%%timeit", "%%writefile a.py", "%%nope"
+    with_magics(root, magics)
+    code, out = check(root, "90", capsys)
+    for magic in magics:
+        assert code == 1 and f"`{magic.split()[0]}` makes something else of its" in out
+
+
+def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(root, capsys):
+    with_magics(root, ["%%time", "%%capture", "!echo hi\n%precision 3"])
+    code, out = check(root, "90", capsys)
     assert code == 0 and "makes something else" not in out
 
 

@@ -4,7 +4,7 @@ import functools
 import io
 import linecache
 import math
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from random import Random
 
@@ -27,6 +27,7 @@ from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
 from minigrad.scalar.value import Value
 from tests.tables import table
+from tests.test_pages import run_page
 
 
 def refused(body, *pieces):
@@ -93,31 +94,21 @@ def test_the_packages_own_method_is_no_answer():
     assert "Value.__add__ is still the package's own" in text
 
 
-def test_a_wrong_page_is_taken_back_and_a_right_one_stays():
-    page = """\
+PAGE = """\
 # minigrad/value.py
 class Value:
     def __neg__(self):
         return Value(-self.data, "Neg", self, SLOPE)
 """
+
+
+def test_a_wrong_page_is_taken_back_and_a_right_one_stays():
     own = Value.__neg__
-
-    def answer(slope):
-        source, namespace = page.replace("SLOPE", slope), {}
-        pages.lend(source, namespace)
-        exec(source, namespace)
-        pages.install(source, namespace)
-
-    def body():
-        expect("the slope", (-Value(2.0)).left_slope, -1.0)
-
-    answer("1.0")
-    refused(body, Value.__neg__)
-    assert Value.__neg__ is own
-    answer("-1.0")
-    with check("1.1", Value.__neg__):
-        body()
-    assert Value.__neg__ is not own
+    for slope, stays in ("1.0", False), ("-1.0", True):
+        run_page(PAGE.replace("SLOPE", slope))
+        with suppress(WrongAnswer), check("1.1", Value.__neg__):
+            expect("the slope", (-Value(2.0)).left_slope, -1.0)
+        assert (Value.__neg__ is not own) == stays
     Value.__neg__ = own
 
 

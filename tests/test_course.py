@@ -22,7 +22,6 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from classroom import __main__ as commands
 from classroom.author import testing
-from classroom.journal import only_one
 from classroom.learner import lab
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -208,20 +207,6 @@ def test_another_patch_release_in_another_folder_is_the_same_python(course, tmp_
     assert course.ran == ["venv", ".[course]"] * 2
 
 
-def test_on_windows_a_python_that_was_removed_is_missed(course, tmp_path):
-    course.main(["check"])
-    home = tmp_path / "Python 3.13"
-    home.mkdir()
-    (home / "python.exe").touch()
-    (course.VENV / "pyvenv.cfg").write_text(f"home = {home}\nversion = 3.13.1\n")
-    course.os = types.SimpleNamespace(name="nt")
-    assert course.base_python() == str(home)
-    (home / "python.exe").unlink()
-    assert course.base_python() is None
-    (course.VENV / "pyvenv.cfg").unlink()
-    assert course.base_python() is None
-
-
 def test_a_new_venv_is_made_by_the_python_outside(course, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(course.PYTHON))
     course.main(["check"])
@@ -326,12 +311,6 @@ def test_a_read_only_course_says_so(capsys):
     assert "Permission denied" in err and f"own folder, {folder / 'course'}." in err
 
 
-def test_ctrl_c_during_an_install_is_quiet(course, capsys):
-    course.run = Mock(side_effect=KeyboardInterrupt)
-    assert course.main(["lab"]) == 130
-    assert capsys.readouterr().err.strip() == course.STOPPED
-
-
 @pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]])
 def test_help_names_every_command(course, capsys, words):
     assert course.main(words) == 0
@@ -355,15 +334,6 @@ def test_any_command_first_finishes_what_was_cut_off(folder, installed, safe_pat
     assert (code, err) == (8, "")
     assert "It is finished now:\nIt is told.\n['progress']" in out
     assert not files.exists()
-
-
-def test_a_command_that_comes_second_is_told(course, capsys, monkeypatch):
-    monkeypatch.setattr("classroom.journal.PATIENCE", 0)
-    (course.ROOT / ".minigrad" / "change").mkdir(parents=True)
-    (course.ROOT / ".minigrad" / "change" / "journal.json").touch()
-    with only_one(course.ROOT / ".minigrad" / "lock", ""):
-        assert course.main(["check"]) == 1
-    assert "Another update, reset or restore is at" in capsys.readouterr().err
 
 
 def test_an_unknown_command_is_told_what_is_possible(course, capsys):

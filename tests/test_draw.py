@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from minigrad.drawing import rendering
@@ -83,16 +84,6 @@ def test_wide_letters_get_wide_boxes():
     assert width("Addmm") > width("Addnn")
 
 
-def test_the_same_bytes_each_time():
-    def picture():
-        a, b, c = two_products()
-        c.backward()
-        return shown(draw(c))[0], draw_backward(c)._repr_mimebundle_()["text/html"]
-
-    junk = [Value(i) for i in range(100)]
-    assert picture() == picture() and junk
-
-
 def test_a_picture_makes_no_request_and_names_no_machine():
     a, b, c = two_products()
     svg = rendering.to_svg(draw(c).source)
@@ -101,7 +92,7 @@ def test_a_picture_makes_no_request_and_names_no_machine():
     assert "generated" not in svg.lower() and 'fill="white"' in svg
 
 
-@pytest.mark.parametrize("other", [3, "loss", None, [Value(1)]])
+@pytest.mark.parametrize("other", [3, None, [Value(1)], np.ones(2), Module])
 def test_what_cannot_be_drawn(other):
     with pytest.raises(TypeError, match=f"draw shows a Value.*{type(other).__name__}"):
         draw(other)
@@ -117,13 +108,6 @@ def test_too_large_a_graph_says_what_to_do(show):
     for _ in range(110_000):
         x = x + x
     assert "more than 80 values" in repr(show(x))
-
-
-def test_frames_are_in_register():
-    a, b, c = two_products()
-    film = draw_backward(c)
-    sizes = {rendering.to_svg(frame).split(">")[0] for frame in film.sources}
-    assert len(set(film.sources)) == 4 and len(sizes) == 1
 
 
 def test_a_slider_costs_about_10_kb_a_frame():

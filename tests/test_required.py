@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from classroom import ROOT
-from classroom.author import build, front_matter, testing
+from classroom.author import build, front_matter
 from classroom.author.chapters import Chapter, ChapterError, chapters
 from classroom.run import answers
 
@@ -40,13 +40,6 @@ def without_torch(tmp_path, monkeypatch):
     monkeypatch.setattr(answers, "plain_environment", lambda place: plain(place) | path)
     monkeypatch.setenv("CI", "")
     monkeypatch.setitem(sys.modules, "torch", None)
-
-
-def test_most_chapters_need_nothing(tmp_path):
-    chapter = needing(tmp_path, "")
-    assert chapter.front["requires"] == [] and chapter.missing == ""
-    assert "needs" not in build.solution_notebook(chapter).cells[0].source
-    assert [chapter.slug for chapter in NEEDY] == ["22_read_pytorch"]
 
 
 def test_the_first_cell_says_what_to_install(tmp_path):
@@ -81,28 +74,6 @@ def test_only_the_adapter_needs_pytorch_and_it_says_so(without_torch):
     assert run_python(others).returncode == 0
     last = run_python("import minigrad.drawing.pytorch").stderr.strip().splitlines()[-1]
     assert last.startswith("ModuleNotFoundError:") and "torch" in last
-
-
-@needs_torch
-def test_nbval_skips_it_visibly(chapter, without_torch, tmp_path):
-    files = [f"{name}/{chapter.slug}.ipynb" for name in testing.NBVAL[-2:]]
-    command = [*testing.PYTEST, *testing.NBVAL[:-2], *files]
-    environment = answers.plain_environment(tmp_path / "settings")
-    settings = {"cwd": ROOT, "env": environment, "text": True}
-    done = subprocess.run(command, stdout=subprocess.PIPE, **settings)
-    told = re.search(r"(\d+) skipped", done.stdout.splitlines()[-1])
-    assert done.returncode == 0 and int(told[1]) > 30
-    assert "passed" not in done.stdout.splitlines()[-1]
-
-
-@needs_torch
-def test_the_tests_of_its_answers_are_skipped_with_the_reason(chapter, without_torch):
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
-    command += ["tests/test_answers.py", "-k", chapter.slug]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert "torch is not installed" in done.stdout
-    assert re.search(r"\n\d+ skipped, \d+ deselected", done.stdout)
 
 
 @needs_torch

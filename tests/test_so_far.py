@@ -16,7 +16,6 @@ from classroom.journal import Trouble
 from classroom.learner.engine import engine_command
 from classroom.notebook.definitions import places
 from classroom.notebook.pristine import all_chapters
-from classroom.notebook.source_code import code_lines
 
 BUILT = range(so_far.FIRST, so_far.LAST + 1)
 OPTIONS = [word for word in NBVAL if word not in ("notebooks", "solutions")]
@@ -57,16 +56,6 @@ def test_only_what_is_built_is_there(number):
         for (of, name), texts in so_far.forms().items():
             if of == module and name in found and "Later(" not in found[name]:
                 assert min(texts) <= number, f"{module}: {name}"
-
-
-def test_each_chapter_has_more_of_the_engine_than_the_one_before():
-    def size(n):
-        texts = [so_far.as_of(module, n) for module in so_far.heart(n)]
-        lines = [line for text in texts for line in code_lines(text)]
-        return sum("Later" not in line for line in lines)
-
-    assert all(size(n) <= size(n + 1) for n in [3, 4, 5, *range(7, 13)])
-    assert size(7) < size(13) / 2
 
 
 def test_what_a_chapter_adds_fits_one_screen_and_names_who_writes_it():

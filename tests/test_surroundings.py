@@ -90,7 +90,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("seconds", [0, 0.3, 0.8])
+@pytest.mark.parametrize("seconds", [0, 0.5])
 def test_ctrl_c_while_python_imports_says_stopped(tmp_path, seconds):
     sample.fill(sample.learner(course(tmp_path)), RIGHT)
     (tmp_path / "check.py").write_text(CHECK)
@@ -114,8 +114,9 @@ def test_ctrl_c_while_python_imports_says_stopped(tmp_path, seconds):
 COPY_NAMES = ["90_sample-Copy1", "90_sample (1)", "Copy of 90_sample", "90 - Copy"]
 
 
-@pytest.mark.parametrize("name", COPY_NAMES)
-@pytest.mark.parametrize("what", [None, "90"])
+@pytest.mark.parametrize(
+    ("name", "what"), [*((name, None) for name in COPY_NAMES), (COPY_NAMES[0], "90")]
+)
 def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
     root = course(tmp_path)
     copy = root / "exercises" / f"{name}.ipynb"
@@ -142,7 +143,7 @@ def test_looking_for_copies_reads_no_notebook_for_each_chapter(capsys, monkeypat
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
 @pytest.mark.parametrize("program", ["course.py", "-m classroom"])
 def test_streams_that_are_closed_stop_no_command(tmp_path, closed, program):
     root = course(tmp_path / "두 단어")

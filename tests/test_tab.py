@@ -1,10 +1,7 @@
 """Three chapters in a browser's tab: run in a real browser, with nobody else to ask."""
 
-import functools
 import json
 import re
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +13,7 @@ from classroom.learner.find import open_learner
 from classroom.notebook.files import read_notebook
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.waiting import reference
+from tests.conftest import serving
 
 pytest.importorskip("jupyterlite_pyodide_kernel", reason="needs '.[site]'")
 pytestmark = pytest.mark.long
@@ -39,16 +37,8 @@ def served(tmp_path_factory):
         assert re.search(NO_ANSWER, reason), reason
         pytest.xfail(f"PyPI or npm does not answer: {reason}")
 
-    class Silent(SimpleHTTPRequestHandler):
-        def log_message(self, *words):
-            pass
-
-    handler = functools.partial(Silent, directory=folder)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
+    with serving(folder) as address:
         yield SimpleNamespace(folder=folder / "try", address=address)
-        server.shutdown()
 
 
 @pytest.fixture
@@ -68,14 +58,16 @@ def context(browser, served):
     assert others == []
 
 
-def open_notebook(context, served, path):
+def open_notebook(context, served, path, kernel=True):
     page = context.new_page()
     dialog = page.locator(".jp-Dialog")  # asks which kernel, where none is there yet
     answer = dialog.locator(".jp-mod-accept")
     page.add_locator_handler(dialog, lambda: answer.click(timeout=5_000))
     page.goto(f"{served.address}/try/notebooks/index.html?path={path}")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
-    page.wait_for_selector("[data-status=idle]", state="attached", timeout=120_000)
+    if kernel:
+        idle = "[data-status=idle]"
+        page.wait_for_selector(idle, state="attached", timeout=120_000)
     return page
 
 
@@ -188,7 +180,7 @@ def test_a_lesson_draws_and_an_exercise_is_solved_and_found_again(context, serve
     save(page, EXERCISES)
     page.close()
 
-    page = open_notebook(context, served, EXERCISES)
+    page = open_notebook(context, served, EXERCISES, kernel=False)
     blank = page.locator(".jp-CodeCell", has_text="# minigrad/scalar/value.py").first
     assert "1 - y * y" in blank.inner_text()
     kept = page.evaluate(SAVED, EXERCISES)
@@ -202,7 +194,7 @@ def test_a_lesson_draws_and_an_exercise_is_solved_and_found_again(context, serve
     newer = json.loads(file.read_text("utf-8"))
     newer["metadata"]["minigrad"]["version"] = "abc123"
     file.write_text(json.dumps(newer), encoding="utf-8")
-    page = open_notebook(context, served, EXERCISES)
+    page = open_notebook(context, served, EXERCISES, kernel=False)
     page.get_by_role("button", name="Open the newer one beside it").click()
     page.wait_for_url("**04_blame+%28abc123%29.ipynb*")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)

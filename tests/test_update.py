@@ -304,7 +304,9 @@ def test_git_with_exercises(upstream, root, capsys, before):
     assert head(root) == was and (root / "mine.py").exists() == (before == "committed")
     capsys.readouterr()
     assert update_command(None, root) == 0
-    assert "newest course already" in capsys.readouterr().out
+    said = "".join(capsys.readouterr().out.split())
+    assert "newestcoursealready" in said and "gitremoteaddupstream" in said
+    assert f"{upstream}hasnothingnewer" in said
 
 
 @pytest.mark.parametrize("way", ["pull --no-rebase", "pull --rebase", "stash pop"])
@@ -364,6 +366,7 @@ def test_settings_of_git_do_not_change_what_update_does_or_says(
     (root / "mine.py").write_text("MINE = 1\n")
     commit(root)
     (root / "new.txt").write_text("mine too")
+    (root / "minigrad" / "value.py").write_text("MINE = 1\n\n\nEND = 1\n")
     (upstream / "new.txt").write_text("the course's")
     publish(upstream)
     settle(root, SETTINGS[name], monkeypatch)
@@ -436,7 +439,7 @@ def cut_off(monkeypatch, root, newer, after):
             update_command(newer, root)
 
 
-@pytest.mark.parametrize("after", range(6))
+@pytest.mark.parametrize("after", [0, 1, 3, 5])
 def test_the_next_command_finishes_an_update_that_was_killed(
     folder, newer, capsys, monkeypatch, after
 ):

@@ -29,7 +29,7 @@ from classroom.notebook.source_code import DEFINITIONS, has_header, statements
 from classroom.run.answers import run_answers
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
-CORE += ["as_pytorch", "optim", "nn"]
+CORE += ["as_pytorch", "nn"]
 CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
 PYTEST = ("-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider")
 PYTEST += ("-p", "no:xdist", "-o")  # a setting follows
