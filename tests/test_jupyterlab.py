@@ -291,3 +291,20 @@ def test_a_change_of_the_learners_own_is_saved(lab, page):
     saved = nbformat.read(lab.folder / path, 4)
     assert any("1 + 1" in cell.source for cell in saved.cells)
     assert saved.metadata == nbformat.read(ROOT / path, 4).metadata
+
+
+def test_copied_characters_are_put_right_in_the_cell_on_request(lab, page):
+    path = "classroom/pristine/04_blame.ipynb"
+    tags = [cell.metadata.get("tags", []) for cell in code_of(path)]
+    open_notebook(page, lab, path)
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    run(page, "Run Selected Cell", cells.first)
+    cell = cells.nth(tags.index(["answer"]))
+    for begin, told in ("", "type ( instead"), ("%%plain\n", "Done. Run the cell"):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(f"{begin}print（“it’s 7”)")
+        page.keyboard.press("Control+Enter")
+        cell.get_by_text(told).wait_for()
+    shown = cell.locator(".cm-content").inner_text()
+    assert shown.strip() == 'print("it’s 7")'
