@@ -31,9 +31,9 @@ def after_cell(result) -> None:
         state.remember()
     elif namespaces.is_check(source):
         state.put_back()
-    error = result.error_before_exec
-    if error and (odd := advice(str(error)) or ALL * (put_right(source) != source)):
-        print(odd)
+    if isinstance(error := result.error_before_exec, SyntaxError):
+        said = advice(str(error)) or ALL * (put_right(source) != source)
+        print(said, end="\n" * bool(said))
     with suppress(LookupError):
         if result.success and page_of(source):
             shell = get_ipython()  # which makes Python of a %magic, too
