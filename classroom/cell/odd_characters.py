@@ -14,8 +14,8 @@ LIKELY = dict.fromkeys("‘’‚′", "'") | dict.fromkeys("“”„″«»", 
 LIKELY |= dict.fromkeys("‐‑‒–—−", "-")
 LIKELY |= {"×": "*", "≤": "<=", "≥": ">=", "≠": "!="}
 ALL = (
-    "To have all of them put right, in the notebook: type %%plain as a line above all "
-    "others of the cell, and run it."
+    "To have all such characters put right, in the notebook: type %%plain as a line "
+    "above all others of the cell, and run it."
 )
 
 
