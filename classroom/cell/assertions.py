@@ -79,10 +79,10 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
         raise _refuse(exercise, wrong.text, kind, wrong.picture) from None
     except NotImplementedError as error:
         if str(error) != BLANK:
-            raise _refuse(exercise, _what_was_raised(error, pieces)) from None
+            raise _refuse(exercise, what_was_raised(error, pieces)) from None
         raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
     except Exception as error:
-        raise _refuse(exercise, _what_was_raised(error, pieces)) from None
+        raise _refuse(exercise, what_was_raised(error, pieces)) from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
         pages.restore()
         raise
@@ -194,7 +194,7 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
             )
 
 
-def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
+def what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     """Return what an answer raised, and the line of it, if that stands in a cell."""
     walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
