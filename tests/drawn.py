@@ -87,6 +87,8 @@ def run(program: list, leaves: Any, tanh: Callable = np.tanh) -> list:
 def near(found: Any, expected: Any, within: float = 1e-7) -> None:
     """Fail unless numbers, arrays, or nests of them agree, in shape, too."""
     expected = getattr(expected, "array", expected)
+    if isinstance(expected, np.ndarray) and not expected.ndim:
+        expected = expected.item()
     told = f"    your answer: {show(found)}\n    expected:    {show(expected)}"
     if isinstance(expected, list | tuple):
         assert len(found) == len(expected), told

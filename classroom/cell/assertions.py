@@ -79,10 +79,10 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
         raise _refuse(exercise, wrong.text, kind, wrong.picture) from None
     except NotImplementedError as error:
         if str(error) != BLANK:
-            raise _refuse(exercise, what_was_raised(error, pieces)) from None
+            raise _refuse(exercise, _what_was_raised(error, pieces)) from None
         raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
     except Exception as error:
-        raise _refuse(exercise, what_was_raised(error, pieces)) from None
+        raise _refuse(exercise, _what_was_raised(error, pieces)) from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
         pages.restore()
         raise
@@ -194,7 +194,7 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
             )
 
 
-def what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
+def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     """Return what an answer raised, and the line of it, if that stands in a cell."""
     walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
@@ -207,6 +207,7 @@ def what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     own = space, namespaces.course
     inside = [place for place, names in cells if not _any_is(names, own)]
     text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
+    text = "\n".join([*getattr(error, "__notes__", []), text])
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }

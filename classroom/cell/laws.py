@@ -18,21 +18,18 @@ from time import process_time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from classroom.cell.assertions import WrongAnswer, check, what_was_raised
+from classroom.cell.assertions import WrongAnswer
 from classroom.cell.equality import show
 from classroom.cell.strategies import Rejected, Strategy
 
 DRAWS = 40  # for a law
 SECONDS = 4  # then no more is drawn
 LAWS = re.compile(r"^## (\d+\.\d+)\n+```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-REFUSED = (
-    "The check in the notebook is content; then inputs were drawn, and for these it is "
-    "wrong:"
-)
+REFUSED = "It passes the check in the notebook. For inputs that were drawn it is wrong:"
 
 
 class Law(NamedTuple):
-    """A function that raises an error if an answer breaks the law, and what it takes."""
+    """A function that raises an error if an answer breaks it, and what it takes."""
 
     function: Callable
     strategies: dict[str, Strategy]
@@ -57,14 +54,17 @@ def laws_of(vocabulary: str, text: str) -> dict[str, list[Law]]:
 
 
 def hold(exercise: str, vocabulary: str, text: str, names: Mapping[str, Any]) -> None:
-    """Raise WrongAnswer if a law of an exercise does not hold for an answer's names."""
-    with redirect_stdout(io.StringIO()), check(exercise):
+    """Raise an error if a law of an exercise does not hold for an answer's names."""
+    with redirect_stdout(io.StringIO()):
         for law in laws_of(vocabulary, text)[exercise]:
             obey(law, names)
 
 
 def obey(law: Law, names: Mapping[str, Any]) -> None:
-    """Raise WrongAnswer if a law does not hold for the names of an answer."""
+    """Raise an error that says for what, if a law does not hold for an answer's names.
+
+    That is WrongAnswer, but for what the answer raises.
+    """
     late = process_time() + SECONDS
     for turn in range(DRAWS):
         try:
@@ -73,7 +73,12 @@ def obey(law: Law, names: Mapping[str, Any]) -> None:
             continue
         except Exception as error:
             called = last_call(law, turn, names) if process_time() < late else ""
-            raise WrongAnswer(told(law, turn, called, error)) from None
+            inputs = [f"{name} = {short(x)}" for name, x in drawn(law, turn).items()]
+            text = f"{REFUSED}\n    {called or ', '.join(inputs)}"
+            if isinstance(error, AssertionError):
+                raise WrongAnswer(f"{text}\n{str(error) or broken(error)}") from None
+            error.add_note(text)
+            raise
         if process_time() > late:
             return
 
@@ -84,17 +89,11 @@ def drawn(law: Law, turn: int) -> dict[str, Any]:
     return {name: each.draw(dice) for name, each in law.strategies.items()}
 
 
-def told(law: Law, turn: int, called: str, error: Exception) -> str:
-    """Return what to say: the input, what came, and what the law says."""
-    inputs = [f"{name} = {short(x)}" for name, x in drawn(law, turn).items()]
-    what = str(error)
-    if not isinstance(error, AssertionError):
-        what = what_was_raised(error, ())
-    elif not what:
-        frames = traceback.extract_tb(error.__traceback__)
-        line = [f.line for f in frames if f.filename.startswith("<laws")][-1]
-        what = f"    what should hold: {line.removeprefix('assert ')}"
-    return f"{REFUSED}\n    {called or ', '.join(inputs)}\n{what}"
+def broken(error: AssertionError) -> str:
+    """Return the line of a law that failed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    line = [f.line for f in frames if f.filename.startswith("<laws")][-1]
+    return f"    what should hold: {line.removeprefix('assert ')}"
 
 
 def last_call(law: Law, turn: int, names: Mapping[str, Any]) -> str:
@@ -104,10 +103,8 @@ def last_call(law: Law, turn: int, names: Mapping[str, Any]) -> str:
     def watched(name: str, function: Callable) -> Callable:
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            given = [
-                *map(short, args),
-                *(f"{k}={short(x)}" for k, x in options.items()),
-            ]
+            given = [*map(short, args)]
+            given += [f"{k}={short(x)}" for k, x in options.items()]
             calls.append(f"{name}({', '.join(given)})")
             return function(*args, **options)
 
@@ -120,5 +117,6 @@ def last_call(law: Law, turn: int, names: Mapping[str, Any]) -> str:
 
 
 def short(value: Any) -> str:
-    text = re.sub(r"<function .*?>", "a function", show(value))
+    text = " ".join(show(value).split())
+    text = re.sub(r"<function .*? at 0x\w+>", "a function", text)
     return text if len(text) < 200 else f"{text[:200]} ..."
