@@ -21,7 +21,7 @@ from classroom.cell.assertions import (
     how_many,
     worked_out,
 )
-from classroom.cell.odd_characters import advice
+from classroom.cell.odd_characters import advice, put_right
 from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
@@ -210,8 +210,9 @@ def test_a_result_that_is_not_run_yet_is_told():
     waiting.close()
 
 
-@pytest.mark.parametrize(("source", "says"), table("characters_like_pythons"))
-def test_a_character_that_looks_like_pythons_is_told(source, says):
+@pytest.mark.parametrize("source, says, right", table("characters_like_pythons"))
+def test_a_character_that_looks_like_pythons_is_told_and_put_right(source, says, right):
+    assert put_right(source) == put_right(right) == right
     with pytest.raises(SyntaxError) as caught:
         compile(source, "cell", "exec")
     assert says in advice(str(caught.value)) and (says or not advice("never closed"))

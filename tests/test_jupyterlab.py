@@ -263,3 +263,20 @@ def test_opening_a_notebook_changes_nothing(lab, page):
     choose(page, "File", "Save Notebook")
     page.wait_for_timeout(1_000)
     assert (lab.folder / path).read_bytes() == (ROOT / path).read_bytes()
+
+
+def test_copied_characters_are_put_right_in_the_cell_on_request(lab, page):
+    path = "classroom/pristine/04_blame.ipynb"
+    tags = [cell.metadata.get("tags", []) for cell in code_of(path)]
+    open_notebook(page, lab, path)
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    run(page, "Run Selected Cell", cells.first)
+    cell = cells.nth(tags.index(["answer"]))
+    for begin, told in ("", "type ( instead"), ("%%plain\n", "Done. Run the cell"):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(f"{begin}print（“it’s 7”)")
+        page.keyboard.press("Control+Enter")
+        cell.get_by_text(told).wait_for()
+    shown = cell.locator(".cm-content").inner_text()
+    assert shown.strip() == 'print("it’s 7")'

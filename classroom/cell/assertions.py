@@ -207,6 +207,7 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     own = space, namespaces.course
     inside = [place for place, names in cells if not _any_is(names, own)]
     text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
+    text = "\n".join([*getattr(error, "__notes__", []), text])
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }

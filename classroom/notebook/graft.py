@@ -10,16 +10,14 @@ from classroom.notebook.pristine import Chapter, make_label, parse_label
 from classroom.notebook.source_code import bound_names
 from classroom.notebook.waiting import reference
 
-NO_CELLS: dict[str, Cell] = {}
-
 
 def graft(
-    chapter: Chapter, answers: dict[str, list[str]], hidden: dict[str, Cell] = NO_CELLS
+    chapter: Chapter, answers: dict[str, list[str]], *hidden: dict[str, Cell]
 ) -> Notebook:
     """The chapter's code cells with `answers` in their places, ready for nbval.
 
-    What comes after a blank is left out with it; a hidden check comes after the check
-    of its exercise. Each cell's metadata says, under `minigrad`, which exercise it
+    What comes after a blank is left out with it; hidden checks come after the check of
+    their exercise. Each cell's metadata says, under `minigrad`, which exercise it
     belongs to and what part it plays there.
     """
     cells, answered = [], ""
@@ -42,8 +40,8 @@ def graft(
             about = {"metadata": {"tags": tags, "minigrad": place}}
             shown = {"outputs": reference(cell), "execution_count": 1}
             cells.append({**cell, **about, **shown})
-            if kind == "check" and home in hidden:
-                cells.append(hidden[home])
+            if kind == "check":
+                cells += [more[home] for more in hidden if home in more]
     return {**chapter.notebook, "cells": cells}
 
 

@@ -6,17 +6,25 @@ its own.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from classroom.notebook.files import Notebook, write_notebook
+from classroom.notebook.files import Cell, Notebook, write_notebook
 from classroom.notebook.graft import graft
-from classroom.notebook.pristine import Chapter
+from classroom.notebook.pristine import Chapter, make_label
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result
 
+VOCABULARY = Path("tests", "drawn.py")  # of all laws
+LAW = """\
+from classroom.cell.laws import hold
+from classroom.checks import check
+laws = {0!r}
+with check({1!r}):
+    hold({1!r}, *laws, globals())"""
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 
 
@@ -34,10 +42,33 @@ def run_answers(
     chapter = Chapter(pristine)
     results = dict.fromkeys(chapter.exercises, BLANK)
     if answers:
-        notebook = graft(chapter, answers)
+        notebook = graft(chapter, answers, law_cells(pristine, "law"))
         events, said = run_notebook(notebook, timeout, folder or pristine.parent)
         results |= {name: result(name, events, timeout, said) for name in answers}
     return results
+
+
+def law_cells(pristine: Path, role: str) -> dict[str, Cell]:
+    """Return the cells that hold the answers of a chapter against its laws.
+
+    There are none where the course was handed out without them.
+    """
+    root = pristine.resolve().parents[2]
+    paths = root / VOCABULARY, root / "chapters" / pristine.stem / "laws.md"
+    if not all(path.exists() for path in paths):
+        return {}
+    laws = [path.read_text("utf-8") for path in paths]
+    return {
+        name: {
+            "cell_type": "code",
+            "id": make_label("law", name),
+            "source": LAW.format(laws, name),
+            "metadata": {"minigrad": {"exercise": name, "role": role}},
+            "execution_count": None,
+            "outputs": [],
+        }
+        for name in re.findall(r"^## (\d+\.\d+)$", laws[-1], re.MULTILINE)
+    }
 
 
 def run_notebook(

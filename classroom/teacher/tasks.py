@@ -17,7 +17,7 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.notebook.files import digest_of, write_whole
 from classroom.notebook.graft import graft
-from classroom.run.answers import run_notebook
+from classroom.run.answers import VOCABULARY, law_cells, run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -40,13 +40,14 @@ def grade_answers(
 ) -> dict[str, tuple[str, str]]:
     """Return status and message by exercise, as check has them, for one notebook.
 
-    A wrong answer's message comes from a second run without hidden checks, so that
-    nothing of these can get into it.
+    A wrong answer's message comes from a second run without hidden checks and laws, so
+    that nothing of these can get into it.
     """
     chapter = pristine(slug)
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
+    laws = law_cells(chapter.path, "hidden")
     folder = None if safe else ROOT / "exercises"
-    events, said = run_notebook(graft(chapter, answers, hidden), timeout, folder)
+    events, said = run_notebook(graft(chapter, answers, hidden, laws), timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
     second: dict[str, Result] = {}
     if any(found.status in WORDY and not found.message for found in first.values()):
@@ -147,4 +148,5 @@ def course_digest() -> str:
     """Return a hash of what grades depend on: the package, sources and this folder."""
     parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
     paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
-    return digest_of([*paths, *sorted((ROOT / "classroom").rglob("*.py"))])
+    paths += [*sorted((ROOT / "classroom").rglob("*.py")), ROOT / VOCABULARY]
+    return digest_of(paths)
