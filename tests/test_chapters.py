@@ -98,7 +98,7 @@ def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
 def test_a_chapter_has_its_exercises(chapter):
     exercises = chapter.exercises.values()
-    assert 3 <= len(exercises) <= 6, f"{chapter.slug} should have 3 to 6 exercises"
+    assert 1 <= len(exercises) <= 6, f"{chapter.slug} should have 1 to 6 exercises"
     names = [f"{chapter.number}.{k + 1}" for k in range(len(exercises))]
     assert list(chapter.exercises) == names
     if chapter.front["track"] == "core":

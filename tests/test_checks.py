@@ -282,7 +282,8 @@ def printed(name, answer, seed):
     """Return what the hidden check of an exercise prints for an answer."""
     exercise = chapters()[int(name.split(".")[0])].exercises[name]
     names = {"math": math, "rng": Random(seed), "count_uses": count_uses}
-    exec(answer or exercise.solved, names)
+    exec(exercise.solved, names)
+    exec(answer or "", names)
     with redirect_stdout(io.StringIO()) as said:
         exec(exercise.hidden, names)
     return said.getvalue()

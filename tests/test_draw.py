@@ -13,7 +13,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from minigrad.drawing import rendering
+from minigrad import plot
+from minigrad.drawing import plot_text, rendering
 from minigrad.drawing.explore import explore
 from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward
@@ -151,3 +152,15 @@ def test_explore_moves_one_leaf_and_keeps_the_others():
     [slope] = numerical_gradient(lambda a: math.tanh(a) + a, [2.0])
     assert f"moves {slope:.4g} times as far as a." in repr(film)
     assert f"{slope - 1:.4g}" in " ".join(words)  # what tanh passes back
+
+
+def test_a_film_of_plots_says_what_each_shows_and_shares_what_all_have():
+    def figure(k):
+        return plot.plot_loss([float(k), 1.0], "a & b's <loss>").figure
+
+    film = plot.film({f"no. {k}": figure(k) for k in range(2, 12)}, "Number")
+    html = film._repr_mimebundle_()["text/html"]
+    assert 'aria-label="Number"' in html and "<p>no. 11</p>" in html
+    assert repr(film).splitlines()[:2] == ["no. 2", plot_text.describe(figure(2), True)]
+    assert 'alt="no. 11\nPlot of loss over step' in html
+    assert len(html) < 7 * len(film.source)  # of ten

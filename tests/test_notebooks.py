@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import defaultdict
 from contextlib import nullcontext
 from time import process_time
 
@@ -234,6 +235,27 @@ def test_carry_over_keeps_every_cell_of_the_learner(root):
     assert [cell["source"] for cell in carried.homeless] == [RIGHT["90.3"]]
     ids = [cell["id"] for cell in carried.notebook["cells"]]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("filled", [("90.1", "90.2", "90.3"), ("90.1", "90.2")])
+def test_an_answer_follows_its_exercise_into_another_number(root, filled):
+    merged = f"{STUBS['90.1']}\n\n\n{STUBS['90.3']}"
+    new = {"90.1": exercise("90.1", STUBS["90.2"]), "90.2": exercise("90.2", merged)}
+    fill(learner(root), {name: RIGHT[name] for name in filled})
+    old = Chapter(sample.pristine(course(root / "old")))
+    write_notebook(sample.pristine(root), chapter(new))
+    now = Chapter(sample.pristine(root))
+    homes = {"90.1": "90.2", "90.2": "90.1", "90.3": "90.2"}
+    assert now.homes_of(old) == homes
+    carried = carry_over(Learner(read_notebook(learner(root)), old), now)
+    found = Learner(carried.notebook, now).answers()
+    assert not carried.homeless and not carried.edited
+    both = defaultdict(list)
+    for name in filled:
+        both[homes[name]].append(RIGHT[name])
+    assert found == {name: ["\n".join(parts)] for name, parts in both.items()}
+    texts = [cell["source"] for cell in carried.notebook["cells"]]
+    assert texts.count(merged) == ("90.3" not in filled)  # what is still to be done
 
 
 @pytest.mark.parametrize(("refusals", "text"), [(2, "new"), (9, "old")])

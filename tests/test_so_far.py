@@ -63,7 +63,7 @@ def test_what_a_chapter_adds_fits_one_screen_and_names_who_writes_it():
     assert max(len(text.splitlines()) for text in told.values()) <= ONE_SCREEN
     assert "+ walk: " in told[7] and ", exercise 7.5" in told[7]
     assert "+                 share = sum_to(share, target.shape" in told[8]
-    assert "+ hinge_loss, SGD.zero_grad, SGD.step, exercise 6.3" in told[6]
+    assert "+ hinge_loss, SGD.zero_grad, SGD.step, exercise 6.2" in told[6]
     assert so_far.added(14) == ""
 
 

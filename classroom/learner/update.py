@@ -215,8 +215,11 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    back = [name for name in learner.answers() if name in chapter.exercises]
-    changed = [n for n in back if _texts(learner.chapter, n) != _texts(chapter, n)]
+    old, homes = learner.chapter, chapter.homes_of(learner.chapter)
+    found = {name: homes[name] for name in learner.answers() if homes[name]}
+    back = list(dict.fromkeys(found.values()))
+    differ = {now for n, now in found.items() if _texts(old, n) != _texts(chapter, now)}
+    changed = [name for name in back if name in differ]
     text = f"answers back in place: {', '.join(back) or 'none'}."
     return text + (f" Changed, check again: {', '.join(changed)}." if changed else "")
 

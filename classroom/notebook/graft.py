@@ -1,7 +1,7 @@
 """Put answers into untouched notebooks: to run them, to update, to bring one back."""
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from classroom.notebook.answers import Learner
@@ -59,19 +59,26 @@ def carry_over(
 ) -> Carried:
     """`new` with the learner's answers and own cells in it, but for some exercises.
 
+    An answer goes to the exercise that asks for its names, whatever its number is now;
+    the blank stays above the answers of several if it asks for more than they have.
     A cell of the learner's own comes after the same cell of the course as before; what
     belongs to an exercise that `new` does not have is `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
+    homes = new.homes_of(old)
+    several = Counter(homes.values())
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
     anchor, here = None, None
     for cell, label in zip(learner.cells, learner.labels, strict=True):
         kind, name = parse_label(label)
         here = old.home[label] if label else here
-        gone = here is not None and here not in new.exercises
+        gone = here is not None and homes[here] is None
         blank = kind == "answer" and old.exercises[name].is_blank(cell["source"])
-        anchor = label if label in new.cells else anchor
+        before = cell["source"] if not label else old.cells[label]["source"]
+        if name and homes[name]:
+            label = make_label(kind, homes[name])
+        anchor = label if label in new.cells and not gone else anchor
         if kind == "answer" and not blank and not gone and name not in without:
             course = {k: new.cells[label][k] for k in ("id", "metadata")}
             answers[label] += after.pop(label, []) + [{**cell, **course}]
@@ -79,14 +86,16 @@ def carry_over(
             homeless.append(cell)
         elif not label and cell["source"].strip():
             after[anchor].append(cell)
-        elif (
-            kind != "answer" and label and cell["source"] != old.cells[label]["source"]
-        ):
+        elif kind != "answer" and cell["source"] != before:
             edited += 1
     cells = list(after[None])
     for label, cell in new.cells.items():
-        cells += answers[label] or [cell]
-        cells += after[label]
+        asked = (
+            bound_names(cell["source"]) if several[parse_label(label)[1]] > 1 else {}
+        )
+        had = set().union(*(bound_names(part["source"]) for part in answers[label]))
+        cells += [cell] if not answers[label] or {*asked} - had else []
+        cells += answers[label] + after[label]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
 
 
