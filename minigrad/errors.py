@@ -1,5 +1,6 @@
 """What is said where something cannot be: errors with PyTorch's key phrases."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,28 @@ def not_a_tensor(name: str, value: Any) -> TypeError:
     return TypeError(
         f"{name}: argument must be Tensor, not {kind(value)}; make it one with "
         "minigrad.tensor(...)"
+    )
+
+
+def generator(name: str) -> TypeError:
+    """Return the error for a generator that is to be decorated with a switch."""
+    return TypeError(
+        f"{name} is a generator, which runs when it is asked for values: write the "
+        "`with` inside of it"
+    )
+
+
+def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:
+    """Return the error for a rule with a formula for no argument of its operation."""
+    there_is_no = " or ".join(map(repr, strange))
+    return TypeError(f"{name} takes {', '.join(parameters)}: there is no {there_is_no}")
+
+
+def not_to_save() -> TypeError:
+    """Return the error for what save_for_backward does not take."""
+    return TypeError(
+        "save_for_backward can only save Tensors: keep anything else as an attribute, "
+        "ctx.name = ..."
     )
 
 

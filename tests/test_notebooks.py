@@ -258,6 +258,16 @@ def test_an_answer_follows_its_exercise_into_another_number(root, filled):
     assert texts.count(merged) == ("90.3" not in filled)  # what is still to be done
 
 
+def test_an_older_notebook_by_itself_is_read_by_the_titles_of_its_exercises(root):
+    notebook = fill(learner(root), {name: RIGHT[name] for name in STUBS})
+    titles = {"90.1": "Three times", "90.2": "Gone", "90.3": "Twice"}
+    about = {name: {"title": title} for name, title in titles.items()}
+    notebook["metadata"]["minigrad"] = {"exercises": about}
+    found = Learner(notebook, Chapter(sample.pristine(root))).answers()
+    assert found["90.1"][-1] == RIGHT["90.3"] and found["90.2"] == [RIGHT["90.1"]]
+    assert "90.3" not in found
+
+
 @pytest.mark.parametrize(("refusals", "text"), [(2, "new"), (9, "old")])
 def test_a_file_that_another_program_holds_is_waited_for(
     tmp_path, monkeypatch, refusals, text

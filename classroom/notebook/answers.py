@@ -19,7 +19,8 @@ class Learner:
     def __init__(self, notebook: Notebook, chapter: Chapter) -> None:
         self.notebook, self.chapter = notebook, chapter
         self.cells = notebook["cells"]
-        self.labels = [chapter.label(cell) for cell in self.cells]
+        heir = chapter.by_title(notebook)
+        self.labels = [chapter.label(cell, heir) for cell in self.cells]
         self.segments = self._segments()
         self._disown_copies()
         for exercise in chapter.exercises.values():

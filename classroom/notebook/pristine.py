@@ -19,6 +19,7 @@ from classroom.notebook.source_code import (
 CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
 LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
+NOBODY: dict[str, str | None] = {}
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,27 @@ class Chapter:
         helps = about.get("helps", {})
         return Exercise(name, title, stub, hints, points, outgrown, by_symptom, helps)
 
-    def label(self, cell: Cell) -> str | None:
-        """Which cell of this chapter `cell` is, or was: an id, or None."""
+    def by_title(self, notebook: Notebook) -> dict[str, str | None]:
+        """The exercises of an older notebook, by number: each by its title, or None."""
+        about = as_table(notebook["metadata"].get("minigrad"))
+        before = as_table(about.get("exercises")).items()
+        now = {exercise.title: name for name, exercise in self.exercises.items()}
+        heir = {n: now.get(str(as_table(each).get("title"))) for n, each in before}
+        free = self.exercises.keys() - set(heir.values())
+        return {n: new or (n if n in free else None) for n, new in heir.items()}
+
+    def label(self, cell: Cell, heir: dict[str, str | None] = NOBODY) -> str | None:
+        """Which cell of this chapter `cell` is, or was: an id, or None.
+
+        `heir` says which number an exercise has that had another one.
+        """
         metadata = cell["metadata"]
         grade_id = as_table(metadata.get("nbgrader")).get("grade_id")
         for name in (grade_id, cell.get("id"), metadata.get("id")):
+            kind, number = parse_label(name if isinstance(name, str) else None)
+            if number in heir:
+                new = heir[number]
+                return make_label(kind, new) if new else None
             if isinstance(name, str) and name in self.cells:
                 return name
         return self._by_text.get(cell["source"]) or self._by_words(cell)

@@ -11,7 +11,7 @@ from minigrad.graph.node import Node
 from minigrad.graph.recording import no_grad, recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.casting import to_dtype
-from minigrad.rules.op import edge
+from minigrad.rules.op import edge, linked
 
 
 class Context:
@@ -23,10 +23,7 @@ class Context:
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs or outputs as `saved_tensors`, under the engine's watch."""
         if not all(isinstance(x, Tensor | None) for x in tensors):
-            raise TypeError(
-                "save_for_backward can only save Tensors: keep anything else as an "
-                "attribute, ctx.name = ..."
-            )
+            raise errors.not_to_save()
         self.saved_tensors = tensors
 
 
@@ -51,7 +48,7 @@ class Function:
             raise errors.no_output(cls.__name__, output)
         if not any(targets) or not recording.on:
             return output
-        return Call(cls, ctx, args, output).record(targets, args, output)
+        return Call(cls, ctx).record(targets, args, output)
 
 
 class Call:
@@ -59,15 +56,15 @@ class Call:
 
     settings = frozenset(["saved"])  # freed only if there is an array in it
 
-    def __init__(self, function: type, ctx: Context, args: tuple, output: Tensor):
+    def __init__(self, function: type, ctx: Context):
         self.name, self.function = f"{function.__name__}Backward", function
         self.ctx = ctx
-        self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
-        # where each saved tensor came from: an edge; or whether it is the output
-        self.sources = [edge(x) or x is output for x in ctx.saved_tensors]
 
     def record(self, targets: list, args: tuple, output: Tensor) -> Tensor:
         """Return the output as the result of a node, which leads to the arguments."""
+        self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
+        # where each saved tensor came from: an edge; or whether it is the output
+        self.sources = [edge(x) or x is output for x in self.ctx.saved_tensors]
         saved = [None if x is None else x.array for x in self.ctx.saved_tensors]
         self.ctx.saved_tensors = ()  # from now on the node has them
         made = own_memory(output, args)
@@ -95,18 +92,6 @@ class Call:
             if not isinstance(share, Tensor | None):
                 raise errors.not_a_tensor(f"{self.name}, a gradient", share)
         return [s if s is None else to_dtype(s, d) for s, d in zip(shares, self.dtypes)]
-
-
-def linked(array: Any, source: Any, node: Node) -> Tensor | None:
-    """Return a saved array as its leaf, or a Tensor that leads to what made it."""
-    if array is None:
-        return None
-    if source is True:
-        source = node
-    leaf = getattr(source, "variable", None)
-    if leaf is not None and leaf.array is array:
-        return leaf
-    return Tensor(array, source or None)
 
 
 def own_memory(output: Tensor, args: tuple) -> Tensor:

@@ -2,7 +2,8 @@
 
 import threading
 from contextlib import ContextDecorator
-from types import CodeType
+
+from minigrad import errors
 
 GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
 
@@ -31,11 +32,8 @@ class Switch(ContextDecorator):
 
     def __call__(self, function):
         code = getattr(function, "__code__", None)
-        if isinstance(code, CodeType) and code.co_flags & GENERATOR:
-            raise TypeError(
-                f"{function.__name__} is a generator, which runs when it is asked for "
-                "values: write the `with` inside of it"
-            )
+        if getattr(code, "co_flags", 0) & GENERATOR:
+            raise errors.generator(function.__name__)
         return super().__call__(function)
 
 

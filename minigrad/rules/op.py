@@ -5,6 +5,7 @@ from itertools import cycle
 from types import MethodType
 from typing import Any
 
+from minigrad import errors
 from minigrad.array.dtypes import ARRAYS
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
@@ -35,13 +36,10 @@ class Op:
     def __init__(self, name, forward, **formulas):
         self.name, self.forward = name, forward
         self.parameters = parameters_of(forward)
-        for argument in formulas:
-            if argument not in self.parameters:
-                takes = ", ".join(self.parameters)
-                raise TypeError(f"{name} takes {takes}: there is no {argument!r}")
-        arguments = [name for name in self.parameters if name in formulas]
-        self.formulas = {name: formulas[name] for name in arguments}
-        self.wants = {n: list(parameters_of(formulas[n]))[1:] for n in arguments}
+        if strange := formulas.keys() - self.parameters:
+            raise errors.no_argument(name, self.parameters, strange)
+        self.formulas = {n: formulas[n] for n in self.parameters if n in formulas}
+        self.wants = {n: [*parameters_of(f)][1:] for n, f in self.formulas.items()}
         self.settings = self.parameters.keys() - formulas
 
     def __repr__(self):
@@ -95,8 +93,22 @@ def value_of(node: Node, name: str, i: int, g: Any) -> Any:
     value = node.saved[name]
     if not isinstance(g, Tensor) or not isinstance(value, ARRAYS):
         return value
-    sources = dict(zip(node.op.formulas, node.targets)) | {"y": node}
-    return Tensor(value, sources[name]) if name in sources else value
+    sources = dict(zip(node.op.formulas, node.targets)) | {"y": True}
+    return linked(value, sources[name], node) if name in sources else value
+
+
+def linked(array: Any, source: Any, node: Node) -> Tensor | None:
+    """Return a saved array as its leaf, or a Tensor that leads to its source.
+
+    That is an edge, True for what the node itself has made, or False for nothing.
+    """
+    if array is None:
+        return None
+    source = node if source is True else source or None
+    leaf = getattr(source, "variable", None)
+    if leaf is not None and leaf.array is array:
+        return leaf
+    return Tensor(array, source)
 
 
 def edge(value: Any) -> Any:
