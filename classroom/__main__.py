@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.journal import Trouble, finish_first
+from classroom.all_or_nothing import Trouble, finish_first
 
 CHAPTERS = {"help": "chapters, as 4 or 7-9 or 4,6; without it, all"}
 INTERRUPTED = 130

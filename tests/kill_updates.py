@@ -48,7 +48,7 @@ def make_courses(place):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
         (root / ".gitignore").write_text("exercises/kept/\n.minigrad/\n__pycache__/\n")
-        (root / "classroom" / "journal.py").open("a").write(f"# {root.name}\n")
+        (root / "classroom" / "all_or_nothing.py").open("a").write(f"# {root.name}\n")
     upstream = place / "upstream"
     shutil.copytree(folder, upstream)
     git(upstream, "init", "-q", "-b", "main")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from classroom.journal import Trouble
+from classroom.all_or_nothing import Trouble
 from classroom.notebook.files import read_notebook, write_notebook
 
 BLANK = 'raise NotImplementedError("fill this in")'

@@ -16,10 +16,11 @@ from rich.console import Console
 
 from classroom import ROOT
 from classroom.author import build, execute
-from classroom.author.chapters import STUB, Chapter, ChapterError
+from classroom.author.blanks import STUB
+from classroom.author.chapters import Chapter, ChapterError
 from classroom.notebook.waiting import reference
+from minigrad.drawing.graphviz_svg import to_svg
 from minigrad.drawing.pictures import draw
-from minigrad.drawing.rendering import to_svg
 from minigrad.scalar.value import Value
 from tests.tables import table
 

@@ -7,7 +7,8 @@ from operator import attrgetter
 import pytest
 
 from classroom import ROOT
-from classroom.author.chapters import STUB, chapters
+from classroom.author.blanks import STUB
+from classroom.author.chapters import chapters
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import reference
 

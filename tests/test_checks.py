@@ -13,7 +13,7 @@ import pytest
 
 from classroom.author.chapters import chapters, first_fence, sections
 from classroom.cell import namespaces, pages
-from classroom.cell.assertions import (
+from classroom.cell.expect import (
     NotFilledIn,
     WrongAnswer,
     check,

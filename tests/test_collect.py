@@ -16,8 +16,9 @@ from classroom.notebook.files import Unreadable, parse_notebook
 from classroom.notebook.pristine import Chapter, make_label
 from classroom.teacher import collect
 from classroom.teacher.hand_ins import read_student
+from classroom.teacher.points import Student
 from classroom.teacher.reading import TOLD
-from classroom.teacher.report import Student, harmless, write_report
+from classroom.teacher.report import harmless, write_report
 from tests import hostile
 from tests.tables import table
 

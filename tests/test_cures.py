@@ -8,8 +8,8 @@ import pytest
 
 from classroom.author.chapters import chapters
 from classroom.cell import cures
-from classroom.cell.assertions import WrongAnswer, check
 from classroom.cell.cures import ENTRIES, NONE, cure
+from classroom.cell.expect import WrongAnswer, check
 from classroom.run.verdict import result
 
 PAGE = next(chapter for chapter in chapters() if chapter.slug == "26_message_to_cure")

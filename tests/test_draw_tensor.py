@@ -8,8 +8,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, static
-from minigrad.drawing import rendering
-from minigrad.drawing.layout import width
+from minigrad.drawing import graphviz_svg
+from minigrad.drawing.dot import width
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 from tests.test_sessions import Residual, leaf, lines, network, words
 
@@ -58,7 +58,7 @@ def test_a_film_shows_up_to_64_numbers_as_a_heat_map():
     loss = (y * minigrad.tensor([[1.0, 0, 0], [0, -2, 0], [0, 0, 0.5]])).sum()
     film = draw_backward(loss, x=x, w=w, y=y, loss=loss)
     loss.backward()
-    svgs = [rendering.to_svg(source) for source in film.sources]
+    svgs = [graphviz_svg.to_svg(source) for source in film.sources]
     cells = [re.findall(r'<rect [^>]*fill="rgb\((.*?)\)"', svg) for svg in svgs]
     assert [len(each) for each in cells][:2] == [0, 0] and len(cells[-1]) == 9 + 9 + 6
     of_w = w.grad.numpy().ravel()
@@ -69,7 +69,7 @@ def test_a_film_shows_up_to_64_numbers_as_a_heat_map():
     assert len({re.search("<svg[^>]*", svg)[0] for svg in svgs}) == 1
     assert not re.search("[\ue000-\uf8ff]", "".join([*svgs, repr(film)]))
     large = draw_backward((leaf(np.ones((2, 33))) * 1).sum())
-    assert "<rect" not in rendering.to_svg(large.source)
+    assert "<rect" not in graphviz_svg.to_svg(large.source)
     for odd in (np.zeros((0, 3)), np.full((2, 3), np.inf), np.full((2, 3), np.nan)):
         x = leaf(odd)
         assert "x is given" in repr(draw_backward((x * x).sum(), x=x))

@@ -10,11 +10,11 @@ import sklearn.datasets  # noqa: F401, before a row is timed that asks for digit
 
 from classroom.author.chapters import chapters, sections
 from classroom.cell import exam
-from classroom.cell.assertions import NotFilledIn, WrongAnswer
 from classroom.cell.exam import DONE, OPEN, PLAIN, WRONG, Engine, Row, judge
 from classroom.cell.exam_numbers import random_program
 from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
 from classroom.cell.examine import GROUPS, examine
+from classroom.cell.expect import NotFilledIn, WrongAnswer
 from classroom.run.verdict import result
 from tests import engines
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from classroom.cell import assertions
-from classroom.cell.assertions import WrongAnswer, check, expect
+from classroom.cell.expect import WrongAnswer, check, expect
 from minigrad.scalar.value import Value
 
 
 def test_a_notebook_shows_where_an_answer_differs_and_says_the_rest(monkeypatch):
     shown = []
-    monkeypatch.setattr(assertions, "display", shown.append)
+    monkeypatch.setattr("classroom.cell.expect.display", shown.append)
 
     def told(got, expected, **more):
         with pytest.raises(WrongAnswer) as caught, check("3.1"):

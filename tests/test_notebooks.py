@@ -12,8 +12,8 @@ from sample import RIGHT, STUBS, cell_of, chapter, code, course, exercise, fill,
 
 from classroom.notebook import files
 from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import carry_over, graft
 from classroom.notebook.files import Unreadable, read_notebook, write_notebook
-from classroom.notebook.graft import carry_over, graft
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 HEADER = "# minigrad/value.py"

@@ -12,8 +12,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from classroom import ROOT
-from classroom.author.chapters import SOLUTION, chapters
-from classroom.journal import Trouble
+from classroom.all_or_nothing import Trouble
+from classroom.author.blanks import SOLUTION
+from classroom.author.chapters import chapters
 from classroom.learner.newer_course import version
 from classroom.teacher import release as release_module
 from tests import hostile

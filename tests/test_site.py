@@ -13,9 +13,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author import site as author
-from classroom.author.chapters import SOLUTION, STUB, chapters
-from classroom.journal import Trouble
+from classroom.author.blanks import SOLUTION, STUB
+from classroom.author.chapters import chapters
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import reference, waits
 from tests.conftest import serving

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author import so_far
 from classroom.author.chapters import chapters
 from classroom.author.testing import NBVAL, PYTEST
 from classroom.cell.pages import page_of
-from classroom.journal import Trouble
 from classroom.learner.engine import engine_command
 from classroom.notebook.definitions import places
 from classroom.notebook.pristine import all_chapters

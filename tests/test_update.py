@@ -22,8 +22,8 @@ from sample import (
     sources,
 )
 
-from classroom import journal
-from classroom.journal import BUSY, UNCHANGED, Trouble, alone, finish_first
+from classroom import all_or_nothing
+from classroom.all_or_nothing import BUSY, UNCHANGED, Trouble, alone, finish_first
 from classroom.learner.newer_course import OF_ITS_OWN
 from classroom.learner.restore import reset_command
 from classroom.learner.update import update_command
@@ -421,7 +421,7 @@ class Killed(BaseException):
 
 def break_off(monkeypatch, act, after=0):
     """Let `act` happen once so many files are in place, the journal among them."""
-    put_in_place, moved = journal.put_in_place, []
+    put_in_place, moved = all_or_nothing.put_in_place, []
 
     def put(new, path):
         put_in_place(new, path)
@@ -429,7 +429,7 @@ def break_off(monkeypatch, act, after=0):
         if len(moved) == after + 1:
             act()
 
-    monkeypatch.setattr("classroom.journal.put_in_place", put)
+    monkeypatch.setattr("classroom.all_or_nothing.put_in_place", put)
 
 
 def cut_off(monkeypatch, root, newer, after):
@@ -485,7 +485,7 @@ def test_a_journal_that_cannot_be_followed_says_why_and_waits(
     cut_off(monkeypatch, folder, newer, 0)
     with monkeypatch.context() as context:
         full = OSError(28, "No space left on device")
-        context.setattr("classroom.journal.os.replace", Mock(side_effect=full))
+        context.setattr("classroom.all_or_nothing.os.replace", Mock(side_effect=full))
         with pytest.raises(Trouble, match="No space left .* goes on where it stopped"):
             finish_first(folder)
     finish_first(folder)
@@ -500,13 +500,13 @@ def test_a_folder_of_the_course_on_another_disk(folder, newer, monkeypatch):
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         replace(new, path)
 
-    monkeypatch.setattr("classroom.journal.os.replace", only_beside)
+    monkeypatch.setattr("classroom.all_or_nothing.os.replace", only_beside)
     assert_update(folder, newer)
     assert not list(folder.rglob("*.unfinished"))
 
 
 def test_whoever_comes_second_is_told_in_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
+    monkeypatch.setattr("classroom.all_or_nothing.PATIENCE", 0.2)
     with alone(tmp_path):
         for second in update_command, reset_command:
             assert refused(second, "90", tmp_path) == BUSY
@@ -514,7 +514,7 @@ def test_whoever_comes_second_is_told_in_one_sentence(tmp_path, monkeypatch):
 
 @pytest.mark.posix
 def test_a_git_that_outlives_its_update_holds_the_lock(tmp_path, monkeypatch):
-    monkeypatch.setattr("classroom.journal.PATIENCE", 0.2)
+    monkeypatch.setattr("classroom.all_or_nothing.PATIENCE", 0.2)
     with alone(tmp_path):
         process = subprocess.Popen(["sleep", "60"], **OF_ITS_OWN)
     with pytest.raises(Trouble, match="at this moment"), alone(tmp_path):

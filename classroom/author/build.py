@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.author.chapters import STUB, Chapter, ChapterError, chapters
+from classroom.author.blanks import STUB
+from classroom.author.chapters import Chapter, ChapterError, chapters
 from classroom.author.compose import (
     blank_notebook,
     hide_answers,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +13,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
-from classroom.journal import Trouble
+from classroom.all_or_nothing import Trouble
+from classroom.author.blanks import STUB, Exercise
 from classroom.notebook.files import digest_of
 
 FRONT_MATTER = {
@@ -29,39 +30,10 @@ FRONT_MATTER = {
 }
 BY_HAND = Path(__file__).with_name("by_hand.py")  # what a hidden check may use
 COLON = "A text with a colon in it has to stand in quotes."
-STUB = 'raise NotImplementedError("fill this in")'
-SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
-    re.DOTALL | re.MULTILINE,
-)
 
 
 class ChapterError(Trouble):
     """A source of a chapter is not as it should be; the text says where and why."""
-
-
-@dataclass
-class Exercise:
-    """One exercise: its blank, its solution and the answers that test the check."""
-
-    name: str
-    title: str
-    kind: str
-    points: int
-    solution: str
-    wrong: dict[str, str] = field(default_factory=dict)  # misconception -> answer
-    refusal: dict[str, str] = field(default_factory=dict)  # misconception -> message
-    helps: dict[str, int] = field(default_factory=dict)  # message -> hint that helps
-    right: dict[str, str] = field(default_factory=dict)
-    hidden: str = ""
-
-    @property
-    def blank(self) -> str:
-        return SOLUTION.sub(rf"\1{STUB}\n", self.solution + "\n").rstrip("\n")
-
-    @property
-    def solved(self) -> str:
-        return SOLUTION.sub(r"\2", self.solution + "\n").rstrip("\n")
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ from rich.console import Console
 
 import minigrad
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author import sharing, tab
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table
 from classroom.author.tab import prose
-from classroom.journal import Trouble
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, read_notebook
 

@@ -21,8 +21,8 @@ import jupyter_server
 import numpy as np
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import Chapter
-from classroom.journal import Trouble
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
@@ -37,7 +37,7 @@ KERNEL = "@jupyterlite/pyodide-kernel-extension"
 NEEDED = ("ipython", "jedi", "micropip", "packaging")  # as Pyodide has tried them
 FURTHER = ("comm==0.2.3", "graphviz==0.21")
 OWN = "minigrad-0-py3-none-any.whl"
-CHECKS = "from classroom.cell.assertions import check, expect, how_many, worked_out\n"
+CHECKS = "from classroom.cell.expect import check, expect, how_many, worked_out\n"
 CHECKS += "from classroom.cell.guesses import compare\n"
 NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
 are shown as they came out before. A check runs by its cell; there is no terminal, so

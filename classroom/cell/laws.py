@@ -18,8 +18,8 @@ from time import process_time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from classroom.cell.assertions import WrongAnswer
 from classroom.cell.equality import show
+from classroom.cell.expect import WrongAnswer
 from classroom.cell.strategies import Rejected, Strategy
 
 DRAWS = 40  # for a law

@@ -27,10 +27,11 @@ from classroom.learner.find import (
     notebook_of,
     open_learner,
 )
+from classroom.learner.hints import next_hint
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
-from classroom.notebook.pristine import Exercise, all_chapters
+from classroom.notebook.pristine import all_chapters
 from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
@@ -167,7 +168,7 @@ def report(
         if unknown and task.learner.stands_below(unknown[1], name):
             told.append(BELOW.format(unknown[1]))
         if tries.get(name):
-            told.append(_next_hint(exercise, tries[name], result.message))
+            told.append(next_hint(exercise, tries[name], result.message))
         told = "\n".join(filter(None, told))
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
@@ -175,16 +176,3 @@ def report(
         console.print(
             "  (What is not saved cannot be seen here: save the notebook first.)"
         )
-
-
-def _next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
-    name, hints = exercise.name, exercise.hints
-    for message, hint in exercise.helps.items():
-        if message in said:  # a mistake that is known
-            return f"Help: Hint {hint} of exercise {name} is about this mistake."
-    if exercise.by_symptom:
-        return f"Help: the hints of {name}, below its text, are named by what you see."
-    if tries <= hints:
-        return f"Help: Hint {tries} of exercise {name}, folded below its text."
-    then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()
-    return f"Help: all {hints} hints of {name}{then}."

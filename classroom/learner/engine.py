@@ -5,9 +5,9 @@ from pathlib import Path
 from rich.console import Console
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author import so_far
 from classroom.cell.pages import page_of
-from classroom.journal import Trouble
 from classroom.learner.assemble import Piece, all_pieces, empty_folder
 from classroom.notebook.definitions import places
 from classroom.notebook.source_code import has_header

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from classroom.journal import UNCHANGED, Trouble, digest_at
+from classroom.all_or_nothing import UNCHANGED, Trouble, digest_at
 from classroom.notebook.files import COURSE
 
 VERSION = "classroom/version.txt"

@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.journal import alone
+from classroom.all_or_nothing import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import bring_back, carry_over
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
     write_notebook,
     write_whole,
 )
-from classroom.notebook.graft import bring_back, carry_over
 from classroom.notebook.pristine import Chapter, all_chapters
 
 # As place_to_keep has it: the day, the time, and which it is of the same second.

@@ -2,8 +2,8 @@
 
 git is never asked to merge a notebook of exercises: the answers are saved, the newer
 course is laid out beside this one, the answers are put into it by exercise, and only
-then does all of it take its place, as journal.py tells. Before anything else, a copy of
-the whole folder exercises/ is put aside.
+then does all of it take its place, as all_or_nothing.py tells. Before anything else,
+a copy of the whole folder exercises/ is put aside.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.journal import (
+from classroom.all_or_nothing import (
     CHANGE,
     JOURNAL,
     NOT_ENDED,
@@ -34,8 +34,8 @@ from classroom.learner.newer_course import (
 )
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import carry_over
 from classroom.notebook.files import Unreadable, write_notebook
-from classroom.notebook.graft import carry_over
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label
 
 NEWEST = (

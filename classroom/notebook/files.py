@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from classroom.journal import Trouble, put_in_place
+from classroom.all_or_nothing import Trouble, put_in_place
 
 COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
 FILE_LIMIT = 20 << 20  # bytes of one notebook that is handed in

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, Notebook, write_notebook
-from classroom.notebook.graft import graft
 from classroom.notebook.pristine import Chapter, make_label
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result

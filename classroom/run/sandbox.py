@@ -31,7 +31,7 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import KernelManager
 
 from classroom import ROOT
-from classroom.journal import Trouble
+from classroom.all_or_nothing import Trouble
 
 HOME = "/home/student"
 SOCKETS, COURSE, PACKAGES = map(Path, ("/run/kernel", "/course", "/packages"))

@@ -1,8 +1,8 @@
 """Which of the notebooks that a student has handed in count."""
 
 from classroom.teacher.collect import Submission
+from classroom.teacher.points import Student
 from classroom.teacher.reading import HandIn
-from classroom.teacher.report import Student
 
 
 def read_student(submission: Submission) -> Student:

@@ -12,8 +12,8 @@ from nbformat import from_dict
 
 from classroom import ROOT
 from classroom.author import chapters as sources
+from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, code_cell
-from classroom.notebook.graft import graft
 from classroom.notebook.pristine import Chapter, make_label
 from classroom.run.kernels import Runner
 

@@ -6,76 +6,23 @@ in it comes from a hidden check but that there was one.
 """
 
 import csv
-import hashlib
 import json
 import re
-import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from classroom import ROOT
-from classroom.notebook.pristine import Chapter, Exercise
-from classroom.run.verdict import WORDS, Result
-from classroom.teacher.reading import HandIn
+from classroom.notebook.pristine import Chapter
+from classroom.run.verdict import WORDS
+from classroom.teacher.points import Course, Student
 
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
-
-
-@dataclass
-class Student:
-    """One row of the grades: all that a student has handed in, and how it went."""
-
-    name: str
-    id: str
-    hand_ins: dict[str, HandIn] = field(default_factory=dict)  # by chapter
-    results: dict[str, Result] = field(default_factory=dict)  # by exercise
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def page(self) -> str:
-        """The file name of the student's page, the same on every machine."""
-        name = unicodedata.normalize("NFC", self.name).lower()
-        words = re.sub(r"[\W_]+", "-", name)[:40].strip("-")
-        whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
-        return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
-
-    def remarks(self) -> list[str]:
-        """All that is to be said of what was handed in."""
-        of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
-        return self.notes + of_files
-
-
-@dataclass(frozen=True)
-class Course:
-    """What was graded: the exercises, and the points that they carry."""
-
-    chapters: list[Chapter]
-
-    @property
-    def exercises(self) -> dict[str, Exercise]:
-        return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
-
-    def earned(self, student: Student, name: str) -> int | None:
-        """The points that a student has for an exercise; None if it is not graded."""
-        found = student.results.get(name)
-        if found and found.status == "ungraded":
-            return None
-        return self.exercises[name].points if found and found.status == "passed" else 0
-
-    def total(self, student: Student) -> int | None:
-        """The points that a student has for all of them; None if one is not graded."""
-        points = [self.earned(student, name) for name in self.exercises]
-        return None if None in points else sum(points)
-
-    @property
-    def most(self) -> int:
-        return sum(exercise.points for exercise in self.exercises.values())
 
 
 def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:

@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
+from classroom.notebook.carry_over import graft
 from classroom.notebook.files import digest_of, write_whole
-from classroom.notebook.graft import graft
 from classroom.run.answers import VOCABULARY, law_cells, run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
