@@ -1,7 +1,6 @@
 """Build the notebooks: chapters/*.md -> notebooks/, solutions/, exercises/."""
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from classroom.author.compose import (
     blank_notebook,
     hide_answers,
     lesson_notebook,
-    pinned_version,
     solution_notebook,
 )
 from classroom.author.execute import execute
@@ -33,12 +31,6 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     """Build what is out of date of one chapter; return the files written."""
     written = []
     name = f"{chapter.slug}.ipynb"
-    if chapter.missing and problems([chapter], root):
-        wanted = pinned_version(chapter.missing)
-        raise ChapterError(
-            f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
-            f"installed. Run: {sys.executable} -m pip install {wanted}"
-        )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
         written += _write(hide_answers(lesson), root / "notebooks" / name)

@@ -172,18 +172,13 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
 
 def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
     """Copy the package to `folder`, with the answers of `pieces` in it."""
-    empty_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(  # where Windows kept the folder, since a program stands in it
         root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
     )
     for piece in pieces:
         piece.put_into(folder, piece.outgrown)
-
-
-def empty_folder(folder: Path) -> None:
-    """Remove a folder of ours, as far as the system lets go of it."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def own(cell: str) -> list[str]:
