@@ -101,7 +101,7 @@ def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
     entries += [(f"{around}{who}/{hostile.FILE}", MADE) for who in ("ada", "cy")]
     ada, bo, cy = collected(tmp_path / "hand-ins.zip", *entries)
     assert [ada.name, bo.name, cy.name] == ["ada", "bo", "cy"]
-    assert bo.notes == ["bo/: there is no notebook in it"] and not ada.notes
+    assert bo.notes == ["bo: there is no notebook in it"] and not ada.notes
 
 
 # --- what is read ---------------------------------------------------------------------

@@ -26,7 +26,6 @@ from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
-from classroom.run.answers import run_answers
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "optim", "nn"]
@@ -163,8 +162,7 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
     answers, chapter = task.answers(), task.learner.chapter
     known = {n: memory.status(chapter, n, cells) for n, cells in answers.items()}
     if not all(known.values()):
-        folder = task.path.resolve().parent
-        results = run_answers(chapter.path, answers, timeout, folder)
+        results = task.run(timeout)
         memory.remember(chapter, answers, results)
         known = {name: results[name].status for name in answers}
     return {n: cells for n, cells in answers.items() if known[n] == "passed"}
