@@ -30,8 +30,7 @@ from pathlib import Path
 
 if sys.flags.safe_path:
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-from classroom.all_or_nothing import Trouble, finish_first, only_one
-from classroom.surroundings import open_streams
+from classroom.all_or_nothing import Trouble, finish_first, only_one, open_streams
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.all_or_nothing import Trouble, finish_first
+from classroom.all_or_nothing import Trouble, finish_first, open_streams
 
 CHAPTERS = {"help": "chapters, as 4 or 7-9 or 4,6; without it, all"}
 INTERRUPTED = 130
@@ -93,12 +93,11 @@ def main() -> None:
     """Run one command; whatever happens, a learner sees no traceback."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.reconfigure(errors="replace")  # a console may lack a path's letters
+    open_streams()
     try:
         finish_first(ROOT)  # before anything else of the course is imported
         import classroom.notebook.fast_validation  # noqa: F401 - before nbformat
-        from classroom.surroundings import open_streams
 
-        open_streams()
         sys.exit(run(sys.argv[1:]))
     except Trouble as trouble:
         print(trouble, file=sys.stderr)

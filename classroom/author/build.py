@@ -1,7 +1,6 @@
 """Build the notebooks: chapters/*.md -> notebooks/, solutions/, exercises/."""
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -16,15 +15,13 @@ from classroom.author.blanks import STUB
 from classroom.author.chapters import Chapter, ChapterError, chapters
 from classroom.author.compose import (
     blank_notebook,
-    hide_answers,
     lesson_notebook,
-    pinned_version,
     solution_notebook,
 )
 from classroom.author.execute import execute
 from classroom.author.front_matter import made_pages
 from classroom.notebook.files import write_whole
-from classroom.notebook.waiting import waits
+from classroom.notebook.waiting import put_away, waits
 
 PRISTINE = Path("classroom") / "pristine"
 BUILT = ("notebooks", "solutions", PRISTINE)
@@ -34,15 +31,12 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     """Build what is out of date of one chapter; return the files written."""
     written = []
     name = f"{chapter.slug}.ipynb"
-    if chapter.missing and problems([chapter], root):
-        wanted = pinned_version(chapter.missing)
-        raise ChapterError(
-            f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
-            f"installed. Run: {sys.executable} -m pip install {wanted}"
-        )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
-        written += _write(hide_answers(lesson), root / "notebooks" / name)
+        for cell in lesson.cells:
+            if "guess" in cell.metadata.get("tags", []):
+                put_away(cell)
+        written += _write(lesson, root / "notebooks" / name)
     if any(_differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
         solved = execute(solution_notebook(chapter), root / "solutions")
         written += _write(solved, root / "solutions" / name)
@@ -132,7 +126,6 @@ def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
 def _wanted(words: list[str]) -> list[Chapter]:
     everything = chapters()
     known = {str(chapter.number): chapter for chapter in everything}
-    known |= {chapter.slug: chapter for chapter in everything}
     unknown = [word for word in words if word not in known]
     if unknown:
         numbers = ", ".join(str(chapter.number) for chapter in everything)

@@ -51,10 +51,7 @@ class Chapter:
         return int(self.slug.split("_")[0])
 
     def text(self, name: str) -> str:
-        path = self.folder / name
-        if not path.is_file():
-            raise ChapterError(f"{path} is missing")
-        return path.read_text(encoding="utf-8")
+        return (self.folder / name).read_text(encoding="utf-8")
 
     @cached_property
     def front(self) -> dict:

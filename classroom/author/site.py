@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from rich.console import Console
 
 import minigrad
 from classroom import ROOT
@@ -58,13 +57,12 @@ def site_command() -> int:
             f"{OUT} is there, but `course.py site` did not make it. Move it away, and "
             "run the same command again: the site is written into a folder of its own."
         )
-    console = Console(highlight=False)
     missing = make_site(OUT, with_tab=True)
     if missing:
-        console.print(f"No chapters run in the browser on this site: {missing}.")
+        print(f"No chapters run in the browser on this site: {missing}.")
     size = sum(path.stat().st_size for path in OUT.rglob("*") if path.is_file())
     told = f"{OUT / 'index.html'}: {size / 1e6:.1f} MB, in"
-    console.print(f"{told} {time.monotonic() - start:.0f} s.")
+    print(f"{told} {time.monotonic() - start:.0f} s.")
     return 0
 
 

@@ -186,7 +186,7 @@ def own_wheel(folder: Path) -> Path:
         for place in ("minigrad", "classroom/cell")
         for path in (ROOT / place).rglob("*.py")
     }
-    for name in ("__init__", "live", "surroundings"):
+    for name in ("__init__", "live"):
         path = ROOT / "classroom" / f"{name}.py"
         files[f"classroom/{name}.py"] = path.read_text("utf-8")
     files["classroom/checks.py"] = CHECKS

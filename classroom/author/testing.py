@@ -6,8 +6,6 @@ import sys
 import time
 from collections.abc import Mapping
 
-from rich.console import Console
-
 from classroom import ROOT
 from classroom.run.answers import plain_environment
 
@@ -49,10 +47,9 @@ def test_command(words: list[str]) -> int:
 
 def passes(heading: str, command: list[str], environment: Mapping[str, str]) -> bool:
     """Run one part under its heading; return whether it passed."""
-    console = Console(highlight=False)
-    console.rule(heading, align="left")
+    print(f"\n--- {heading}", flush=True)
     start = time.monotonic()
     code = subprocess.call(command, cwd=ROOT, env=environment)
     said = "failed" if code else "passed"
-    console.print(f"{heading}: {said}, in {time.monotonic() - start:.1f} s")
+    print(f"{heading}: {said}, in {time.monotonic() - start:.1f} s")
     return not code

@@ -26,7 +26,6 @@ from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
-from classroom.run.answers import run_answers
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "nn"]
@@ -163,8 +162,7 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
     answers, chapter = task.answers(), task.learner.chapter
     known = {n: memory.status(chapter, n, cells) for n, cells in answers.items()}
     if not all(known.values()):
-        folder = task.path.resolve().parent
-        results = run_answers(chapter.path, answers, timeout, folder)
+        results = task.run(timeout)
         memory.remember(chapter, answers, results)
         known = {name: results[name].status for name in answers}
     return {n: cells for n, cells in answers.items() if known[n] == "passed"}
@@ -172,18 +170,13 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
 
 def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
     """Copy the package to `folder`, with the answers of `pieces` in it."""
-    empty_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(  # where Windows kept the folder, since a program stands in it
         root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
     )
     for piece in pieces:
         piece.put_into(folder, piece.outgrown)
-
-
-def empty_folder(folder: Path) -> None:
-    """Remove a folder of ours, as far as the system lets go of it."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def own(cell: str) -> list[str]:

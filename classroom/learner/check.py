@@ -51,6 +51,11 @@ class Task:
         last = names.index(self.only) if self.only else len(names)
         return {name: answers[name] for name in names[: last + 1] if name in answers}
 
+    def run(self, timeout: float) -> dict[str, Result]:
+        """What comes of the answers; a cell may take `timeout` seconds."""
+        pristine, folder = self.learner.chapter.path, self.path.resolve().parent
+        return run_answers(pristine, self.answers(), timeout, folder)
+
     def asked(self) -> list[str]:
         """The exercises to report on."""
         return [self.only] if self.only else list(self.learner.chapter.exercises)
@@ -74,10 +79,10 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     statuses = set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
+        for task, job in [(each, pool.submit(each.run, timeout)) for each in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
-            tries = memory.remember(task.learner.chapter, answers, results)
+            tries = memory.remember(task.learner.chapter, task.answers(), results)
             report(console, task, results, tries)
             if (size := task.path.stat().st_size) > FILE_LIMIT:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
@@ -90,13 +95,6 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
         pool.shutdown(wait=False, cancel_futures=True)
         memory.save()
     return 2 if unreadable else 0 if statuses == {"passed"} else 1
-
-
-def _start(pool: ThreadPoolExecutor, task: Task, timeout: float) -> tuple:
-    answers = task.answers()
-    pristine, folder = task.learner.chapter.path, task.path.resolve().parent
-    job = pool.submit(run_answers, pristine, answers, timeout, folder)
-    return task, answers, job
 
 
 def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:

@@ -1,5 +1,6 @@
 """Write the engine as it stands after a chapter: `python3 course.py engine 7`."""
 
+import shutil
 from pathlib import Path
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import so_far
 from classroom.cell.pages import page_of
-from classroom.learner.assemble import Piece, all_pieces, empty_folder
+from classroom.learner.assemble import Piece, all_pieces
 from classroom.notebook.definitions import places
 from classroom.notebook.source_code import has_header
 
@@ -28,7 +29,7 @@ def engine_command(
     folder = out or root / ".minigrad" / f"engine_{number}"
     with console.status("Checking your answers ..."):
         pieces = [piece for piece in all_pieces(root, timeout) if piece.cells]
-    empty_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     so_far.write_package(folder, number)
     yours = [piece.name for piece in pieces if put_into(piece, folder, number)]
     console.print(f"The package as of chapter {number}: {folder / 'minigrad'}")

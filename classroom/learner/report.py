@@ -17,7 +17,6 @@ from classroom.learner.check import Task
 from classroom.learner.find import NO_NOTEBOOK, find, open_learner
 from classroom.notebook.files import COURSE, Unreadable
 from classroom.notebook.pristine import all_chapters
-from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS
 
 PACKAGES = ["numpy", "jupyterlab", "ipykernel", "nbval", "matplotlib", "graphviz"]
@@ -31,9 +30,8 @@ def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
         raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
     if not path.exists():
         raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
-    learner = open_learner(path, [chapter])
-    answers = Task(path, learner, name).answers()
-    result = run_answers(chapter.path, answers, timeout, path.resolve().parent)[name]
+    task = Task(path, open_learner(path, [chapter]), name)
+    answers, result = task.answers(), task.run(timeout)[name]
     cells = "\n\n".join(answers.get(name, ["(not filled in)"]))
     blocks = [f"{FENCE}python\n{cells}\n{FENCE}"]
     blocks += [f"{FENCE}\n{result.message}\n{FENCE}"] if result.message else []

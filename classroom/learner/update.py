@@ -60,10 +60,11 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     Raises Trouble if there is no newer course to be had; then nothing has changed.
     """
     with alone(root):
-        return _update_alone(source, root)
+        return take(source, root)
 
 
-def _update_alone(source: str | None, root: Path) -> int:
+def take(source: str | None, root: Path) -> int:
+    """Take it, while nobody else changes the course."""
     kept = place_to_keep(root, "", "-before-update")
     clear(root)
     try:

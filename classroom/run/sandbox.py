@@ -87,7 +87,13 @@ os.execv(command[0], command)
 
 
 class NoSandbox(Trouble):
-    """Submissions cannot be kept apart on this machine; the text says why."""
+    """Submissions cannot be kept apart on this machine."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"Submissions would run without a sandbox: {why}. To run them "
+            "nevertheless, with your rights and your files, give --unsafe."
+        )
 
 
 def command(inner: list[str], folder: Path) -> list[str]:

@@ -26,7 +26,6 @@ IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 LINK = "it is a symbolic link, which is not followed"
 NO_NOTEBOOK = "it is no notebook"
 EMPTY = "there is no notebook in it"
-NOTHING = {NO_NOTEBOOK, EMPTY}
 Parts = tuple[str, ...]
 
 
@@ -72,15 +71,10 @@ def printable(text: str) -> str:
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
-def short(text: str, most: int) -> str:
-    """Return a text with its middle left out if it is longer than `most`."""
-    half = most // 2
-    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
-
-
 def shown(text: str, most: int = NAME) -> str:
-    """Return what was handed in as it can be shown, and no more than `most` of it."""
-    return short(printable(text), most)
+    """Return what was handed in as it can be shown, at most so much of it."""
+    text, half = printable(text), most // 2
+    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
 
 
 # --- files and zips ----------------------------------------------------------------
@@ -142,11 +136,9 @@ class Reader:
         self, archive: ZipFile, entry: Entry, parts: Parts, depth: int
     ) -> Iterator[Found]:
         """Yield what one entry of a zip has: a notebook, or those of an inner zip."""
-        if any(map(ignored, entry.parts)):
+        if entry.is_folder or any(map(ignored, entry.parts)):
             return
-        if entry.is_folder:
-            yield Found((*parts, ""), problem=EMPTY)
-        elif not is_handed_in(parts[-1]):
+        if not is_handed_in(parts[-1]):
             yield Found(parts, problem=NO_NOTEBOOK)
         elif is_zip(parts[-1]) and depth >= DEPTH:
             yield Found(parts, problem=f"zips lie within zips, more than {DEPTH} deep")

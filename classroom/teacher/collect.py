@@ -14,7 +14,7 @@ import unicodedata
 import zipfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from classroom.teacher.archives import (
     why_not,
 )
 from classroom.teacher.reading import MEMORY, SECONDS, HandIn
+from classroom.teacher.report import Student
 
 WAIT = 6 * SECONDS  # of the clock: the machine may have more to do
 OF_COURSE = {"exercises", "notebooks", "classroom"}
@@ -56,17 +57,7 @@ class Owner(NamedTuple):
     platform: str = ""
 
 
-@dataclass
-class Submission:
-    """What one student has handed in; `problems` say what could not be read."""
-
-    student: str
-    id: str = ""
-    hand_ins: list[HandIn] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-
-def submissions(path: Path, chapters: list[Chapter]) -> list[Submission]:
+def submissions(path: Path, chapters: list[Chapter]) -> list[Student]:
     """Return what each student has handed in, in the order of their names.
 
     Raises Unreadable if nothing at `path` can be a class.
@@ -158,15 +149,39 @@ def folder_around(files: list[Parts]) -> Parts:
 # --- reading -----------------------------------------------------------------------
 
 
-def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Submission:
-    """Return what a student has handed in, as a process of its own reads it."""
-    job = {"chapters": slugs, "places": list(map(asdict, places))}
-    lines, why = in_a_process(job)
-    one = Submission(*who)
-    one.hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
-    one.problems = [line["note"] for line in lines if "note" in line]
-    one.problems += [f"not all of it could be read: {why}"] if why else []
-    return one
+def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student:
+    """Return a student with one notebook of each chapter.
+
+    A process of its own reads them. Of several the one whose name comes last counts,
+    which is the last attempt where the learning platform names these by their time.
+    """
+    lines, why = in_a_process({"chapters": slugs, "places": list(map(asdict, places))})
+    student = Student(*who, notes=[line["note"] for line in lines if "note" in line])
+    student.notes += [f"not all of it could be read: {why}"] if why else []
+    hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
+    for hand_in in sorted(hand_ins, key=rank):
+        other = student.hand_ins.get(hand_in.chapter, hand_in)
+        student.hand_ins[hand_in.chapter] = hand_in
+        ours = among_solutions(other) and not among_solutions(hand_in)
+        if other.answers and other.answers != hand_in.answers and not ours:
+            student.notes.append(
+                f"{other.file}: not graded, since {hand_in.file} has the same chapter. "
+                "Are these two students in one folder?"
+            )
+    return student
+
+
+def rank(hand_in: HandIn) -> tuple:
+    """By what one of several hand-ins of a chapter is chosen: the largest counts.
+
+    One of solutions/, which may be ours, comes first, then one without answers.
+    """
+    return not among_solutions(hand_in), bool(hand_in.answers), hand_in.file
+
+
+def among_solutions(hand_in: HandIn) -> bool:
+    """Return whether a notebook lies where the course has its own solutions."""
+    return "solutions" in hand_in.file.split("/")
 
 
 def in_a_process(job: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:

@@ -17,10 +17,8 @@ from rich.console import Console
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.run import sandbox
-from classroom.run.sandbox import NoSandbox
 from classroom.run.verdict import BLANK, Result
 from classroom.teacher.collect import submissions
-from classroom.teacher.hand_ins import read_student
 from classroom.teacher.hidden_checks import pristine
 from classroom.teacher.report import write_report
 from classroom.teacher.tasks import Ledger, key_of, run_tasks
@@ -46,7 +44,7 @@ def grade_command(
     """
     console = Console(highlight=False)
     chosen = chosen_chapters(chapters)
-    students = [read_student(one) for one in submissions(path, chosen)]
+    students = submissions(path, chosen)
     if not students:
         raise Unreadable(f"There is no student's folder, zip or file in {path}.")
     make_room(out, path)
@@ -54,7 +52,7 @@ def grade_command(
     begun = {hand_in.chapter for hand_in in hand_ins}
     settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
     if not unsafe:
-        require_sandbox()
+        sandbox.require()
     tasks = {key_of(h, settings): h for h in hand_ins}
     ledger = Ledger(out / "graded.jsonl")
     hindered = run_tasks(tasks, ledger, settings, console)
@@ -74,17 +72,6 @@ def grade_command(
     if hindered:
         print("The same command tries what is not graded again.")
     return 1 if hindered else 0
-
-
-def require_sandbox() -> None:
-    """Raise NoSandbox, with what may be done about it, unless a sandbox holds here."""
-    try:
-        sandbox.require()
-    except NoSandbox as problem:
-        raise NoSandbox(
-            f"Submissions would run without a sandbox: {problem}. To run them "
-            "nevertheless, with your rights and your files, give --unsafe."
-        ) from None
 
 
 def make_room(out: Path, path: Path) -> None:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from classroom import ROOT
 from classroom.notebook.answers import Learner
@@ -21,7 +20,6 @@ from classroom.teacher.archives import Found, Place
 
 SECONDS = 10  # of a processor, for all that one student has handed in
 MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
-ANSWERS = 2 << 20  # characters of all answers of one student
 TOLD = 20  # things that are told of what one student handed in
 
 
@@ -44,15 +42,12 @@ class NotGraded(Unreadable):
 
 def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
     """Yield a student's notebooks, and then what is to be said of all the rest."""
-    reader, graded, room = archives.Reader(), False, ANSWERS
+    reader, graded = archives.Reader(), False
     problems, others = [], []
     for place in places:
         for found in reader.place(place):
             try:
                 hand_in = read_found(found, chapters)
-                room -= sum(len(cell) for a in hand_in.answers.values() for cell in a)
-                if room < 0:
-                    raise Unreadable(f"with it, answers have over {ANSWERS:,} letters")
             except Unreadable as error:
                 said = f"{found.name}: {archives.shown(str(error), archives.TEXT)}"
                 (others if isinstance(error, NotGraded) else problems).append(said)
@@ -70,7 +65,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
 def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one file that was found; raise Unreadable."""
     if found.problem:
-        kind = NotGraded if found.problem in archives.NOTHING else Unreadable
+        kind = NotGraded if found.problem == archives.NO_NOTEBOOK else Unreadable
         raise kind(found.problem)
     try:
         return read_hand_in(found.name, found.data, chapters)
@@ -109,19 +104,14 @@ def bound() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is to be said of the places that a job names."""
-    pristine = ROOT / "classroom" / "pristine"
-    chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
-    for found in read_places([Place(**each) for each in job["places"]], chapters):
-        note = isinstance(found, str)
-        yield {"note": found} if note else {"hand_in": asdict(found)}
-
-
 def main() -> None:
     """Do a job that comes as JSON; the last line says that it is the last."""
     bound()
-    for line in said_of(json.load(sys.stdin)):
+    job, pristine = json.load(sys.stdin), ROOT / "classroom" / "pristine"
+    chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
+    for found in read_places([Place(**each) for each in job["places"]], chapters):
+        note = isinstance(found, str)
+        line = {"note": found} if note else {"hand_in": asdict(found)}
         print(json.dumps(line), flush=True)
     print(json.dumps({"end": True}), flush=True)
 

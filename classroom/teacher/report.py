@@ -8,7 +8,7 @@ in it comes from a hidden check but that there was one.
 import csv
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -42,9 +42,10 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         text = page.render(student=student, course=course, words=WORDS)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     about = {"students": students, "course": course, "words": WORDS}
-    about |= {"tallies": tallies(students, course)}
+    about |= {"tallies": tally(students, course, "status")}
     about |= {"spread": Counter(map(course.total, students))}
-    about |= {"wrong": frequent(students, course)}
+    messages = tally(students, course, "message").items()
+    about |= {"wrong": {name: each.most_common(3) for name, each in messages if each}}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
@@ -110,22 +111,10 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
 # --- what the teacher's page shows ---------------------------------------------------
 
 
-def tallies(students: list[Student], course: Course) -> dict[str, Counter]:
-    """Return how often each status was found, by exercise."""
-    found = {name: Counter() for name in course.exercises}
+def tally(students: list[Student], course: Course, what: str) -> dict[str, Counter]:
+    """Count the statuses, or the messages, of each exercise; "" does not count."""
+    counts: dict[str, Counter] = {name: Counter() for name in course.exercises}
     for student in students:
         for name, result in student.results.items():
-            found[name][result.status] += 1
-    return found
-
-
-def frequent(
-    students: list[Student], course: Course, most: int = 3
-) -> dict[str, list[tuple]]:
-    """Return the most frequent messages of wrong answers and their counts."""
-    found: dict[str, Counter] = defaultdict(Counter)
-    for student in students:
-        for name, result in student.results.items():
-            if result.message:
-                found[name][result.message] += 1
-    return {n: found[n].most_common(most) for n in course.exercises if n in found}
+            counts[name].update(filter(None, [getattr(result, what)]))
+    return counts
