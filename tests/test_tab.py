@@ -58,16 +58,14 @@ def context(browser, served):
     assert others == []
 
 
-def open_notebook(context, served, path, kernel=True):
+def open_notebook(context, served, path):
     page = context.new_page()
     dialog = page.locator(".jp-Dialog")  # asks which kernel, where none is there yet
     answer = dialog.locator(".jp-mod-accept")
     page.add_locator_handler(dialog, lambda: answer.click(timeout=5_000))
     page.goto(f"{served.address}/try/notebooks/index.html?path={path}")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=120_000)
-    if kernel:
-        idle = "[data-status=idle]"
-        page.wait_for_selector(idle, state="attached", timeout=120_000)
+    page.wait_for_selector("[data-status=idle]", state="attached", timeout=120_000)
     return page
 
 
@@ -180,7 +178,7 @@ def test_a_lesson_draws_and_an_exercise_is_solved_and_found_again(context, serve
     save(page, EXERCISES)
     page.close()
 
-    page = open_notebook(context, served, EXERCISES, kernel=False)
+    page = open_notebook(context, served, EXERCISES)
     blank = page.locator(".jp-CodeCell", has_text="# minigrad/scalar/value.py").first
     assert "1 - y * y" in blank.inner_text()
     kept = page.evaluate(SAVED, EXERCISES)
@@ -194,7 +192,7 @@ def test_a_lesson_draws_and_an_exercise_is_solved_and_found_again(context, serve
     newer = json.loads(file.read_text("utf-8"))
     newer["metadata"]["minigrad"]["version"] = "abc123"
     file.write_text(json.dumps(newer), encoding="utf-8")
-    page = open_notebook(context, served, EXERCISES, kernel=False)
+    page = open_notebook(context, served, EXERCISES)
     page.get_by_role("button", name="Open the newer one beside it").click()
     page.wait_for_url("**04_blame+%28abc123%29.ipynb*")
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
