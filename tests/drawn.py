@@ -84,16 +84,16 @@ def run(program: list, leaves: Any, tanh: Callable = np.tanh) -> list:
 # --- what an answer is compared with --------------------------------------------------
 
 
-def near(found: Any, expected: Any, within: float = 1e-7) -> None:
+def near(found: Any, expected: Any, within: float = 1e-7, told: str = "") -> None:
     """Fail unless numbers, arrays, or nests of them agree, in shape, too."""
     expected = getattr(expected, "array", expected)
     if isinstance(expected, np.ndarray) and not expected.ndim:
         expected = expected.item()
-    told = f"    your answer: {show(found)}\n    expected:    {show(expected)}"
+    told = told or f"    your answer: {show(found)}\n    expected:    {show(expected)}"
     if isinstance(expected, list | tuple):
         assert len(found) == len(expected), told
         for pair in zip(found, expected):
-            near(*pair, within)
+            near(*pair, within, told)
         return
     if not isinstance(expected, np.ndarray | float | int) or isinstance(expected, bool):
         assert found == expected, told

@@ -17,9 +17,12 @@ import pytest
 
 from classroom import ROOT
 from classroom.author.chapters import chapters, first_fence
+from classroom.cell.laws import REFUSED
 from classroom.notebook.pristine import Chapter
 from classroom.run import sandbox
+from classroom.run.answers import run_answers
 from classroom.run.under_nbval import same_numbers
+from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
 from classroom.teacher.archives import printable
 from classroom.teacher.grade import grade_command
@@ -191,6 +194,23 @@ def test_honest_solutions_of_other_chapters_get_full_points(number):
     solved = {name: [each.solved] for name, each in chapter.exercises.items()}
     found = grade_answers(chapter.slug, solved, SEED, 20)
     assert found == dict.fromkeys(solved, ("passed", ""))
+
+
+def test_what_breaks_a_law_is_refused_and_only_a_learner_is_told_how():
+    """Where an answer is graded, what it says may hold what the law knows."""
+    right = hostile.CHAPTER.exercises["4.3"].solved
+    odd = "blame = predict_blame\ndef predict_blame(a, b, c):\n"
+    odd += "    return blame(a, b, c) if c < 1e9 else [0, 0, 1]"
+    answers = hostile.SOLVED | {"4.3": f"{right}\n{odd}"}
+    answers = {name: [source] for name, source in answers.items()}
+    grades = grade_answers(hostile.CHAPTER.slug, answers, SEED, 20)
+    told = {"4.3": ("wrong", OTHER_INPUTS)}
+    assert grades == dict.fromkeys(answers, ("passed", "")) | told
+    found = run_answers(CHAPTER.path, answers, 20)
+    told = f"{REFUSED}\n    predict_blame(2.5, 2.75, 1e+12)\n"
+    told += "    your answer: [0, 0, 1]\n    expected:    [2.75, 2.5, 1]"
+    assert found.pop("4.3") == Result("wrong", told)
+    assert {each.status for each in found.values()} == {"passed"}
 
 
 # --- what cannot be done ------------------------------------------------------------
