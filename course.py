@@ -30,8 +30,7 @@ from pathlib import Path
 
 if sys.flags.safe_path:
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-from classroom.journal import Trouble, finish_first, only_one
-from classroom.surroundings import not_here, open_streams
+from classroom.all_or_nothing import Trouble, finish_first, only_one, open_streams
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -70,10 +69,11 @@ NO_NETWORK = (
     "the same command again; once it is installed, the course needs no network."
 )
 NO_WRITING = (
-    "The course is installed into .venv inside its own folder, but {root} cannot be "
-    "written to. Either the folder is read-only: then copy it to a place that is "
-    "yours, such as your home folder, and run the command there. Or another program, "
-    "perhaps a JupyterLab, is still using .venv: then close it first."
+    "A file cannot be written: {line}. The course is installed into .venv inside its "
+    "own folder, {root}. If that is read-only, copy it to a place that is yours; if "
+    "another program, perhaps a JupyterLab, still uses .venv, close it first. If the "
+    "file is elsewhere, let yourself write there, or let the variable that leads there "
+    "(such as HOME or TMPDIR) lead to another folder. Then run the command again."
 )
 TOO_LONG = (
     "Windows takes no paths this long: {root} leaves too little room for what is "
@@ -278,22 +278,11 @@ def trouble_in(output: str) -> Trouble:
     for pattern, text in DIAGNOSES.items():
         for line in output.splitlines():
             if re.search(pattern, line):
-                elsewhere = told_elsewhere(line) if text == NO_WRITING else ""
-                return Trouble(elsewhere or text.format(root=ROOT))
+                return Trouble(text.format(root=ROOT, line=line.strip()))
     STAMP.unlink(missing_ok=True)  # who knows what is there: the next run starts anew
     lines = [line for line in output.splitlines() if "subprocess" not in line]
     told = [line for line in lines if re.search(r"(?i)error|\bhint\b", line)] or lines
     return Trouble(UNKNOWN + " / ".join(line.strip() for line in told[-3:]))
-
-
-def told_elsewhere(line: str) -> str:
-    """Return what to do about a place out of the course that a line names; or ""."""
-    for path in re.findall(r"[`'\"]((?:/|[A-Za-z]:\\)[^`'\"]+)[`'\"]", line):
-        why = re.search(r"(?i)read-only file system|not a directory", line)
-        told = not_here(path, why[0] if why else "Permission denied", ROOT)
-        if told:
-            return told
-    return ""
 
 
 def hand_over(python: str, words: list[str]) -> int:

@@ -1,5 +1,6 @@
 """minigrad.plot: plots of learning; see minigrad/drawing/plots.py."""
 
+from minigrad.drawing.explore import film
 from minigrad.drawing.plots import (
     BLUE,
     ORANGE,

@@ -1,8 +1,12 @@
 """What all tests share: what may be skipped where, and a browser."""
 
+import contextlib
+import functools
 import os
 import shutil
 import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -71,6 +75,21 @@ def launch(chromium, error, path):
         except error as reason:
             why = str(reason).splitlines()[0]
     pytest.skip(f"no Chromium or Chrome can be started: {why}")
+
+
+class Silent(SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
+
+
+@contextlib.contextmanager
+def serving(folder):
+    """Let a server of this machine have a folder; give its address."""
+    handler = functools.partial(Silent, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture

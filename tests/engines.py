@@ -1,7 +1,6 @@
 """Engines of many shapes, each behind the adapters of chapters 24 and 25."""
 
 import math
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -132,49 +131,3 @@ def autograd():
 
     names = {"matmul": wrapped.matmul, "add_up": wrapped.sum, "tanh": wrapped.tanh}
     return OPERATORS | names | {"grad_of": slopes, "second": second}
-
-
-def dezero():
-    if not find_spec("dezero"):
-        pytest.skip("dezero is not installed")
-    np.int = int  # which NumPy has no more, and dezero asks for
-    import dezero
-
-    F = dezero.functions
-
-    def known(x):
-        return x if isinstance(x, dezero.Variable) else dezero.Variable(np.asarray(x))
-
-    def backward(root, v=None):
-        if v is not None:
-            root.grad = dezero.Variable(v)
-        root.backward()
-
-    def quietly(work):
-        with dezero.no_grad():
-            return work()
-
-    def second(f, numbers):
-        x = dezero.Variable(numbers)
-        F.sum(f(x)).backward(create_graph=True)
-        first = x.grad
-        x.cleargrad()
-        F.sum(first).backward()
-        return x.grad.data
-
-    def change(leaf, numbers):
-        leaf.data = np.asarray(numbers)
-
-    return OPERATORS | {
-        "make": known,
-        "read": lambda x: x.data,
-        "gradient": lambda x: None if x.grad is None else x.grad.data,
-        "backward": backward,
-        "matmul": lambda x, y: F.matmul(known(x), known(y)),
-        "add_up": lambda x, axis=None: F.sum(x, axis),
-        "tanh": F.tanh,
-        "clear": lambda leaf: leaf.cleargrad(),
-        "change": change,
-        "quietly": quietly,
-        "second": second,
-    }

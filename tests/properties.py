@@ -15,78 +15,25 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-
 sys.path[:0] = [str(Path(__file__).parents[1])]
-from classroom.author.chapters import (  # noqa: E402
-    Chapter,
-    chapters,
-    first_fence,
-    sections,
-)
+from classroom.author.chapters import Chapter, chapters  # noqa: E402
 from classroom.cell import namespaces  # noqa: E402
-from tests import drawn  # noqa: E402
+from classroom.cell.laws import Law, laws_of, obey  # noqa: E402
 from tests.mutants import Judge, bound_memory, stop  # noqa: E402
 
 SECONDS = 5  # of the processor, for all that is drawn for one answer
+VOCABULARY = Path(__file__).with_name("drawn.py")
 UNSEEN = Path(__file__).with_name("unseen_by_laws.txt")
-ONCE = settings(
-    max_examples=30,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],  # who is wrong need not be shown smallest
-    report_multiple_bugs=False,
-    suppress_health_check=list(HealthCheck),
-    verbosity=Verbosity.quiet,
-)
 
 
-def laws_of(chapter: Chapter) -> dict[str, Callable]:
-    """Return the laws of a chapter, by exercise: each is called with an answer's names.
-
-    In a fence `law(**strategies)` decorates each function that gets them, and whatever
-    is drawn. The fences of a chapter share their names, and those of drawn.py.
-    """
-    found: dict[str, list] = {}
-    names = dict(vars(drawn))
-    for exercise, section in sections(chapter.text("laws.md"), "## "):
-
-        def law(exercise=exercise, **strategies):
-            def noted(function):
-                laws = found.setdefault(exercise, [])
-                laws.append(partial(obey, function, strategies))
-
-            return noted
-
-        where = f"{chapter.slug}/laws.md {exercise}"
-        names["law"] = law
-        exec(compile(first_fence(section), where, "exec"), names)
-    return {exercise: partial(obey_all, laws) for exercise, laws in found.items()}
-
-
-def obey_all(laws: Iterable[Callable], its: SimpleNamespace) -> None:
-    for each in laws:
-        each(its)
-
-
-def obey(function: Callable, strategies: dict, its: SimpleNamespace) -> None:
-    """Raise an error if a law does not hold for the names of an answer."""
-
-    @ONCE
-    @given(**strategies)
-    def once(**values):
-        function(its, **values)
-
-    once()
+def laws(chapter: Chapter) -> dict[str, list[Law]]:
+    return laws_of(VOCABULARY.read_text("utf-8"), chapter.text("laws.md"))
 
 
 class Verdict(NamedTuple):
@@ -98,13 +45,14 @@ class Verdict(NamedTuple):
     why: str
 
 
-def broken(obeys: Callable) -> str:
+def broken(laws: list[Law]) -> str:
     """Return why the answer that has run does not obey a law, or ""."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
-        obeys(SimpleNamespace(**namespaces.course))
+        for law in laws:
+            obey(law, namespaces.course)
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return str(error) or repr(error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     return ""
@@ -116,19 +64,19 @@ def judge_chapter(number: int) -> list[Verdict]:
     for late in (signal.SIGALRM, signal.SIGPROF):
         signal.signal(late, stop)
     chapter, found = chapters()[number], []
-    judge, laws = Judge(chapter), laws_of(chapter)
+    judge, held = Judge(chapter), laws(chapter)
     from classroom.cell import state  # which asks for the shell
 
     for name, exercise in chapter.exercises.items():
         answers = [("right", "the solution", exercise.solved)]
         for kind in ("right", "wrong"):
             answers += [(kind, *item) for item in getattr(exercise, kind).items()]
-        for kind, title, source in answers if name in laws else ():
+        for kind, title, source in answers if name in held else ():
             why = "" if judge.run(source)[0] else "the cell raises an error"
             namespaces.follow()
             with redirect_stdout(judge.said):  # the stream that the course puts back
                 state.put_back()
-                why = why or broken(laws[name])
+                why = why or broken(held[name])
                 state.put_back()
             judge.forget()
             found.append(Verdict(name, kind, title, why))

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from classroom.all_or_nothing import Trouble
 from classroom.notebook.files import read_notebook, write_notebook
 
 BLANK = 'raise NotImplementedError("fill this in")'
@@ -108,3 +111,10 @@ def strip_labels(notebook):
     for cell in cells:
         del cell["id"]
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+
+
+def refused(command, *words, **names):
+    """What a command tells that cannot do what it is asked for."""
+    with pytest.raises(Trouble) as trouble:
+        command(*words, **names)
+    return str(trouble.value)

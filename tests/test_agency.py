@@ -6,7 +6,8 @@ from statistics import median
 
 from classroom import ROOT
 from classroom.author import so_far
-from classroom.author.chapters import SOLUTION, chapters
+from classroom.author.blanks import SOLUTION
+from classroom.author.chapters import chapters
 from classroom.cell.pages import page_of
 
 HEART = {ROOT / "minigrad" / file for file in so_far.HEART.values()}

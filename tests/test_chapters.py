@@ -7,7 +7,8 @@ from operator import attrgetter
 import pytest
 
 from classroom import ROOT
-from classroom.author.chapters import STUB, chapters
+from classroom.author.blanks import STUB
+from classroom.author.chapters import chapters
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import reference
 
@@ -42,6 +43,7 @@ def test_the_numbers_of_the_chapters_run_without_a_gap():
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
 def test_a_chapter_needs_only_earlier_ones(chapter):
+    assert all(isinstance(goal, str) for goal in chapter.front["objectives"])
     assert set(chapter.front["needs"]) <= set(range(chapter.number))
     assert chapter.front["track"] in ("core", "optional")
     assert 1 <= chapter.front["difficulty"] <= 5
@@ -97,7 +99,7 @@ def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
 def test_a_chapter_has_its_exercises(chapter):
     exercises = chapter.exercises.values()
-    assert 3 <= len(exercises) <= 6, f"{chapter.slug} should have 3 to 6 exercises"
+    assert 1 <= len(exercises) <= 6, f"{chapter.slug} should have 1 to 6 exercises"
     names = [f"{chapter.number}.{k + 1}" for k in range(len(exercises))]
     assert list(chapter.exercises) == names
     if chapter.front["track"] == "core":

@@ -4,7 +4,7 @@ import functools
 import io
 import linecache
 import math
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from random import Random
 
@@ -13,7 +13,7 @@ import pytest
 
 from classroom.author.chapters import chapters, first_fence, sections
 from classroom.cell import namespaces, pages
-from classroom.cell.assertions import (
+from classroom.cell.expect import (
     NotFilledIn,
     WrongAnswer,
     check,
@@ -21,12 +21,13 @@ from classroom.cell.assertions import (
     how_many,
     worked_out,
 )
-from classroom.cell.odd_characters import advice
+from classroom.cell.odd_characters import advice, put_right
 from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
 from minigrad.scalar.value import Value
 from tests.tables import table
+from tests.test_pages import run_page
 
 
 def refused(body, *pieces):
@@ -93,31 +94,21 @@ def test_the_packages_own_method_is_no_answer():
     assert "Value.__add__ is still the package's own" in text
 
 
-def test_a_wrong_page_is_taken_back_and_a_right_one_stays():
-    page = """\
+PAGE = """\
 # minigrad/value.py
 class Value:
     def __neg__(self):
         return Value(-self.data, "Neg", self, SLOPE)
 """
+
+
+def test_a_wrong_page_is_taken_back_and_a_right_one_stays():
     own = Value.__neg__
-
-    def answer(slope):
-        source, namespace = page.replace("SLOPE", slope), {}
-        pages.lend(source, namespace)
-        exec(source, namespace)
-        pages.install(source, namespace)
-
-    def body():
-        expect("the slope", (-Value(2.0)).left_slope, -1.0)
-
-    answer("1.0")
-    refused(body, Value.__neg__)
-    assert Value.__neg__ is own
-    answer("-1.0")
-    with check("1.1", Value.__neg__):
-        body()
-    assert Value.__neg__ is not own
+    for slope, stays in ("1.0", False), ("-1.0", True):
+        run_page(PAGE.replace("SLOPE", slope))
+        with suppress(WrongAnswer), check("1.1", Value.__neg__):
+            expect("the slope", (-Value(2.0)).left_slope, -1.0)
+        assert (Value.__neg__ is not own) == stays
     Value.__neg__ = own
 
 
@@ -219,8 +210,9 @@ def test_a_result_that_is_not_run_yet_is_told():
     waiting.close()
 
 
-@pytest.mark.parametrize(("source", "says"), table("characters_like_pythons"))
-def test_a_character_that_looks_like_pythons_is_told(source, says):
+@pytest.mark.parametrize("source, says, right", table("characters_like_pythons"))
+def test_a_character_that_looks_like_pythons_is_told_and_put_right(source, says, right):
+    assert put_right(source) == put_right(right) == right
     with pytest.raises(SyntaxError) as caught:
         compile(source, "cell", "exec")
     assert says in advice(str(caught.value)) and (says or not advice("never closed"))
@@ -290,7 +282,8 @@ def printed(name, answer, seed):
     """Return what the hidden check of an exercise prints for an answer."""
     exercise = chapters()[int(name.split(".")[0])].exercises[name]
     names = {"math": math, "rng": Random(seed), "count_uses": count_uses}
-    exec(answer or exercise.solved, names)
+    exec(exercise.solved, names)
+    exec(answer or "", names)
     with redirect_stdout(io.StringIO()) as said:
         exec(exercise.hidden, names)
     return said.getvalue()

@@ -4,11 +4,8 @@ import csv
 import io
 import itertools
 import json
-import os
 import shutil
-import subprocess
 import zipfile
-from datetime import datetime
 from time import process_time
 
 import pytest
@@ -16,40 +13,38 @@ import pytest
 from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, parse_notebook
-from classroom.notebook.pristine import Chapter, all_chapters, make_label
+from classroom.notebook.pristine import Chapter, make_label
 from classroom.teacher import collect
-from classroom.teacher.hand_ins import leave_out, read_students, what_counts
+from classroom.teacher.points import Student
 from classroom.teacher.reading import TOLD
-from classroom.teacher.report import Student, harmless, write_report
+from classroom.teacher.report import harmless, write_report
 from tests import hostile
 from tests.tables import table
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
 MADE = hostile.MADE
-AT = "attempt_2027-03-01-17-59-00"  # in Blackboard's names
 WRONG = json.dumps(hostile.notebook(hostile.SOLVED | {"4.3": hostile.WRONG})).encode()
 pytestmark = pytest.mark.linux
 
 
-def collected(place, *entries, chapters=(CHAPTER,)):
+def collected(place, *entries):
     """Return what is found in a folder or a zip; write the zip first, of `entries`."""
     if entries:
         place.write_bytes(hostile.zipped(entries))
-    return collect.submissions(place, list(chapters))
+    return collect.submissions(place, [CHAPTER])
 
 
-def read(folder, deadline=None, chapters=(CHAPTER,)):
+def read(folder):
     """Return the students whose hand-ins lie at a place, by their names."""
-    found = collected(folder, chapters=chapters)
-    return {s.name: s for s in read_students(found, deadline)}
+    return {s.name: s for s in collected(folder)}
 
 
 # --- whose it is --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "who", "number", "late"), table("whose_a_file_is"))
-def test_whose_a_file_is(name, who, number, late):
-    assert collect.owner(name)[:3] == (who, number, late)
+@pytest.mark.parametrize(("name", "who", "number"), table("whose_a_file_is"))
+def test_whose_a_file_is(name, who, number):
+    assert collect.owner(name)[:2] == (who, number)
 
 
 LONG = [part * 10_000 for part in ("_1", "x_1_1234", "anon_", "x_attempt")]
@@ -76,17 +71,17 @@ def test_one_zip_of_an_lms_has_many_students(tmp_path, form, found):
     own = "exercises", "notebooks"
     entries = [(form.format("xy"[n], n, own[n]), MADE) for n in (0, 1)]
     handed_in = collected(tmp_path / "lms.zip", *entries)
-    assert [(s.student, s.id) for s in handed_in] == found
-    assert sum(len(s.hand_ins) for s in handed_in) == 2
+    assert [(s.name, s.id) for s in handed_in] == found
+    assert all(s.hand_ins for s in handed_in)
 
 
 def test_who_hands_in_no_notebook_has_a_row_in_a_zip_too(tmp_path):
     names = [f"ada_1_assignsubmission_file_/{name}" for name in ("a.ipynb", "x.md")]
     names += ["bo_2_assignsubmission_file_/blame.docx", "notes.txt"]
     ada, bo = collected(tmp_path / "lms.zip", *((name, MADE) for name in names))
-    assert not ada.problems and len(ada.hand_ins) == 1
-    assert (bo.student, bo.id, bo.hand_ins) == ("bo", "2", [])
-    assert bo.problems == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
+    assert not ada.notes and len(ada.hand_ins) == 1
+    assert (bo.name, bo.id, bo.hand_ins) == ("bo", "2", {})
+    assert bo.notes == ["bo_2_assignsubmission_file_/blame.docx: it is no notebook"]
 
 
 def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
@@ -97,7 +92,7 @@ def test_a_zip_that_was_broken_off_is_not_taken_for_the_one_in_it(tmp_path):
     with pytest.raises(Unreadable, match=r"lms\.zip.*is it complete\?"):
         collected(tmp_path / "class" / "lms.zip")
     (found,) = collected(tmp_path / "class")
-    assert not found.hand_ins and "is it complete?" in found.problems[0]
+    assert not found.hand_ins and "is it complete?" in found.notes[0]
 
 
 @pytest.mark.parametrize("around", ["", "class/"])
@@ -106,8 +101,8 @@ def test_a_folder_without_a_notebook_is_a_row_in_a_zip_too(tmp_path, around):
     entries += [(f"{around}{who}/", b"") for who in ("ada", "bo")]
     entries += [(f"{around}{who}/{hostile.FILE}", MADE) for who in ("ada", "cy")]
     ada, bo, cy = collected(tmp_path / "hand-ins.zip", *entries)
-    assert [ada.student, bo.student, cy.student] == ["ada", "bo", "cy"]
-    assert bo.problems == ["bo/: there is no notebook in it"] and not ada.problems
+    assert [ada.name, bo.name, cy.name] == ["ada", "bo", "cy"]
+    assert bo.notes == ["bo: there is no notebook in it"] and not ada.notes
 
 
 # --- what is read ---------------------------------------------------------------------
@@ -118,15 +113,12 @@ def test_an_exercise_comes_before_lessons_blanks_and_solutions(tmp_path):
     contents = {"exercises": MADE, "notebooks": lesson}
     contents["classroom/pristine"] = CHAPTER.path.read_bytes()
     contents["solutions"] = MADE.replace(b"slope", b"slope_of")
-    for order in (list(contents), list(contents)[::-1]):
-        for hour, folder in enumerate(order):
-            place = tmp_path / "class" / "ada" / folder
-            hostile.written(place, contents[folder], "a.ipynb")
-            os.utime(place / "a.ipynb", (hour * 3600,) * 2)
-        ada = read(tmp_path / "class")["ada"]
-        (hand_in,) = ada.hand_ins.values()
-        assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
-        assert not ada.notes
+    for folder, content in contents.items():
+        hostile.written(tmp_path / "class" / "ada" / folder, content, "a.ipynb")
+    ada = read(tmp_path / "class")["ada"]
+    (hand_in,) = ada.hand_ins.values()
+    assert hand_in.file == "ada/exercises/a.ipynb" and hand_in.answers
+    assert not ada.notes
     shutil.rmtree(tmp_path / "class" / "ada" / "exercises")
     (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
     assert not hand_in.answers, "our solutions are nobody's points"
@@ -194,10 +186,11 @@ def test_names_within_a_students_zip_are_nobody_elses(tmp_path):
     (tmp_path / "lms.zip").write_bytes(hostile.zipped(list(places.items())))
     for where in "class", "lms.zip":
         found = collected(tmp_path / where)
-        assert [one.student for one in found] == ["Ada King", "kingada", "mallory"]
+        assert [one.name for one in found] == ["Ada King", "kingada", "mallory"]
         right = Learner(parse_notebook(MADE, "a"), CHAPTER).answers()
-        assert all(h.answers == right for one in found[:2] for h in one.hand_ins)
-        assert found[2].hand_ins and len(found[2].problems) == 1
+        hand_ins = [h for one in found[:2] for h in one.hand_ins.values()]
+        assert [h.answers for h in hand_ins] == [right, right]
+        assert found[2].hand_ins and len(found[2].notes) == 1
 
 
 def test_invented_students_do_not_multiply_what_may_be_read(tmp_path):
@@ -205,8 +198,7 @@ def test_invented_students_do_not_multiply_what_may_be_read(tmp_path):
     large = [(name.format(n), MADE + b" " * (3 << 20)) for n in range(60)]
     (tmp_path / "mallory.zip").write_bytes(hostile.zipped(large))
     (mallory,) = collected(tmp_path)
-    assert len(mallory.hand_ins) < 40
-    assert "all together is more than 100 MB" in mallory.problems[0]
+    assert "all together is more than 100 MB" in mallory.notes[0]
 
 
 # --- what cannot be read -------------------------------------------------------------
@@ -242,7 +234,7 @@ def endless():
 
 BROKEN = {  # by name: what it is called, its bytes, what is told of it
     "a broken byte": ("hw.zip", broken_lzma, "it cannot be unpacked"),
-    "no name": ("hw.zip", nameless, "an entry of it has no name"),
+    "no name": ("hw.zip", nameless, "there is no notebook in it"),
     "one megabyte, often": ("hw.zip", lambda: overlapping(20_000), "a.ipynb: "),
     "slow": ("a.ipynb", endless, "it takes over 10 seconds"),
     "many lists": ("a.ipynb", lambda: b"[" + b"[]," * 6_000_000 + b"[]]", "a notebook"),
@@ -253,19 +245,19 @@ def test_whatever_cannot_be_read_is_a_row_and_costs_nobody_else(tmp_path):
     for name, (file, make, _) in BROKEN.items():
         hostile.written(tmp_path / name, make(), file)
     hostile.written(tmp_path / "ada", MADE)
-    found = {s.student: s for s in collected(tmp_path)}
+    found = {s.name: s for s in collected(tmp_path)}
     assert found.keys() == {"ada", *BROKEN}
-    assert len(found["ada"].hand_ins) == 1 and not found["ada"].problems
+    assert len(found["ada"].hand_ins) == 1 and not found["ada"].notes
     for name, (*_, told) in BROKEN.items():
-        assert told in found[name].problems[0] and not found[name].hand_ins, name
+        assert told in found[name].notes[0] and not found[name].hand_ins, name
 
 
 def test_what_cannot_be_read_hides_nothing_beside_it(tmp_path):
     hostile.written(tmp_path / "ada", MADE)
     (tmp_path / "ada" / "/".join("d" * 600)).mkdir(parents=True)
     (ada,) = collected(tmp_path)
-    assert len(ada.hand_ins) == len(ada.problems) == 1
-    assert "it cannot be read: maximum recursion" in ada.problems[0]
+    assert len(ada.hand_ins) == len(ada.notes) == 1
+    assert "it cannot be read: maximum recursion" in ada.notes[0]
 
 
 @pytest.mark.parametrize("name", ["a broken byte", "no name"])
@@ -273,7 +265,7 @@ def test_a_zip_alone_that_cannot_be_read_is_no_traceback(tmp_path, name):
     _, make, told = BROKEN[name]
     (tmp_path / "hw.zip").write_bytes(make())
     found = collected(tmp_path / "hw.zip")
-    assert [told in one.problems[0] for one in found] == [True] * (told[:2] == "it")
+    assert [told in one.notes[0] for one in found] == [True] * (told[:2] == "it")
 
 
 def test_reading_is_bounded_by_memory_too(tmp_path):
@@ -281,7 +273,7 @@ def test_reading_is_bounded_by_memory_too(tmp_path):
     hostile.written(tmp_path / "ada", hungry)
     (found,) = collected(tmp_path)
     assert not found.hand_ins
-    assert "MemoryError" in found.problems[0] or "512 MB" in found.problems[0]
+    assert "MemoryError" in found.notes[0] or "512 MB" in found.notes[0]
 
 
 # --- what spreadsheets take ----------------------------------------------------------
@@ -351,129 +343,27 @@ OF_MOODLE = [f"{name}_{n}_assignsubmission_file_" for n, name in enumerate("ë˜ ë
 def test_names_of_any_program_are_read_as_they_were_written(tmp_path, letters, names):
     older_zip(tmp_path / "class.zip", names, letters)
     found = collected(tmp_path / "class.zip")
-    assert {one.student for one in found} == {n.partition("_")[0] for n in names}
+    assert {one.name for one in found} == {n.partition("_")[0] for n in names}
     assert len(found) == len(names) and all(one.hand_ins for one in found)
 
 
-# --- when it was handed in -----------------------------------------------------------
-
-DEADLINE = datetime(2027, 3, 1, 18)
-EARLY, LATE = (2027, 3, 1, 12, 0, 0), (2027, 3, 2, 12, 0, 0)
-
-
-def dated(*entries):
-    """Return a zip of (name, data, date) entries."""
-    infos = [(zipfile.ZipInfo(name, at), data) for name, data, at in entries]
-    return hostile.zipped(infos)
-
-
-def written_at(date, folder, data, name):
-    hostile.written(folder, data, name)
-    os.utime(folder / name, (datetime(*date).timestamp(),) * 2)
-
-
-def test_dates_in_a_students_own_zip_say_nothing(tmp_path):
-    early, late = dated(("a.ipynb", MADE, EARLY)), dated(("a.ipynb", MADE, LATE))
-    name = "{}_1_assignsubmission_file_/hw.zip"
-    outer = dated((name.format("Mal"), early, LATE), (name.format("Ada"), late, EARLY))
-    (tmp_path / "lms.zip").write_bytes(outer)
-    found = read(tmp_path / "lms.zip", DEADLINE)
-    assert found["Mal"].late and not found["Ada"].late
-    (hand_in,) = found["Mal"].hand_ins.values()
-    assert hand_in.notes == ["handed in late, at 2027-03-02 12:00, as lms.zip has it"]
-    for who, data, date in ("mal", early, LATE), ("ada", late, EARLY):
-        written_at(date, tmp_path / "class", data, f"{who}.zip")
-    found = read(tmp_path / "class", DEADLINE)
-    assert found["mal"].late and not found["ada"].late
-    (hand_in,) = found["mal"].hand_ins.values()
-    assert hand_in.notes[0].endswith("2027-03-02 12:00, by the file's own time")
-
-
-def test_the_time_of_a_download_makes_nobody_late(tmp_path):
-    name = "{}_1_assignsubmission_file_/a.ipynb"
-    outer = dated(*((name.format(who), MADE, LATE) for who in ("Ada", "Bo")))
-    (tmp_path / "lms.zip").write_bytes(outer)
-    for student in read(tmp_path / "lms.zip", DEADLINE).values():
-        assert not student.late and "is not known: all have" in student.remarks()[0]
-
-
-def test_a_fresh_clone_makes_nobody_late(tmp_path):
-    def git(*words):
-        about = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        command = ["git", *about, "-C", str(tmp_path), *map(str, words)]
-        subprocess.run(command, check=True, capture_output=True)
-
-    for who in "ada", "bo":
-        hostile.written(tmp_path / "server" / who, MADE)
-    git("init", "server")
-    git("-C", "server", "add", ".")
-    git("-C", "server", "commit", "-m", "handed in")
-    git("clone", "server", "class")
-    git("clone", "server", "classes/cy")
-    hostile.written(tmp_path / "classes" / "di", MADE)
-    past = datetime(2001, 1, 1)
-    found = read(tmp_path / "class", past) | read(tmp_path / "classes", past)
-    assert {name for name, student in found.items() if student.late} == {"di"}
-    for name in "ada", "bo", "cy":
-        assert "clone of git" in str(found[name].remarks())
-    assert not read(tmp_path / "class")["ada"].remarks()
-
-
-def test_what_a_platform_says_of_the_time_counts(tmp_path):
-    names = {
-        "kingada_LATE_12_3456_a.ipynb": EARLY,
-        "bo_13_3457_a.ipynb": LATE,
-        "HW_cy_attempt_2027-03-01-17-59-00_a.ipynb": LATE,
-        "HW_di_attempt_2027-03-01-18-00-01_a.ipynb": EARLY,
-    }
-    for name, date in names.items():
-        written_at(date, tmp_path / "class", MADE, name)
-    (tmp_path / "lms.zip").write_bytes(dated(*((n, MADE, d) for n, d in names.items())))
-    for where in "class", "lms.zip":
-        found = read(tmp_path / where, DEADLINE)
-        late = {name for name, student in found.items() if student.late}
-        assert late == {"kingada", "di"}
-        assert "the learning platform's name" in str(found["kingada"].remarks())
-        assert "as Blackboard's name for it says" in str(found["di"].remarks())
-
-
-def test_a_right_answer_on_time_does_not_lose_to_a_later_one(tmp_path):
-    for name, data, date in ("a", MADE, EARLY), ("b", WRONG, LATE):
-        written_at(date, tmp_path / "class" / "ada", data, f"{name}.ipynb")
-    ada = read(tmp_path / "class", DEADLINE)["ada"]
+def test_the_last_attempt_counts_and_the_other_is_told_of(tmp_path):
+    for name, data in ("17-59-00", WRONG), ("18-00-01", MADE):
+        name = f"HW_ada_attempt_2027-03-01-{name}_a.ipynb"
+        hostile.written(tmp_path / "class", data, name)
+    ada = read(tmp_path / "class")["ada"]
     (hand_in,) = ada.hand_ins.values()
-    assert hand_in.file == "ada/a.ipynb" and not ada.late
-    assert "ada/b.ipynb: not graded" in ada.notes[0] and "was on time" in ada.notes[0]
-    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
-    assert hand_in.file == "ada/b.ipynb", "without a deadline the latest counts"
+    assert "18-00-01" in hand_in.file
+    assert "17-59-00_a.ipynb: not graded" in ada.notes[0] and len(ada.notes) == 1
 
 
 # --- a class -------------------------------------------------------------------------
 
 
-def test_one_students_other_chapter_is_not_everybodys(tmp_path):
-    every = all_chapters()
-    four, five = (chapter for chapter in every if chapter.number in (4, 5))
-    solved = (ROOT / "solutions" / f"{five.slug}.ipynb").read_bytes()
-    for who in "ada", "bo", "cy":
-        hostile.written(tmp_path / who, MADE)
-    hostile.written(tmp_path / "ada", solved, "5.ipynb")
-    found = read(tmp_path, chapters=[four, five])
-    counted = what_counts(list(found.values()), every)
-    assert [chapter.number for chapter in counted] == [4]
-    leave_out(list(found.values()), counted)
-    assert "ada/5.ipynb: not graded, since few" in found["ada"].notes[0]
-    assert all(list(one.hand_ins) == [four.slug] for one in found.values())
-    hostile.written(tmp_path / "bo", solved, "5.ipynb")
-    found = read(tmp_path, chapters=[four, five])
-    counted = what_counts(list(found.values()), every)
-    assert [chapter.number for chapter in counted] == [4, 5]
-
-
 @pytest.mark.parametrize(
     ("form", "who", "files"),
     [
-        ("HW_{}_" + AT + "{}", ("ada", "bo"), (".ipynb", ".txt")),
+        ("HW_{}_attempt_2027-03-01-17-59-00{}", ("ada", "bo"), (".ipynb", ".txt")),
         ("anon_{}_345{}.ipynb", ("x7Kq2", "y7Kq2"), ("6_a", "7_b")),
         ("Participant {0}_{0}_assignsubmission_file_{1}", "12", ("a.ipynb", "b.txt")),
     ],

@@ -22,9 +22,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from classroom import __main__ as commands
 from classroom.author import testing
-from classroom.journal import only_one
 from classroom.learner import lab
-from tests.tables import table
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,8 +37,7 @@ def write_course(folder):
     (folder / "chapters").mkdir()  # without it, it is a release to students
     shutil.copy(ROOT / "course.py", folder)
     (folder / "classroom" / "__init__.py").touch()
-    for name in "journal.py", "surroundings.py":
-        shutil.copy(ROOT / "classroom" / name, folder / "classroom")
+    shutil.copy(ROOT / "classroom" / "all_or_nothing.py", folder / "classroom")
     for path, text in SMALL_COURSE.items():
         (folder / path).write_text(text, encoding="utf-8")
     return folder
@@ -209,20 +206,6 @@ def test_another_patch_release_in_another_folder_is_the_same_python(course, tmp_
     assert course.ran == ["venv", ".[course]"] * 2
 
 
-def test_on_windows_a_python_that_was_removed_is_missed(course, tmp_path):
-    course.main(["check"])
-    home = tmp_path / "Python 3.13"
-    home.mkdir()
-    (home / "python.exe").touch()
-    (course.VENV / "pyvenv.cfg").write_text(f"home = {home}\nversion = 3.13.1\n")
-    course.os = types.SimpleNamespace(name="nt")
-    assert course.base_python() == str(home)
-    (home / "python.exe").unlink()
-    assert course.base_python() is None
-    (course.VENV / "pyvenv.cfg").unlink()
-    assert course.base_python() is None
-
-
 def test_a_new_venv_is_made_by_the_python_outside(course, monkeypatch):
     monkeypatch.setattr(sys, "executable", str(course.PYTHON))
     course.main(["check"])
@@ -265,25 +248,18 @@ def failing(course, capsys):
 
 @pytest.mark.parametrize(("name", "paragraph", "output"), OUTPUTS)
 def test_a_failed_install_is_explained(course, failing, name, paragraph, output):
-    assert failing(output) == getattr(course, paragraph).format(root=course.ROOT)
+    told = getattr(course, paragraph).format(root=course.ROOT, line="LINE")
+    before, _, after = told.partition("LINE")
+    assert failing(output).startswith(before) and failing(output).endswith(after)
     assert course.STAMP.exists()  # what was there before can still be used
 
 
 @pytest.mark.parametrize("why", ["Read-only file system", "Not a directory"])
-@pytest.mark.parametrize(
-    "variable", ["HOME", "UV_CACHE_DIR", "TMPDIR", "XDG_CACHE_HOME"]
-)
-def test_a_home_that_is_closed_is_not_the_courses_folder(
-    course, failing, monkeypatch, tmp_path, variable, why
-):
-    for name in ("HOME", "UV_CACHE_DIR", "TMPDIR", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(variable, str(tmp_path / "closed"))
-    place = tmp_path / "closed" / ".cache" / "uv"
-    cause = f"cause: failed to create directory `{place}`: {why} (os error 30)"
+def test_a_home_that_is_closed_is_named(failing, why):
+    cause = f"cause: failed to create directory `/home/x/.cache`: {why} (os error 30)"
     told = failing(f"error: Failed to initialize cache at `.cache/uv`\n{cause}")
-    assert told.startswith(f"{place} cannot be written to: {why}. That is not in the")
-    assert f"or let the variable {variable} lead to another folder" in told
+    assert told.startswith(f"A file cannot be written: {cause}.")
+    assert "If the file is elsewhere, let yourself write there" in told
 
 
 def test_an_unknown_failure_is_quoted_and_the_next_run_starts_anew(course, failing):
@@ -330,13 +306,8 @@ def test_a_read_only_course_says_so(capsys):
         (folder / "course").chmod(0o755)
         shutil.rmtree(folder)
     err = capsys.readouterr().err
-    assert f"{folder / 'course'} cannot be written to" in " ".join(err.split())
-
-
-def test_ctrl_c_during_an_install_is_quiet(course, capsys):
-    course.run = Mock(side_effect=KeyboardInterrupt)
-    assert course.main(["lab"]) == 130
-    assert capsys.readouterr().err.strip() == course.STOPPED
+    err = " ".join(err.split())
+    assert "Permission denied" in err and f"own folder, {folder / 'course'}." in err
 
 
 @pytest.mark.parametrize("words", [[], ["help"], ["--help"], ["-h"]])
@@ -364,15 +335,6 @@ def test_any_command_first_finishes_what_was_cut_off(folder, installed, safe_pat
     assert not files.exists()
 
 
-def test_a_command_that_comes_second_is_told(course, capsys, monkeypatch):
-    monkeypatch.setattr("classroom.journal.PATIENCE", 0)
-    (course.ROOT / ".minigrad" / "change").mkdir(parents=True)
-    (course.ROOT / ".minigrad" / "change" / "journal.json").touch()
-    with only_one(course.ROOT / ".minigrad" / "lock", ""):
-        assert course.main(["check"]) == 1
-    assert "Another update, reset or restore is at" in capsys.readouterr().err
-
-
 def test_an_unknown_command_is_told_what_is_possible(course, capsys):
     assert course.main(["chek"]) == 2
     told = capsys.readouterr().err
@@ -381,8 +343,8 @@ def test_an_unknown_command_is_told_what_is_possible(course, capsys):
 
 
 def test_course_py_offers_the_commands_that_exist(course):
-    names = [c.name or c.callback.__name__ for c in commands.app.registered_commands]
-    assert names == list(course.COMMANDS)
+    help = commands.command_line().format_help()
+    assert set(re.findall(r"^    (\w+) ", help, re.MULTILINE)) == {*course.COMMANDS}
 
 
 def test_an_old_python_can_read_the_file_and_says_so():
@@ -424,7 +386,7 @@ def launched(tmp_path, monkeypatch):
 
 
 def test_lab_opens_the_first_lesson_and_passes_words_on(launched, tmp_path):
-    assert lab.lab(["--no-browser"]) == 0
+    assert lab.lab_command(["--no-browser"]) == 0
     address = "--LabApp.default_url=/lab/tree/notebooks/01_slope.ipynb"
     root = f"--ServerApp.root_dir={tmp_path}"
     assert launched == [[root, address, *lab.QUIET, "--no-browser"]]
@@ -439,7 +401,7 @@ def test_lab_opens_though_jupyters_folders_in_the_home_are_closed(
     closed, name = tmp_path / "a file" / kind, f"JUPYTER_{kind.upper()}_DIR"
     closed.parent.touch()
     monkeypatch.setenv(name, str(closed))
-    assert lab.lab([]) == 0 and len(launched) == 1
+    assert lab.lab_command([]) == 0 and len(launched) == 1
     ours = tmp_path / ".minigrad" / "jupyter" / kind
     assert os.environ[name] == str(ours) and ours.is_dir()
     told = capsys.readouterr().out
@@ -450,7 +412,7 @@ def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
     broken = tmp_path / "notebooks" / "00_broken.ipynb"
     for text in ("", "[]", "{}", '{"cells": 3}', "<<<<<<< mine", "null"):
         broken.write_text(text)
-        assert lab.lab([]) == 0
+        assert lab.lab_command([]) == 0
     notary = nbformat.sign.NotebookNotary(data_dir=str(tmp_path / "data"))
     for name in LESSONS:
         nb = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
@@ -461,7 +423,7 @@ def test_the_first_start_of_jupyterlab_asks_nothing(launched, monkeypatch):
     from jupyterlab_server.config import get_page_config
 
     monkeypatch.setattr(lab, "ROOT", ROOT)
-    lab.lab([])
+    lab.lab_command([])
     config = str(ROOT / "classroom" / "jupyter")
     assert os.environ["JUPYTER_CONFIG_PATH"] == config
     disabled = get_page_config([config])["disabledExtensions"]
@@ -476,11 +438,11 @@ def test_wrong_words_are_explained_without_a_traceback(words):
     command = [sys.executable, "-m", "classroom", *words.split()]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
     assert done.returncode == 2
-    assert "Error" in done.stderr and "Traceback" not in done.stderr
+    assert "error" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, capsys):
-    monkeypatch.setattr(commands, "app", lambda prog_name: {}["missing"])
+    monkeypatch.setattr(commands, "run", lambda words: {}["missing"])
     monkeypatch.setattr(sys, "argv", ["classroom", "check", "4"])
     with pytest.raises(SystemExit) as ended:
         commands.main()
@@ -489,22 +451,12 @@ def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, cap
     assert "\n" not in ended.value.code
 
 
-@pytest.mark.posix
-@pytest.mark.parametrize(("number", "why", "path", "told"), table("system_errors"))
-def test_what_the_system_refuses_is_told_with_its_cause(
-    monkeypatch, number, why, path, told
-):
-    path = path.replace("ROOT", str(ROOT)).replace("FILE", __file__)
-    error = OSError(number, why, path or None)
-    monkeypatch.setattr(commands, "app", Mock(side_effect=error))
-    monkeypatch.setattr(os, "access", lambda path, mode: path != __file__)
-    for name in [n for n in os.environ if n.endswith(("_DIR", "_HOME"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", "/closed")
+def test_what_the_system_refuses_is_told_with_its_cause(monkeypatch):
+    error = PermissionError(13, "Permission denied", "/closed/x")
+    monkeypatch.setattr(commands, "run", Mock(side_effect=error))
     with pytest.raises(SystemExit) as ended:
         commands.main()
-    assert told in ended.value.code
-    assert ("Copy" in ended.value.code) == (told[:4] == "Copy")
+    assert ended.value.code.startswith("/closed/x: Permission denied. Mend that")
 
 
 # The command test.
@@ -518,14 +470,14 @@ def test_parts_that_fail_are_named(monkeypatch, capsys, code, told):
         return code if "pytest" in command else 0
 
     monkeypatch.setattr(testing.subprocess, "call", call)
-    assert testing.test([]) == code
+    assert testing.test_command([]) == code
     assert f"5 parts, {told}" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_words_go_to_pytest_alone(monkeypatch):
     call = Mock()
     monkeypatch.setattr(testing.subprocess, "call", call)
-    testing.test(["-k", "slope"])
+    testing.test_command(["-k", "slope"])
     (called,) = call.call_args_list
     assert called.args == ([*testing.PYTEST, "-k", "slope"],)
 

@@ -1,31 +1,20 @@
 """Data in batches, the small sets, and tensors in files."""
 
-import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from safetensors import SafetensorError
 
 import minigrad
 from minigrad import nn
+from minigrad.optim import SGD, Adam, AdamW
 from minigrad.training.data import (
     DataLoader,
-    Dataset,
     TensorDataset,
     default_collate,
     load_digits,
     random_split,
 )
-
-
-class Squares(Dataset):
-    """Ten examples: a number and its square."""
-
-    def __getitem__(self, index):
-        return index, index**2
-
-    def __len__(self):
-        return 10
 
 
 def pairs(n=10):
@@ -77,7 +66,7 @@ def test_a_split_repeats_from_its_seed_or_from_manual_seed():
 
 def test_a_seed_gives_the_same_order_in_every_run_and_another_in_each_epoch():
     def epochs(seed):
-        loader = DataLoader(Squares(), batch_size=5, shuffle=True, seed=seed)
+        loader = DataLoader(pairs(), batch_size=5, shuffle=True, seed=seed)
         return order(loader), order(loader)
 
     first, second = epochs(0)
@@ -98,15 +87,8 @@ def test_a_loaders_seed_leaves_other_random_numbers_alone():
     minigrad.manual_seed(0)
     expected = minigrad.rand(3).tolist()
     minigrad.manual_seed(0)
-    order(DataLoader(Squares(), shuffle=True, seed=7))
+    order(DataLoader(pairs(), shuffle=True, seed=7))
     assert minigrad.rand(3).tolist() == expected
-
-
-def test_two_passes_may_run_at_once():
-    loader = DataLoader(Squares(), batch_size=5, shuffle=True, seed=0)
-    both = [(a[0].tolist(), b[0].tolist()) for a, b in zip(loader, loader)]
-    for batches in zip(*both):
-        assert sorted(sum(batches, [])) == list(range(10))
 
 
 def test_collate_wants_examples_of_one_size():
@@ -131,6 +113,7 @@ def test_digits_are_small_images_and_classes():
 
 
 def test_what_is_saved_is_loaded(tmp_path):
+    x = minigrad.arange(12.0).reshape(3, 4)
     tensors = {
         "float32": minigrad.randn(2, 3),
         "float64": minigrad.randn(2, dtype=minigrad.float64),
@@ -139,6 +122,10 @@ def test_what_is_saved_is_loaded(tmp_path):
         "number": minigrad.tensor(3.5),
         "empty": minigrad.zeros(0, 3),
         "recorded": minigrad.ones(2, requires_grad=True) * 2,
+        "turned": x.T,
+        "every second": x[:, ::2],
+        "backwards": minigrad.tensor(x.array[:, ::-1]),
+        "spread": x[:1].expand(3, 4),
     }
     minigrad.save(tensors, tmp_path / "some.safetensors")
     loaded = minigrad.load(str(tmp_path / "some.safetensors"))
@@ -149,21 +136,6 @@ def test_what_is_saved_is_loaded(tmp_path):
         assert not loaded[name].requires_grad
     assert loaded["empty"].add_(1).numel() == 0
     assert loaded["number"].add_(1).item() == 4.5
-
-
-def test_views_are_saved_as_they_look(tmp_path):
-    x = minigrad.arange(12.0).reshape(3, 4)
-    views = {
-        "turned": x.T,
-        "every second": x[:, ::2],
-        "backwards": minigrad.tensor(x.array[:, ::-1]),
-        "spread": x[:1].expand(3, 4),
-        "column": x[:, 1],
-    }
-    minigrad.save(views, tmp_path / "views.safetensors")
-    loaded = minigrad.load(tmp_path / "views.safetensors")
-    for name, view in views.items():
-        assert loaded[name].tolist() == view.tolist()
 
 
 def test_pytorch_reads_and_writes_the_same_files(tmp_path):
@@ -190,7 +162,7 @@ def test_pytorch_reads_and_writes_the_same_files(tmp_path):
     assert minigrad.load(path)["b"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-@pytest.mark.parametrize("make", [minigrad.optim.SGD, minigrad.optim.Adam])
+@pytest.mark.parametrize("make", [partial(SGD, momentum=0.9), Adam, AdamW])
 def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, make):
     def begin():
         minigrad.manual_seed(0)
@@ -222,37 +194,11 @@ def test_training_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, make):
         np.testing.assert_array_equal(mine.detach().array, theirs.detach().array)
 
 
-def test_a_tensor_alone_and_names_that_look_alike_go_through_a_file(tmp_path):
-    path = tmp_path / "x.safetensors"
-    minigrad.save(minigrad.arange(3), path)
-    assert minigrad.load(path).tolist() == [0, 1, 2]
-    twice = {"a.b": minigrad.ones(1), "a": {"b": minigrad.zeros(2)}}
-    minigrad.save(twice, path)
-    found = minigrad.load(path)
-    assert found["a.b"].tolist() == [1] and found["a"]["b"].tolist() == [0, 0]
-
-
 @pytest.mark.parametrize("value", [nn.Linear(1, 1), {1, 2}, print])
 def test_what_cannot_be_saved_is_named_and_no_file_is_written(tmp_path, value):
     with pytest.raises(TypeError, match=type(value).__name__):
         minigrad.save({"a": [value]}, tmp_path / "x.safetensors")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nothing.safetensors"):
-        minigrad.load(tmp_path / "nothing.safetensors")
-
-
-@pytest.mark.parametrize("dtype", ["BF16", "F16"])
-def test_numbers_of_another_kind_are_refused_by_name(tmp_path, dtype):
-    header = f'{{"x":{{"dtype":"{dtype}","shape":[1],"data_offsets":[0,2]}}}}'.encode()
-    path = tmp_path / "half.safetensors"
-    path.write_bytes(len(header).to_bytes(8, "little") + header + b"\0\0")
-    with pytest.raises((TypeError, AttributeError), match="16"):
-        minigrad.load(path)
-    with pytest.raises(TypeError, match="float16"):
-        minigrad.save({"x": np.ones(1, np.float16)}, path)
 
 
 ODD = ["", "a.b", "a", '"', "\\", "<>{}|", "two\nlines", "이름", "🐢", "\0"]
@@ -268,12 +214,11 @@ def test_names_may_be_any_text(tmp_path):
     assert found["text"] == ODD
     for there in (found, found["odd"]["inside"]):
         assert [there[name].item() for name in ODD] == [*range(len(ODD))]
-
-
-def test_a_pickle_is_refused(tmp_path):
-    (tmp_path / "model.pt").write_bytes(pickle.dumps({"x": [1.0] * 99}))
-    with pytest.raises(SafetensorError, match="header"):
-        minigrad.load(tmp_path / "model.pt")
+    twice = {"a.b": minigrad.ones(1), "a": {"b": minigrad.zeros(2)}}
+    minigrad.save(twice, path)
+    assert minigrad.load(path)["a"]["b"].tolist() == [0, 0]
+    minigrad.save(minigrad.arange(3), path)
+    assert minigrad.load(path).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("example", [None, b"text", "text", object()])

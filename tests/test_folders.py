@@ -34,13 +34,3 @@ def test_a_folder_imports_from_those_before_it_alone():
 def test_no_file_imports_one_that_imports_it():
     graph = {name: imported(path) for name, path in FILES.items()}
     assert len(list(TopologicalSorter(graph).static_order())) == len(FILES)
-
-
-def test_what_a_notebook_imports_needs_nothing_else_of_the_classroom():
-    cell = [path for name, path in FILES.items() if ".cell." in name]
-    texts = [path.read_text("utf-8") for path in cell]
-    lines = [line for text in texts for line in text.splitlines()]
-    starts = "from classroom", "import clas"
-    ours = [line for line in lines if line.startswith(starts)]
-    assert len(ours) > 3
-    assert all(line.startswith("from classroom.cell") for line in ours), ours

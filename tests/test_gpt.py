@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import nn, optim
 from minigrad.models import GPT
 from minigrad.training.data import SIGNS, load_additions
 
@@ -32,11 +31,6 @@ def test_maps_tell_what_attention_does(model):
         assert each.shape == (3, 4, 6, 6)
         np.testing.assert_allclose(each.array.sum(-1), 1, 1e-5)
         assert not np.triu(each.array, 1).any()
-    attention = model.blocks[0].attention
-    x = model.blocks[0].norm1(model.embed(tokens))
-    mixed = attention.map(x) @ attention.parts(x)[2]
-    out = attention.out(mixed.transpose(1, 2).reshape(3, 6, 16))
-    np.testing.assert_allclose(out.detach(), attention(x).detach(), 1e-4, 1e-6)
 
 
 def test_the_embedding_is_the_last_layer_too(model):
@@ -56,11 +50,6 @@ def test_it_generates_one_token_after_the_other(model):
     np.testing.assert_array_equal(again.array, found.array[:, 5])
 
 
-def test_too_many_tokens_are_refused(model):
-    with pytest.raises(IndexError, match="out of (bounds|range)"):
-        model(minigrad.zeros((1, 9), dtype=minigrad.int64))
-
-
 def test_all_sums_are_there_lowest_digit_first():
     tokens = load_additions().tensors[0].array
     assert tokens.shape == (10_000, 9)
@@ -68,18 +57,3 @@ def test_all_sums_are_there_lowest_digit_first():
     assert texts[12 * 100 + 34] == "12+34=640" and texts[-1] == "99+99=891"
     for text in texts[::37]:
         assert int(text[:2]) + int(text[3:5]) == int(text[:5:-1])
-
-
-def test_it_learns(model):
-    tokens = load_additions().tensors[0][:32]
-    optimizer = optim.AdamW(model.parameters(), lr=1e-2)
-    losses = []
-    for _ in range(20):
-        scores = model(tokens[:, :-1])[:, 5:].reshape(-1, 12)
-        loss = nn.functional.cross_entropy(scores, tokens[:, 6:].reshape(-1))
-        losses.append(loss.item())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert losses[0] == pytest.approx(np.log(12), rel=0.05)
-    assert losses[-1] < 0.6 * losses[0]

@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import nbformat
@@ -46,16 +46,9 @@ def lab(tmp_path_factory):
     )
     address = f"http://127.0.0.1:{port}"
     wait_for(f"{address}/api/status")
-    yield Lab(address, home)
+    yield SimpleNamespace(address=address, folder=home)
     server.terminate()
     server.wait(20)
-
-
-class Lab(NamedTuple):
-    """A JupyterLab: its address, and the folder that it shows."""
-
-    address: str
-    folder: Path
 
 
 def write_settings(folder):
@@ -172,7 +165,7 @@ def readable(page):
     )
 
 
-def test_a_just_cloned_notebook_shows_its_pictures(lab, page):
+def test_a_just_cloned_notebook_shows_its_pictures_where_it_is_narrow_too(lab, page):
     path = "notebooks/04_blame.ipynb"
     open_notebook(page, lab, path)
     shown = [cell.outputs for cell in code_of(path)]
@@ -180,14 +173,8 @@ def test_a_just_cloned_notebook_shows_its_pictures(lab, page):
     slider = page.locator("input[type=range]").first
     assert slider.is_disabled()  # a notebook that is not trusted runs no script
     assert page.locator("p", has_text="Step ").first.is_visible()  # the last frame
-
-
-def test_a_drawing_stays_readable_where_the_page_is_narrow(lab, page):
-    path = "notebooks/04_blame.ipynb"
-    open_notebook(page, lab, path)
     page.set_viewport_size({"width": 700, "height": 800})
     page.get_by_role("tab", name="File Browser").click()  # folds it
-    assert pictures_that_show(page) > 0
     drawings = page.locator(f"{PICTURES}[src^='data:image/svg']")
     page.wait_for_timeout(500)
     shares = drawings.evaluate_all(
@@ -266,10 +253,8 @@ def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
     assert "NameError" in told.inner_text()  # its imports have not run
 
 
-@pytest.mark.parametrize(
-    "path", ["notebooks/05_diamonds.ipynb", "solutions/04_blame.ipynb"]
-)
-def test_opening_a_notebook_changes_nothing(lab, page, path):
+def test_opening_a_notebook_changes_nothing(lab, page):
+    path = "notebooks/05_diamonds.ipynb"
     open_notebook(page, lab, path)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
     page.wait_for_timeout(1_000)
@@ -280,14 +265,18 @@ def test_opening_a_notebook_changes_nothing(lab, page, path):
     assert (lab.folder / path).read_bytes() == (ROOT / path).read_bytes()
 
 
-def test_a_change_of_the_learners_own_is_saved(lab, page):
-    path = "classroom/pristine/05_diamonds.ipynb"
+def test_copied_characters_are_put_right_in_the_cell_on_request(lab, page):
+    path = "classroom/pristine/04_blame.ipynb"
+    tags = [cell.metadata.get("tags", []) for cell in code_of(path)]
     open_notebook(page, lab, path)
-    page.locator(".jp-CodeCell .cm-content").last.click()
-    page.keyboard.type("1 + 1")
-    assert page.locator(".jp-mod-dirty").count() > 0
-    choose(page, "File", "Save Notebook")
-    page.wait_for_function("!document.querySelector('.jp-mod-dirty')")
-    saved = nbformat.read(lab.folder / path, 4)
-    assert any("1 + 1" in cell.source for cell in saved.cells)
-    assert saved.metadata == nbformat.read(ROOT / path, 4).metadata
+    cells = page.locator(".jp-Notebook .jp-CodeCell")
+    run(page, "Run Selected Cell", cells.first)
+    cell = cells.nth(tags.index(["answer"]))
+    for begin, told in ("", "type ( instead"), ("%%plain\n", "Done. Run the cell"):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(f"{begin}print（“it’s 7”)")
+        page.keyboard.press("Control+Enter")
+        cell.get_by_text(told).wait_for()
+    shown = cell.locator(".cm-content").inner_text()
+    assert shown.strip() == 'print("it’s 7")'

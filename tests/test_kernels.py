@@ -48,13 +48,6 @@ def test_a_kernel_whose_port_is_taken_is_started_again(occupied, use):
     assert not occupied[0]
 
 
-def test_a_kernel_that_never_starts_is_given_up(occupied):
-    occupied[0] = 15  # each needs five
-    with pytest.raises(RuntimeError, match="Kernel died"):
-        start()
-    assert occupied[0] == 5
-
-
 def test_a_kernel_that_hangs_is_started_again_once(monkeypatch):
     tries = []
 

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from classroom.cell import assertions
-from classroom.cell.assertions import WrongAnswer, check, expect
+from classroom.cell.expect import WrongAnswer, check, expect
 from minigrad.scalar.value import Value
 
 
 def test_a_notebook_shows_where_an_answer_differs_and_says_the_rest(monkeypatch):
     shown = []
-    monkeypatch.setattr(assertions, "display", shown.append)
+    monkeypatch.setattr("classroom.cell.expect.display", shown.append)
 
     def told(got, expected, **more):
         with pytest.raises(WrongAnswer) as caught, check("3.1"):
@@ -24,7 +23,7 @@ def test_a_notebook_shows_where_an_answer_differs_and_says_the_rest(monkeypatch)
     drawn = told(made.edges, [(x, 1.0), (y, -1.0)], graph=made)
     marked = [line for line in drawn.source.splitlines() if "#D6006C" in line]
     assert marked[0].strip().startswith('"n1 op2') and "1, not -1" in marked[0]
-    assert len(marked) == 3 and "penwidth=3" in marked[1]  # the words and two halves
+    assert len(marked) == 3 and "penwidth=2" in marked[1]  # the words and two halves
     none = Value(1.0, "Sub")
     assert repr(told(none.edges, [(x, 1.0)], graph=none)).endswith("missing, not 1")
     html = told(np.array([1.0, 2.0]), np.array([1.0, -2.0]))._repr_html_()

@@ -1,38 +1,15 @@
 """Checks notice what is changed in a solution: a sample of what mutants.py does."""
 
-import ast
 import random
 
 import pytest
 
 from classroom.author.chapters import chapters
-from tests.mutants import changed, equal, judged, mutants
+from tests.mutants import equal, judged, mutants
 
 SEED = 11  # another one, another sample
-CHAPTERS = sorted(random.Random(SEED).sample(range(2, 22), 4))
+CHAPTERS = sorted(random.Random(SEED).sample(range(2, 22), 3))
 EACH = 5  # mutants of an exercise
-
-
-def after(source):
-    """Return what each node of a source could be changed to, as text."""
-    nodes = ast.walk(ast.parse(source))
-    return {" ".join(ast.unparse(other).split()) for n in nodes for other in changed(n)}
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("a - b", {"a + b", "b - a", "1 - b", "a - 1"}),
-        ("a @ b", {"b @ a", "1 @ b", "a @ 1"}),
-        ("x += y", {"x = y", "x -= y", "pass"}),
-        ("-x", {"x"}),
-        ("f(a < b, axis=(0, 3))", {"a <= b", "(0,)", "1", "4"}),
-        ("x is None and y", {"x is not None", "x is None or y"}),
-        ("if x:\n    return 1", {"if not x: return 1", "0", "pass"}),
-    ],
-)
-def test_one_thing_is_changed_at_a_time(source, expected):
-    assert expected <= after(source)
 
 
 def test_mutants_change_what_a_learner_fills_in_and_nothing_else():

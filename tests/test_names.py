@@ -27,13 +27,3 @@ def test_no_operation_is_where_pytorch_has_none():
     for mine, theirs in (minigrad, torch), (minigrad.Tensor, torch.Tensor):
         names = [name for name in OPERATIONS if hasattr(mine, name)]
         assert not [name for name in names if not hasattr(theirs, name)]
-
-
-def test_names_are_imported_from_where_pytorch_has_them():
-    from minigrad.autograd.functional import jacobian
-    from minigrad.utils.checkpoint import checkpoint
-    from minigrad.utils.data import DataLoader
-
-    assert DataLoader is minigrad.data.DataLoader
-    assert checkpoint is minigrad.utils.checkpoint.checkpoint
-    assert jacobian is minigrad.autograd.functional.jacobian

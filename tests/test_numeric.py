@@ -24,11 +24,6 @@ def product(x, y):
     return x * x * y
 
 
-def test_differences_are_near_the_derivative():
-    assert forward_difference(math.sin, 1.0) == pytest.approx(math.cos(1.0), abs=1e-7)
-    assert central_difference(math.sin, 1.0) == pytest.approx(math.cos(1.0), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     "difference, shrinks", [(forward_difference, 10), (central_difference, 100)]
 )
@@ -47,15 +42,6 @@ def test_the_default_nudge_is_near_the_best(difference):
     assert error(default) < min(error(default * 100), error(default / 100))
 
 
-def test_partial_derivatives():
-    assert numerical_gradient(product, [3.0, 5.0]) == pytest.approx([30.0, 9.0])
-    assert numerical_gradient(lambda: 1.0, []) == []
-
-
-def test_a_gradient_written_by_hand():
-    assert check_gradient(product, lambda x, y: [2 * x * y, x * x], [3.0, 5.0])
-
-
 def test_a_wrong_gradient_is_named():
     with pytest.raises(GradcheckError, match="input 1: analytic 3, numerical 9"):
         check_gradient(product, lambda x, y: [2 * x * y, x], [3.0, 5.0])
@@ -69,14 +55,6 @@ def test_gradcheck_runs_backward_and_leaves_the_inputs_alone():
     x, y = Value(3.0), Value(5.0)
     assert gradcheck(lambda x, y: (x * y).tanh() + x / y - y**3, [x, y])
     assert x.grad == y.grad == 0.0
-
-
-def test_gradcheck_catches_a_wrong_slope():
-    def square(x):
-        return Value(x.data**2, "Square", x, x.data)
-
-    with pytest.raises(GradcheckError, match="input 0: analytic 3, numerical 6"):
-        gradcheck(square, [Value(3.0)])
 
 
 def test_the_step_and_the_tolerances_are_pytorchs():
@@ -114,11 +92,9 @@ INF, NAN = math.inf, math.nan
 CORNERS = {  # f, what stands for its derivative, at, and whether that is right
     "the middle of a kink": (abs, 0.0, 0.0, True),
     "one side of a kink": (lambda x: np.maximum(x, 0.0), 0.0, 0.0, False),
-    "where only one side is": (lambda x: np.sqrt(x), INF, 0.0, False),
     "nan": (lambda x: x * NAN, NAN, 1.0, False),
     "a jump to infinity": (lambda x: np.where(x > 1, INF, -INF), INF, 1.0, True),
     "the other infinity": (lambda x: np.where(x > 1, INF, -INF), -INF, 1.0, False),
-    "a number for infinity": (lambda x: np.where(x > 1, INF, -INF), 3.0, 1.0, False),
 }
 
 

@@ -150,40 +150,12 @@ def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
     assert x.grad.item() == pytest.approx(1 - np.tanh(0.5) ** 2, rel=1e-6)
 
 
-def test_a_rule_with_a_parameter_more_takes_the_place_of_an_operators():
-    run_page(
-        "# minigrad/ops.py\n"
-        "mul = Op('Mul', lambda a, b, twice=2: a * b * twice,\n"
-        "         a=lambda g, b: g * b, b=lambda g, a: g * a)\n"
-    )
-    assert slopes(lambda x, y: x * y) == (3.0, 2.0)
-    pages.restore()
-    assert (minigrad.ones(1) * 3.0).item() == 3.0
-
-
-def test_a_kept_rule_survives_the_failure_of_a_later_one():
-    steps = [(" * 10", 30.0, pages.keep, 30.0), (" * 100", 300.0, pages.restore, 30.0)]
-    for factor, slope, then, left in [*steps, ("", 3.0, pages.keep, 3.0)]:
-        run_page(RULE.replace(" * 10", factor))
-        assert slopes(lambda x, y: x * y)[0] == slope
-        then()
-        assert slopes(lambda x, y: x * y)[0] == left
-
-
 def test_pythons_own_functions_stay_pythons_own():
     page = "# minigrad/reductions.py\nsum = Op('Sum', reduction(np.add), a=spread)"
     namespace = run_page(page, {})
     assert "sum" not in namespace and "max" not in namespace
     assert pages.is_live(reductions.sum)
     assert namespace["spread"] is reductions.spread
-
-
-def test_a_static_method_is_live():
-    page = "# minigrad/autograd.py\nclass Checkpoint:\n    ...\n\n"
-    page += "    @staticmethod\n    def backward(ctx, *grads):\n        return 1"
-    run_page(page)
-    assert pages.is_live(minigrad.autograd.Checkpoint.backward)
-    assert not pages.is_live(minigrad.autograd.Checkpoint.forward)
 
 
 LAYER = """\

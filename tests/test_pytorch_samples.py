@@ -210,7 +210,7 @@ def samples(op, dtype):
         found = list(make("cpu", dtype, requires_grad=dtype.is_floating_point))
     except ValueError:  # PyTorch's own: its longer list is for floats only
         found = list(op.sample_inputs("cpu", dtype))
-    return found[:: len(found) // 200 + 1 | 1]  # odd: options come in turn
+    return found[:: len(found) // 100 + 1 | 1]  # odd: options come in turn
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,21 @@ UNARY = ["sin", "tanh", "exp", "sigmoid", "square", "abs", "relu", "neg", "detac
 UNARY += ["transpose", "sum", "mean", "scale", "shift", "softmax", "first", "twice"]
 BINARY = ["add", "sub", "mul", "maximum", "where", "div"]
 
+CALM = {  # what would grow without bound is held by tanh
+    "exp": "x.tanh().exp()",
+    "square": "x.tanh() * x.tanh()",
+    "scale": "1.5 * x - 0.25",
+    "shift": "1 - x / 2",
+    "div": "x / (y * y + 1)",
+    "where": "lib.where(x > y, x, y * 2)",
+}
+OF_AXES = {  # of a single number, itself
+    "softmax": "x.softmax(-1)",
+    "transpose": "x.transpose(0, -1)",
+    "first": "x[0]",
+    "twice": "lib.cat([x, x], -1).sum(-1, keepdim=True)",
+}
+
 steps = st.lists(
     st.one_of(
         st.tuples(st.sampled_from(UNARY), st.integers(0, 99)),
@@ -25,27 +40,11 @@ steps = st.lists(
 
 
 def step(lib, name, x, y=None):
-    """Return one operation's result; what would grow without bound is held by tanh."""
-    if name == "exp":
-        return x.tanh().exp()
-    if name == "square":
-        return x.tanh() * x.tanh()
-    if name == "scale":
-        return 1.5 * x - 0.25
-    if name == "shift":
-        return 1 - x / 2
-    if name == "softmax":
-        return x.softmax(-1) if x.ndim else x
-    if name == "transpose":
-        return x.transpose(0, -1) if x.ndim else x
-    if name == "first":
-        return x[0] if x.ndim else x
-    if name == "twice":
-        return lib.cat([x, x], -1).sum(-1, keepdim=True) if x.ndim else x + x
-    if name == "where":
-        return lib.where(x > y, x, y * 2)
-    if name == "div":
-        return x / (y * y + 1)
+    """Return one operation's result."""
+    if name in OF_AXES and not x.ndim:
+        return x
+    if text := (CALM | OF_AXES).get(name):
+        return eval(text, {"lib": lib, "x": x, "y": y})
     return getattr(x, name)() if y is None else getattr(lib, name)(x, y)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from classroom import ROOT
-from classroom.author import build, front_matter, testing
-from classroom.author.chapters import Chapter, ChapterError, chapters
+from classroom.author import build, front_matter
+from classroom.author.chapters import Chapter, chapters
 from classroom.run import answers
 
 BLOCKED = "import sys\nsys.modules['torch'] = None\n"
@@ -42,26 +42,12 @@ def without_torch(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
 
 
-def test_most_chapters_need_nothing(tmp_path):
-    chapter = needing(tmp_path, "")
-    assert chapter.front["requires"] == [] and chapter.missing == ""
-    assert "needs" not in build.solution_notebook(chapter).cells[0].source
-    assert [chapter.slug for chapter in NEEDY] == ["22_read_pytorch"]
-
-
 def test_the_first_cell_says_what_to_install(tmp_path):
     chapter = needing(tmp_path, "requires: [torch]\n")
     for notebook in (build.lesson_notebook, build.solution_notebook):
         assert "**This chapter needs torch**" in notebook(chapter).cells[0].source
         assert "`%pip install torch==" in notebook(chapter).cells[0].source
     assert "| 30 | torch |" in front_matter.chapter_table([chapter])
-
-
-def test_what_is_out_of_date_cannot_be_built(tmp_path):
-    chapter = needing(tmp_path, "requires: [no_such_module]\n")
-    assert chapter.missing == "no_such_module"
-    with pytest.raises(ChapterError, match="it needs no_such_module, which is not"):
-        build.build_chapter(chapter, tmp_path)
 
 
 def test_what_is_built_stays(tmp_path, monkeypatch):
@@ -81,28 +67,6 @@ def test_only_the_adapter_needs_pytorch_and_it_says_so(without_torch):
     assert run_python(others).returncode == 0
     last = run_python("import minigrad.drawing.pytorch").stderr.strip().splitlines()[-1]
     assert last.startswith("ModuleNotFoundError:") and "torch" in last
-
-
-@needs_torch
-def test_nbval_skips_it_visibly(chapter, without_torch, tmp_path):
-    files = [f"{name}/{chapter.slug}.ipynb" for name in testing.NBVAL[-2:]]
-    command = [*testing.PYTEST, *testing.NBVAL[:-2], *files]
-    environment = answers.plain_environment(tmp_path / "settings")
-    settings = {"cwd": ROOT, "env": environment, "text": True}
-    done = subprocess.run(command, stdout=subprocess.PIPE, **settings)
-    told = re.search(r"(\d+) skipped", done.stdout.splitlines()[-1])
-    assert done.returncode == 0 and int(told[1]) > 30
-    assert "passed" not in done.stdout.splitlines()[-1]
-
-
-@needs_torch
-def test_the_tests_of_its_answers_are_skipped_with_the_reason(chapter, without_torch):
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider"]
-    command += ["tests/test_answers.py", "-k", chapter.slug]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert "torch is not installed" in done.stdout
-    assert re.search(r"\n\d+ skipped, \d+ deselected", done.stdout)
 
 
 @needs_torch

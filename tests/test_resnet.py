@@ -3,7 +3,7 @@
 import numpy as np
 
 import minigrad
-from minigrad.models import DIGITS, ResNet, resnet18, resnet_digits
+from minigrad.models import DIGITS, resnet18, resnet_digits
 from minigrad.models.pretrain import first_digits
 from minigrad.training.data import load_digits
 
@@ -26,13 +26,6 @@ def test_weights_load_from_a_file(tmp_path):
     other = resnet18(weights=tmp_path / "weights.safetensors")
     for name, tensor in model.state_dict().items():
         assert np.array_equal(other.state_dict()[name].array, tensor.array), name
-
-
-def test_a_network_for_small_images():
-    model = ResNet((1, 1), 5, widths=(4, 8), channels=1, small=True)
-    assert model(minigrad.rand(2, 1, 8, 8)).shape == (2, 5)
-    halved = model.layer2(model.layer1(model.conv1(minigrad.rand(2, 1, 8, 8))))
-    assert halved.shape == (2, 8, 4, 4)
 
 
 def test_the_weights_that_ship_know_the_digits_0_to_4():

@@ -13,8 +13,8 @@ import minigrad.nn.functional as F
 from classroom.author.chapters import sections
 from minigrad import nn, plot, static
 from minigrad.autograd import Function, grad
-from minigrad.drawing import rendering
-from minigrad.drawing.layout import SCISSORS
+from minigrad.drawing import graphviz_svg
+from minigrad.drawing.dot import SCISSORS
 from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
 from minigrad.drawing.plot_text import MEASURED, bundle, describe
 from minigrad.optim import SGD, Adam
@@ -45,7 +45,7 @@ def lines(drawing):
 
 
 def picture(drawing):
-    return rendering.to_svg(drawing.source)
+    return graphviz_svg.to_svg(drawing.source)
 
 
 def words(drawing):

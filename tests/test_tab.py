@@ -1,10 +1,7 @@
 """Three chapters in a browser's tab: run in a real browser, with nobody else to ask."""
 
-import functools
 import json
 import re
-import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +13,7 @@ from classroom.learner.find import open_learner
 from classroom.notebook.files import read_notebook
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.waiting import reference
+from tests.conftest import serving
 
 pytest.importorskip("jupyterlite_pyodide_kernel", reason="needs '.[site]'")
 pytestmark = pytest.mark.long
@@ -39,16 +37,8 @@ def served(tmp_path_factory):
         assert re.search(NO_ANSWER, reason), reason
         pytest.xfail(f"PyPI or npm does not answer: {reason}")
 
-    class Silent(SimpleHTTPRequestHandler):
-        def log_message(self, *words):
-            pass
-
-    handler = functools.partial(Silent, directory=folder)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
+    with serving(folder) as address:
         yield SimpleNamespace(folder=folder / "try", address=address)
-        server.shutdown()
 
 
 @pytest.fixture

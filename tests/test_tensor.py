@@ -74,11 +74,6 @@ def test_where_takes_an_array_beside_a_tensor():
         assert minigrad.where(condition, x, other).tolist() == [0, 3]
 
 
-def test_the_size_of_random_integers_may_come_by_name():
-    drawn = minigrad.randint(5, size=(300,))
-    assert drawn.shape == (300,) and set(drawn.tolist()) == {0, 1, 2, 3, 4}
-
-
 def test_the_slope_of_a_variance_far_from_0_keeps_its_digits():
     minigrad.manual_seed(0)
     exact = (1000 + minigrad.randn(200_000, 3)).double().requires_grad_()

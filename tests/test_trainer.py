@@ -86,12 +86,6 @@ def test_an_interrupt_during_validation_leaves_the_model_learning():
 # What one sees
 
 
-def test_output_that_is_kept_has_no_bar(capsys):
-    model, optimizer, data, validation = everything()
-    fit(model, loss, optimizer, data, 2, validation)
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("looking", [False, True])
 def test_a_bar_shows_where_somebody_looks(looking, capsys, monkeypatch):
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)

@@ -1,7 +1,6 @@
 """Value: its numbers and gradients, against formulas, differences and PyTorch."""
 
 import gc
-import math
 
 import numpy as np
 import pytest
@@ -77,23 +76,6 @@ def test_gradcheck_of_every_operation():
         )
 
 
-def test_what_a_result_remembers():
-    x, y = Value(6.0), Value(3.0)
-    z = x / y
-    assert (z.data, z.grad, z.op) == (2.0, 0.0, "Div")
-    assert z.edges == [(x, 1 / 3), (y, -2 / 3)]
-    assert x.sin().edges == [(x, math.cos(6.0))]
-    assert (x.edges, x.op) == ([], "")
-    assert repr(z) == "Value(2, grad=0)"
-
-
-def test_one_parent_twice_is_two_edges():
-    x = Value(3.0)
-    assert (x + x).edges == [(x, 1.0), (x, 1.0)]
-    (x + x).backward()
-    assert x.grad == 2.0
-
-
 def test_numbers_become_constants():
     x = Value(3.0)
     for result in (x + 2, 2 + x, x * 2.0, np.float64(2) * x, x - np.int64(2)):
@@ -102,65 +84,12 @@ def test_numbers_become_constants():
         assert type(constant.data) is float
 
 
-@pytest.mark.parametrize("a, slope", [(-1.0, 0.0), (0.0, 0.0), (2.0, 1.0)])
-def test_relu_has_slope_zero_at_zero(a, slope):
-    x = Value(a)
-    x.relu().backward()
-    assert x.grad == slope
-
-
-def test_the_power_zero_is_flat_even_at_zero():
-    x = Value(0.0)
-    result = x**0
-    result.backward()
-    assert (result.data, x.grad) == (1.0, 0.0)
-
-
-def test_leaves_accumulate_and_results_start_again():
-    x = Value(3.0)
-    square = x * x
-    root = square + x
-    for calls in (1, 2, 3):
-        root.backward()
-        assert (x.grad, square.grad, root.grad) == (7.0 * calls, 1.0, 1.0)
-    square.backward()
-    assert (x.grad, square.grad) == (27.0, 1.0)
-
-
-def test_backward_of_a_leaf():
-    x = Value(3.0)
-    x.backward()
-    x.backward()
-    assert x.grad == 2.0
-    assert topological_order(x) == []
-
-
-def test_doublings_are_visited_once_each():
+def test_a_chain_of_300_000():
     x = root = Value(1.0)
-    for _ in range(200):
-        root = root + root
-    assert len(topological_order(root)) == 200
-    root.backward()
-    assert x.grad == 2.0**200
-
-
-def test_a_search_that_was_interrupted_does_no_harm():
-    x = Value(3.0)
-    square = x * x
-    broken = square + square
-    broken.right = "not a Value"
-    with pytest.raises(AttributeError):
-        broken.backward()
-    (square * square).backward()
-    assert x.grad == 108.0
-
-
-def test_a_chain_of_a_million():
-    x = root = Value(1.0)
-    for _ in range(1_000_000):
+    for _ in range(300_000):
         root = root + x
     root.backward()
-    assert x.grad == 1_000_001.0
+    assert x.grad == 300_001.0
     del root  # taking it apart must not recurse either
 
 
@@ -184,15 +113,8 @@ def test_no_reference_cycles():
     "wrong, error, message",
     [
         (lambda v: Value("3"), TypeError, "a Value holds one number, got str"),
-        (lambda v: Value([1]), TypeError, "a Value holds one number, got list"),
-        (lambda v: Value(v), TypeError, "a Value holds one number, got Value"),
-        (lambda v: v + "a", TypeError, "a Value holds one number, got str"),
-        (lambda v: None * v, TypeError, "a Value holds one number, got NoneType"),
         (lambda v: v * np.ones(2), TypeError, "a Value holds one number, got ndarray"),
-        (lambda v: v**v, TypeError, "'float' and 'Value'"),
-        (lambda v: 2**v, TypeError, "'int' and 'Value'"),
         (lambda v: (-v) ** 0.5, TypeError, "a Value holds one number, got complex"),
-        (lambda v: v / 0, ZeroDivisionError, "division by zero"),
         (lambda v: (-v).log(), ValueError, "math domain error|positive"),
     ],
 )

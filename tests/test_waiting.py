@@ -112,12 +112,10 @@ def course(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(("found", "code"), [("2", 0), ("3", 1)])
-def test_strict_nbval_compares_what_waits(course, found, code):
+def test_strict_nbval_compares_what_waits(course):
     path = course / "lesson.ipynb"
-    path.write_text(path.read_text("utf-8").replace("2\\n", f"{found}\\n"), "utf-8")
+    path.write_text(path.read_text("utf-8").replace("2\\n", "3\\n"), "utf-8")
     words = "-m pytest -q -p no:xdist -p no:cacheprovider --nbval --nbval-current-env"
     run = [sys.executable, *words.split(), path.name]
     done = subprocess.run(run, cwd=course, capture_output=True, text=True)
-    assert done.returncode == code, done.stdout + done.stderr
-    assert ("1 failed, 1 passed" if code else "2 passed") in done.stdout
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr

@@ -1,7 +1,6 @@
 """Build the notebooks: chapters/*.md -> notebooks/, solutions/, exercises/."""
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -9,22 +8,20 @@ import nbformat
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 from rich.console import Console
-from rich.progress import Progress
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.author.chapters import STUB, Chapter, ChapterError, chapters
+from classroom.author.blanks import STUB
+from classroom.author.chapters import Chapter, ChapterError, chapters
 from classroom.author.compose import (
     blank_notebook,
-    hide_answers,
     lesson_notebook,
-    pinned_version,
     solution_notebook,
 )
 from classroom.author.execute import execute
 from classroom.author.front_matter import made_pages
 from classroom.notebook.files import write_whole
-from classroom.notebook.waiting import waits
+from classroom.notebook.waiting import put_away, waits
 
 PRISTINE = Path("classroom") / "pristine"
 BUILT = ("notebooks", "solutions", PRISTINE)
@@ -34,15 +31,12 @@ def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
     """Build what is out of date of one chapter; return the files written."""
     written = []
     name = f"{chapter.slug}.ipynb"
-    if chapter.missing and problems([chapter], root):
-        wanted = pinned_version(chapter.missing)
-        raise ChapterError(
-            f"{chapter.slug} was not built: it needs {chapter.missing}, which is not "
-            f"installed. Run: {sys.executable} -m pip install {wanted}"
-        )
     if _differences(chapter, "notebooks", root):
         lesson = execute(lesson_notebook(chapter), root / "notebooks")
-        written += _write(hide_answers(lesson), root / "notebooks" / name)
+        for cell in lesson.cells:
+            if "guess" in cell.metadata.get("tags", []):
+                put_away(cell)
+        written += _write(lesson, root / "notebooks" / name)
     if any(_differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
         solved = execute(solution_notebook(chapter), root / "solutions")
         written += _write(solved, root / "solutions" / name)
@@ -125,21 +119,13 @@ def _essence(cell: NotebookNode) -> tuple:
 
 def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
     """Build all chapters or those named by number; with `check`, only compare."""
-    console = Console()
-    try:
-        wanted = _wanted(words)
-        return (
-            _compare(wanted, root, console) if check else _build(wanted, root, console)
-        )
-    except ChapterError as error:
-        console.print(Text(str(error), "red"), soft_wrap=True)
-    return 1
+    does = _compare if check else _build
+    return does(_wanted(words), root, Console())
 
 
 def _wanted(words: list[str]) -> list[Chapter]:
     everything = chapters()
     known = {str(chapter.number): chapter for chapter in everything}
-    known |= {chapter.slug: chapter for chapter in everything}
     unknown = [word for word in words if word not in known]
     if unknown:
         numbers = ", ".join(str(chapter.number) for chapter in everything)
@@ -163,19 +149,16 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
 
 def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
     written, failed = [], []
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("building", total=len(wanted))
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
-            for job in as_completed(jobs):
-                try:
-                    written += job.result()
-                except ChapterError as error:
-                    failed.append(Text(str(error), "red"))
-                except CellExecutionError as error:
-                    failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
-                    failed.append(Text.from_ansi(str(error)))
-                progress.advance(task)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
+        for job in as_completed(jobs):
+            try:
+                written += job.result()
+            except ChapterError as error:
+                failed.append(Text(str(error), "red"))
+            except CellExecutionError as error:
+                failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
+                failed.append(Text.from_ansi(str(error)))
     for path, (now, should_be) in made_pages(root).items():
         if now != should_be:
             path.write_text(should_be, encoding="utf-8", newline="\n")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,56 +13,27 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
+from classroom.author.blanks import STUB, Exercise
 from classroom.notebook.files import digest_of
 
 FRONT_MATTER = {
     "title": str,
     "question": str,
-    "objectives": [str],
-    "needs": [int],
+    "objectives": list,
+    "needs": list,
     "minutes": int,
     "difficulty": int,
     "track": str,
-    "terms": [str],
-    "requires": [str],  # what has to be installed besides the course; mostly nothing
+    "terms": list,
+    "requires": list,  # what has to be installed besides the course; mostly nothing
 }
 BY_HAND = Path(__file__).with_name("by_hand.py")  # what a hidden check may use
 COLON = "A text with a colon in it has to stand in quotes."
-STUB = 'raise NotImplementedError("fill this in")'
-SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?",
-    re.DOTALL | re.MULTILINE,
-)
 
 
-class ChapterError(Exception):
+class ChapterError(Trouble):
     """A source of a chapter is not as it should be; the text says where and why."""
-
-
-@dataclass
-class Exercise:
-    """One exercise: its blank, its solution and the answers that test the check."""
-
-    name: str
-    title: str
-    kind: str
-    points: int
-    solution: str
-    wrong: dict[str, str] = field(default_factory=dict)  # misconception -> answer
-    refusal: dict[str, str] = field(default_factory=dict)  # misconception -> message
-    helps: dict[str, int] = field(
-        default_factory=dict
-    )  # message -> the hint that helps
-    right: dict[str, str] = field(default_factory=dict)
-    hidden: str = ""
-
-    @property
-    def blank(self) -> str:
-        return SOLUTION.sub(rf"\1{STUB}\n", self.solution + "\n").rstrip("\n")
-
-    @property
-    def solved(self) -> str:
-        return SOLUTION.sub(r"\2", self.solution + "\n").rstrip("\n")
 
 
 @dataclass(frozen=True)
@@ -80,10 +51,7 @@ class Chapter:
         return int(self.slug.split("_")[0])
 
     def text(self, name: str) -> str:
-        path = self.folder / name
-        if not path.is_file():
-            raise ChapterError(f"{path} is missing")
-        return path.read_text(encoding="utf-8")
+        return (self.folder / name).read_text(encoding="utf-8")
 
     @cached_property
     def front(self) -> dict:
@@ -95,8 +63,8 @@ class Chapter:
             raise ChapterError(f"{where} is no YAML. {COLON} {error}") from None
         front = {"requires": []} | (read if isinstance(read, dict) else {})
         for key, kind in FRONT_MATTER.items():
-            if problem := unlike(front.get(key), kind):
-                raise ChapterError(f"{where} needs `{key}` ({problem}")
+            if not isinstance(front.get(key), kind):
+                raise ChapterError(f"{where} needs `{key}`, which is a {kind.__name__}")
         return front
 
     @property
@@ -137,11 +105,9 @@ class Chapter:
         where = f"{self.slug}/exercises.md: the answer {name!r}"
         if name not in headings:
             raise ChapterError(f'{where} needs a heading above it, "## {name} Title"')
-        points = str(cell.metadata.get("points", 0))
-        if not points.isdecimal():
-            raise ChapterError(f"{where}: points={points!r} is no whole number")
-        kind = "building" if points == "0" else "assignment"
-        found = Exercise(name, headings[name], kind, int(points), cell.source)
+        points = int(cell.metadata.get("points", 0))
+        kind = "assignment" if points else "building"
+        found = Exercise(name, headings[name], kind, points, cell.source)
         if STUB not in found.blank:
             raise ChapterError(
                 f"{where} needs lines ### BEGIN SOLUTION and ### END SOLUTION: what "
@@ -153,26 +119,24 @@ class Chapter:
         for name, section in sections(self.text("answers.md"), "## "):
             exercise = self._named(found, name, "answers.md")
             for heading, body in sections(section, "### "):
-                kind, _, title = heading.partition(": ")
-                code = first_fence(body)
-                if kind == "Right":
-                    exercise.right[title] = code
-                elif kind == "Wrong":
-                    exercise.wrong[title] = code
-                    message = re.search(r"^Refused with: `(.+)`$", body, re.MULTILINE)
-                    if not message:
-                        raise ChapterError(
-                            f"{self.slug}/answers.md {name} '{title}' lacks a line "
-                            "Refused with: `part of the message`"
-                        )
-                    exercise.refusal[title] = message.group(1)
-                    if hint := re.search(r"^Hint: (\d)$", body, re.MULTILINE):
-                        exercise.helps[message.group(1)] = int(hint.group(1))
-                else:
-                    raise ChapterError(
-                        f"{self.slug}/answers.md {name}: '### {heading}' should be "
-                        "'### Wrong: misconception' or '### Right: what differs'"
-                    )
+                self._read_answer(exercise, heading, body)
+
+    def _read_answer(self, exercise: Exercise, heading: str, body: str) -> None:
+        where = f"{self.slug}/answers.md {exercise.name} '### {heading}'"
+        kind, _, title = heading.partition(": ")
+        message = re.search(r"^Refused with: `(.+)`$", body, re.MULTILINE)
+        hint = re.search(r"^Hint: (\d)$", body, re.MULTILINE)
+        if kind == "Right":
+            exercise.right[title] = first_fence(body)
+        elif kind != "Wrong":
+            raise ChapterError(f"{where} should be Wrong: or Right:, and what")
+        elif not message:
+            raise ChapterError(f"{where} lacks a line Refused with: `words of it`")
+        else:
+            exercise.wrong[title] = first_fence(body)
+            exercise.refusal[title] = message[1]
+            if hint:
+                exercise.helps[message[1]] = int(hint[1])
 
     def _read_hidden(self, found: dict[str, Exercise]) -> None:
         for name, section in sections(self.text("hidden.md"), "## "):
@@ -193,18 +157,6 @@ class Chapter:
         parts = [self.folder / source, *sorted((ROOT / "minigrad").rglob("*.py"))]
         parts += sorted((ROOT / "classroom" / "cell").glob("*.py"))
         return digest_of(parts)
-
-
-def unlike(value: object, kind: type | list) -> str:
-    """Say what a value of the front matter should be and what it is; "" if it fits."""
-    if not isinstance(kind, list):
-        fits = isinstance(value, kind)
-        return "" if fits else f"{kind.__name__}), got {value!r}"
-    if not isinstance(value, list):
-        return f"list), got {value!r}"
-    odd = next((each for each in value if not isinstance(each, kind[0])), None)
-    colon = f". {COLON}" * isinstance(odd, dict)
-    return "" if odd is None else f"list of {kind[0].__name__}), got {odd!r}{colon}"
 
 
 def chapters() -> list[Chapter]:

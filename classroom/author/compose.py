@@ -44,14 +44,6 @@ def lesson_notebook(chapter: Chapter) -> NotebookNode:
     return _notebook(chapter, "lesson.md", cells)
 
 
-def hide_answers(lesson: NotebookNode) -> NotebookNode:
-    """Put away what an executed lesson shows where it asks for a guess."""
-    for cell in lesson.cells:
-        if "guess" in cell.metadata.get("tags", []):
-            put_away(cell)
-    return lesson
-
-
 def solution_notebook(chapter: Chapter) -> NotebookNode:
     """Assemble the solved exercises, not yet executed."""
     title = f"# {chapter.number} · {chapter.front['title']}: solutions"

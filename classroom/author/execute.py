@@ -7,6 +7,7 @@ import re
 from copy import deepcopy
 from pathlib import Path
 
+import numpy as np
 from nbformat import NotebookNode
 from PIL import Image
 
@@ -52,12 +53,18 @@ def _shrink_png(output: NotebookNode) -> None:
 
 def _smaller(png: str) -> str:
     """Return a picture, in base64: with a palette, or a photograph in half the size."""
-    image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")
-    coverage = Image.Quantize.MAXCOVERAGE  # the others lose a heat map's ends
-    if image.getcolors(PHOTOGRAPH):
-        image = image.quantize(128, coverage, dither=Image.Dither.NONE)
-    else:
+    image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")
+    pixels = np.asarray(image).view(np.uint32)
+    colors, places, often = np.unique(pixels, return_inverse=True, return_counts=True)
+    if len(colors) > PHOTOGRAPH:
         image = image.reduce(2)
+    else:  # the most frequent colors; the others become the nearest of them
+        colors = colors.view(np.uint8).reshape(-1, 4).astype(int)
+        kept = colors[np.argsort(-often, kind="stable")[:256]]
+        near = ((colors[:, None] - kept) ** 2).sum(axis=2).argmin(axis=1)
+        indices = near[places].reshape(image.size[::-1]).astype(np.uint8)
+        image = Image.fromarray(indices, "P")
+        image.putpalette(kept.astype(np.uint8).tobytes(), "RGBA")
     small = io.BytesIO()
     image.save(small, "PNG", optimize=True)
     return base64.b64encode(small.getvalue()).decode()

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.author.chapters import Chapter, Exercise, chapters
+from classroom.author.blanks import Exercise
+from classroom.author.chapters import Chapter, chapters
 
 TABLE = re.compile(r"(<!-- chapters -->\n).*?(<!-- end of chapters -->)", re.DOTALL)
 

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from classroom.author import tab
 from classroom.author.chapters import Chapter
-from classroom.notebook.files import Cell, read_notebook
-from minigrad.scalar.value import Value
+from classroom.notebook.files import Cell, code_cell, read_notebook
 
 BRANCH = "colab"
-PICTURE = "preview.png"
+PICTURE = "_static/preview.png"
 ALT = "The graph of (w * x + b - y)**2, with the gradient of each of its four leaves"
 
 
@@ -52,14 +51,8 @@ def installs(repository: str) -> Cell:
     """Return a cell that installs the course as it is when the site is made."""
     commit = os.environ.get("GITHUB_SHA", "main")
     source = f"git+https://github.com/{repository}@{commit}"
-    return {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": "installs",
-        "metadata": {"minigrad": {"outputs": []}},
-        "outputs": [],
-        "source": f'%pip install --quiet "minigrad[course] @ {source}"',
-    }
+    install = f'%pip install --quiet "minigrad[course] @ {source}"'
+    return code_cell("installs", install, {"outputs": []})
 
 
 def preview(title: str, about: str, page: str) -> str:
@@ -77,34 +70,3 @@ def preview(title: str, about: str, page: str) -> str:
     kinds = {name: "name" if name[:2] == "tw" else "property" for name in told}
     tags = [f'<meta {kinds[n]}="{n}" content="{escape(told[n])}">' for n in told]
     return "\n".join(tags)
-
-
-def write_picture(path: Path) -> None:
-    """Draw the picture that previews have: a small graph, and whose doing it is."""
-    from matplotlib.figure import Figure
-
-    w, x, b, y = (Value(number) for number in (2.0, 3.0, 1.0, 5.0))
-    product = w * x
-    total = product + b
-    miss = total - y
-    loss = miss**2
-    loss.backward()
-    boxes = {w: (1, 4, "w"), x: (1, 2.6, "x"), b: (3.4, 2.1, "b"), y: (5.8, 2.1, "y")}
-    boxes |= {product: (3.4, 3.5, "w·x"), total: (5.8, 3.5, "+ b")}
-    boxes |= {miss: (8.2, 3.5, "- y"), loss: (10.6, 3.5, "loss")}
-    figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="white")
-    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, 12), ylim=(0, 6.3))
-    ax.axis("off")
-    words = {"color": "#333333", "ha": "center"}
-    ax.text(6, 5.3, "minigrad", size=46, weight="bold", **words)
-    ax.text(6, 0.8, "Build torch.autograd with your own hands", size=25, **words)
-    for parent, child in ((p, c) for c in boxes for p, _ in c.edges):
-        start, end = boxes[parent][:2], boxes[child][:2]
-        line = {"arrowstyle": "->", "color": "#333333", "shrinkA": 48, "shrinkB": 50}
-        ax.annotate("", end, start, arrowprops=line | {"linewidth": 2})
-    for value, (across, up, name) in boxes.items():
-        look = {"boxstyle": "round,pad=0.5", "edgecolor": "#0072B2", "linewidth": 2}
-        look["facecolor"] = "white" if value.edges else "#D6E8F5"
-        text = f"{name} = {value.data:g}"
-        ax.text(across, up, f"{text}\ngrad {value.grad:g}", size=17, bbox=look, **words)
-    figure.savefig(path)

@@ -13,21 +13,21 @@ import re
 import shutil
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from rich.console import Console
 
 import minigrad
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author import sharing, tab
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table
 from classroom.author.tab import prose
-from classroom.journal import Trouble
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, read_notebook
 
@@ -44,29 +44,8 @@ README = re.compile(
     re.DOTALL,
 )
 SETTINGS: dict[str, Any] = {
-    "project": "minigrad",
-    "html_title": "minigrad",
-    "language": "en",
-    "extensions": ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"],
-    "html_theme": "furo",
+    **tomllib.loads((TEMPLATES / "settings.toml").read_text("utf-8")),
     "html_favicon": str(TEMPLATES / "static" / "icon.svg"),
-    "html_css_files": ["site.css"],
-    "html_js_files": ["site.js"],
-    "html_copy_source": False,
-    "html_domain_indices": False,
-    "html_show_sphinx": False,
-    "html_show_copyright": False,
-    "nb_execution_mode": "off",
-    "nb_code_prompt_show": "You have guessed? Show what comes out",
-    "nb_code_prompt_hide": "Hide what comes out",
-    "myst_enable_extensions": ["dollarmath", "amsmath", "attrs_inline"],
-    "mathjax_path": "mathjax/tex-chtml.js",
-    "default_role": "literal",
-    "autodoc_typehints": "signature",
-    "autodoc_member_order": "bysource",
-    "python_use_unqualified_type_names": True,
-    "toc_object_entries": False,
-    "add_module_names": False,
 }
 
 
@@ -78,13 +57,12 @@ def site_command() -> int:
             f"{OUT} is there, but `course.py site` did not make it. Move it away, and "
             "run the same command again: the site is written into a folder of its own."
         )
-    console = Console(highlight=False)
     missing = make_site(OUT, with_tab=True)
     if missing:
-        console.print(f"No chapters run in the browser on this site: {missing}.")
+        print(f"No chapters run in the browser on this site: {missing}.")
     size = sum(path.stat().st_size for path in OUT.rglob("*") if path.is_file())
     told = f"{OUT / 'index.html'}: {size / 1e6:.1f} MB, in"
-    console.print(f"{told} {time.monotonic() - start:.0f} s.")
+    print(f"{told} {time.monotonic() - start:.0f} s.")
     return 0
 
 
@@ -107,7 +85,6 @@ def make_site(out: Path, with_tab: bool = False) -> str:
             name = path.with_suffix(".ipynb").name
             shutil.copy(LESSONS / name, made / "notebooks" / name)
         sharing.write_for_colab(made / "colab", course)
-        sharing.write_picture(made / sharing.PICTURE)
         if not missing:
             shutil.move(Path(folder, "try"), made / "try")
         shutil.rmtree(out, ignore_errors=True)

@@ -21,8 +21,8 @@ import jupyter_server
 import numpy as np
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import Chapter
-from classroom.journal import Trouble
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
@@ -37,7 +37,7 @@ KERNEL = "@jupyterlite/pyodide-kernel-extension"
 NEEDED = ("ipython", "jedi", "micropip", "packaging")  # as Pyodide has tried them
 FURTHER = ("comm==0.2.3", "graphviz==0.21")
 OWN = "minigrad-0-py3-none-any.whl"
-CHECKS = "from classroom.cell.assertions import check, expect, how_many, worked_out\n"
+CHECKS = "from classroom.cell.expect import check, expect, how_many, worked_out\n"
 CHECKS += "from classroom.cell.guesses import compare\n"
 NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
 are shown as they came out before. A check runs by its cell; there is no terminal, so
@@ -71,19 +71,11 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             notebook = for_tab(read_notebook(FOLDERS[folder] / path.name))
             path.write_text(json.dumps(notebook), encoding="utf-8")
-    kernel = {
-        "disablePyPIFallback": True,
-        "loadPyodideOptions": {"packages": packages},
-    }
-    settings = {
-        "appName": "minigrad",
-        "litePluginSettings": {f"{KERNEL}:kernel": kernel},
-        "disabledExtensions": ["@jupyterlab/apputils-extension:announcements"],
-    }
-    lite_json = {"jupyter-lite-schema-version": 0, "jupyter-config-data": settings}
-    (lite / "jupyter-lite.json").write_text(json.dumps(lite_json), encoding="utf-8")
-    theme = {"@jupyterlab/apputils-extension:themes": {"adaptive-theme": True}}
-    (lite / "overrides.json").write_text(json.dumps(theme), encoding="utf-8")
+    shutil.copytree(FILES / "lite", lite, dirs_exist_ok=True)
+    settings = json.loads((lite / "jupyter-lite.json").read_text("utf-8"))
+    plugins = settings["jupyter-config-data"]["litePluginSettings"]
+    plugins[f"{KERNEL}:kernel"]["loadPyodideOptions"]["packages"] = packages
+    (lite / "jupyter-lite.json").write_text(json.dumps(settings), encoding="utf-8")
     kernel_at = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
     options = ["--no-sourcemaps", "--ignore-sys-prefix", "--contents", "files"]
     options += ["--no-unused-shared-packages", "--apps", "notebooks", "--apps", "tree"]
@@ -194,7 +186,7 @@ def own_wheel(folder: Path) -> Path:
         for place in ("minigrad", "classroom/cell")
         for path in (ROOT / place).rglob("*.py")
     }
-    for name in ("__init__", "live", "surroundings"):
+    for name in ("__init__", "live"):
         path = ROOT / "classroom" / f"{name}.py"
         files[f"classroom/{name}.py"] = path.read_text("utf-8")
     files["classroom/checks.py"] = CHECKS
@@ -213,42 +205,34 @@ def own_wheel(folder: Path) -> Path:
 
 
 def from_npm(package: str) -> Path:
-    """Return the folder of a package of npm, which is downloaded once."""
-    folder = CACHE / package.strip("@").replace("/", "-")
+    """Return the folder of a package of npm."""
+    npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
+    folder = downloaded(package, [*npm, "pack", package])
+    if not (folder / "package").exists():
+        [archive] = folder.glob("*.tgz")
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder, filter="data")
+    return folder / "package"
+
+
+def from_pypi(packages: list[str]) -> list[Path]:
+    """Return wheels of PyPI, pure Python for every system."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    pip += ["--only-binary", ":all:", "--python-version", "3.14"]
+    return sorted(downloaded(" ".join(packages), [*pip, *packages]).glob("*.whl"))
+
+
+def downloaded(name: str, command: list[str]) -> Path:
+    """Return the folder of what a command downloads, once; raises NotToBeHad."""
+    folder = CACHE / hashlib.sha256(name.encode()).hexdigest()[:12]
     if not folder.exists():
         fresh = CACHE / "fresh"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
-        download([*npm, "pack", package], fresh)
-        [archive] = fresh.glob("*.tgz")
-        with tarfile.open(archive) as tar:
-            tar.extractall(fresh, filter="data")
-        (fresh / "package").rename(folder)
+        if failed := run(command, fresh):
+            raise NotToBeHad(failed)
+        fresh.rename(folder)
     return folder
-
-
-def from_pypi(packages: list[str]) -> list[Path]:
-    """Return wheels of PyPI, pure Python for every system, each downloaded once."""
-    names = {p.replace("==", "-").replace("-", "_").lower(): p for p in packages}
-
-    def there() -> dict[str, Path]:
-        wheels = {"_".join(p.name.split("-")[:2]): p for p in CACHE.glob("*.whl")}
-        return {name.lower(): path for name, path in wheels.items()}
-
-    if missing := [p for key, p in names.items() if key not in there()]:
-        CACHE.mkdir(exist_ok=True)
-        options = ["--no-deps", "--only-binary", ":all:", "--python-version", "3.14"]
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(CACHE)]
-        download([*pip, *options, *missing], CACHE)
-    found = there()
-    return [found[key] for key in names]
-
-
-def download(command: list[str], folder: Path) -> None:
-    """Run a command that downloads into `folder`; raises NotToBeHad if it cannot."""
-    if failed := run(command, folder):
-        raise NotToBeHad(failed)
 
 
 def run(command: list[str], folder: Path) -> str:

@@ -6,8 +6,6 @@ import sys
 import time
 from collections.abc import Mapping
 
-from rich.console import Console
-
 from classroom import ROOT
 from classroom.run.answers import plain_environment
 
@@ -24,12 +22,10 @@ NBVAL = [
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
     *("-n", "2", "--dist", "loadscope", "notebooks", "solutions"),
 ]
-
-
 SETTINGS = ROOT / ".minigrad" / "settings"
 
 
-def test(words: list[str]) -> int:
+def test_command(words: list[str]) -> int:
     """Run all parts and return 0 if all passed; with `words`, only pytest on tests/."""
     # Two kernels share the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -51,10 +47,9 @@ def test(words: list[str]) -> int:
 
 def passes(heading: str, command: list[str], environment: Mapping[str, str]) -> bool:
     """Run one part under its heading; return whether it passed."""
-    console = Console(highlight=False)
-    console.rule(heading, align="left")
+    print(f"\n--- {heading}", flush=True)
     start = time.monotonic()
     code = subprocess.call(command, cwd=ROOT, env=environment)
     said = "failed" if code else "passed"
-    console.print(f"{heading}: {said}, in {time.monotonic() - start:.1f} s")
+    print(f"{heading}: {said}, in {time.monotonic() - start:.1f} s")
     return not code

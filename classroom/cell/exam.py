@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from classroom.cell import equality
-from classroom.cell.assertions import BLANK
+from classroom.cell.expect import BLANK
 from minigrad.array.finite_differences import array_gradients
 
 SECONDS = 5  # that one row may take; those of a good engine take one at most

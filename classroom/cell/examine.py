@@ -5,7 +5,6 @@ from time import process_time
 from typing import Any
 
 from classroom.cell import exam
-from classroom.cell.assertions import NotFilledIn, WrongAnswer
 from classroom.cell.exam import DONE, OPEN, WRONG, Engine, judge
 from classroom.cell.exam_arrays import (
     LONG_AND_LEARNING,
@@ -15,6 +14,7 @@ from classroom.cell.exam_arrays import (
     WITH_CARE,
 )
 from classroom.cell.exam_numbers import LONG_AND_MANY, ONE_WALK, WHAT_STAYS
+from classroom.cell.expect import NotFilledIn, WrongAnswer
 
 GROUPS = {
     "one walk": ONE_WALK,

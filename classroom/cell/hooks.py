@@ -5,7 +5,7 @@ from contextlib import suppress
 from IPython import get_ipython
 
 from classroom.cell import namespaces, state
-from classroom.cell.odd_characters import advice
+from classroom.cell.odd_characters import ALL, advice, put_right
 from classroom.cell.pages import install, lend, page_of
 
 
@@ -31,8 +31,9 @@ def after_cell(result) -> None:
         state.remember()
     elif namespaces.is_check(source):
         state.put_back()
-    if odd := advice(str(result.error_before_exec or "")):
-        print(odd)
+    if isinstance(error := result.error_before_exec, SyntaxError):
+        said = advice(str(error)) or ALL * (put_right(source) != source)
+        print(said, end="\n" * bool(said))
     with suppress(LookupError):
         if result.success and page_of(source):
             shell = get_ipython()  # which makes Python of a %magic, too
@@ -40,7 +41,14 @@ def after_cell(result) -> None:
     namespaces.follow()
 
 
+def plain(line: str, cell: str) -> None:
+    """Put the text of the cell that begins with `%%plain` right, in the notebook."""
+    get_ipython().set_next_input(put_right(cell).rstrip(), replace=True)
+    print("Done. Run the cell once more.")
+
+
 if get_ipython():
+    get_ipython().register_magic_function(plain, "cell")
     state.remember()
     get_ipython().events.register("pre_run_cell", before_cell)
     get_ipython().events.register("post_run_cell", after_cell)

@@ -1,11 +1,22 @@
-"""Characters that look like Python's own, as pages, chats and editors put them in."""
+"""Characters that look like Python's own, as pages, chats and editors put them in.
 
+A message names one and says what to type. `%%plain`, typed above the cell that it is
+in, puts all of them right: the page that shows the cell exchanges its text, so that
+nothing has to be copied, and no file is written that is open.
+"""
+
+import ast
 import re
 import unicodedata
 
 CODE = re.compile(r"U\+([0-9A-F]{4,6})")
-QUOTES = {"‘": "'", "’": "'", "‚": "'", "′": "'", "`": "'"}
-QUOTES |= dict.fromkeys("“”„″«»", '"') | dict.fromkeys("‐‑‒–—−", "-") | {"×": "*"}
+LIKELY = dict.fromkeys("‘’‚′", "'") | dict.fromkeys("“”„″«»", '"')
+LIKELY |= dict.fromkeys("‐‑‒–—−", "-")
+LIKELY |= {"×": "*", "≤": "<=", "≥": ">=", "≠": "!="}
+ALL = (
+    "To have all such characters put right, in the notebook: type %%plain as a line "
+    "above all others of the cell, and run it."
+)
 
 
 def advice(error: str) -> str:
@@ -26,9 +37,47 @@ def advice(error: str) -> str:
     else:
         shown = f" {character}"
         cure = f"type {plain} instead" if plain else "take it out"
-    return f"Copied text has characters of its own, here{shown} ({name}): {cure}."
+    here = f"Copied text has characters of its own, here{shown} ({name}): {cure}."
+    return f"{here}\n{ALL}"
+
+
+def put_right(source: str) -> str:
+    """Return a cell in which all characters that Python refuses are plain ones.
+
+    Python says which these are: what stands in a string or a comment stays.
+    """
+    before = ""
+    while before != source:
+        before, source = source, _first_put_right(source)
+    return source
+
+
+def _first_put_right(source: str) -> str:
+    try:
+        ast.parse(source)
+        return source
+    except SyntaxError as error:
+        found, said = CODE.search(error.msg), error.msg
+        line = [0, *(m.end() for m in re.finditer("\n", source))][error.lineno - 1]
+        place = line + error.offset - 1
+    flat = "".join(p if len(p := _plain(c)) == 1 else c for c in source)
+    if found and source[place : place + 1] != chr(int(found[1], 16)):
+        place = source.find(chr(int(found[1], 16)), line)  # 3.11, within an f-string
+    elif "unterminated" in said:
+        place = re.compile("[\"']").search(flat, place).start()
+    elif not found:
+        return source
+    mark = flat[place]
+    if mark in "'\"":  # then what ends the string is no less odd
+        mark *= 3 if flat.startswith(3 * mark, place) else 1
+        inside = place + len(mark)
+        end = flat.find(mark, inside)
+        if end >= 0 and (len(mark) == 3 or "\n" not in flat[inside:end]):
+            rest = source[end + len(mark) :]
+            return f"{source[:place]}{mark}{source[inside:end]}{mark}{rest}"
+    return source[:place] + _plain(source[place]) + source[place + 1 :]
 
 
 def _plain(character: str) -> str:
-    likely = QUOTES.get(character) or unicodedata.normalize("NFKC", character)
+    likely = LIKELY.get(character) or unicodedata.normalize("NFKC", character)
     return likely if likely.isascii() else ""

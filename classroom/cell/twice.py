@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from classroom.cell.assertions import BLANK, expect
+from classroom.cell.expect import BLANK, expect
 from minigrad.array.finite_differences import array_gradients
 from minigrad.graph.tensor import Tensor
 

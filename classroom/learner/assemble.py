@@ -7,13 +7,12 @@ it to read digits, without the shortcuts of minigrad/fast.py.
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,11 +26,12 @@ from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import DEFINITIONS, has_header, statements
-from classroom.run.answers import run_answers, start_server
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
-CORE += ["as_pytorch", "optim", "nn"]
+CORE += ["as_pytorch", "nn"]
 CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
+PYTEST = ("-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider")
+PYTEST += ("-p", "no:xdist", "-o")  # a setting follows
 LIMIT = 900  # seconds that the tests may take
 TRAINING = """
 import minigrad
@@ -96,13 +96,14 @@ def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
         bar = "#" * round(12 * count / total)
         console.print(f"  {path:38} {bar:12} {count} of {total} lines are yours")
     with console.status("Running the core tests on it ..."):
-        failed, passed = run_tests(folder, CORE_TESTS, root)
-    console.print(f"Core tests: {passed} passed, {len(failed)} failed.")
-    for test in failed[:5]:
-        console.print(Text(f"  {test}"))
-    code, said = trained(folder, root)
-    console.print(Text(f"It learns to read digits, the plain way: {said}"))
-    return 1 if failed or code else 0
+        place = f"pythonpath={folder.relative_to(root).as_posix()} ."
+        failed, told = run_on(folder, root, [*PYTEST, place, *CORE_TESTS])
+    for line in [line for line in told if re.match("FAILED|ERROR", line)][:5]:
+        console.print(Text(f"  {line}"))
+    console.print(Text(f"Core tests: {told[-1]}"))
+    stopped, told = run_on(folder, root, ["-c", TRAINING], MINIGRAD_PLAIN="1")
+    console.print(Text(f"It learns to read digits, the plain way: {told[-1]}"))
+    return 1 if failed or stopped else 0
 
 
 def lines_of(folder: Path, pieces: list[Piece]) -> list[tuple[str, int, int]]:
@@ -125,25 +126,25 @@ def lines_of(folder: Path, pieces: list[Piece]) -> list[tuple[str, int, int]]:
     return found
 
 
-def trained(folder: Path, root: Path) -> tuple[int, str]:
-    """Train a network on the package in `folder`; return 0 and how it went, or 1."""
-    env = standing_on(folder, root) | {"MINIGRAD_PLAIN": "1"}
-    command = [sys.executable, "-P", "-c", TRAINING]
+def run_on(
+    folder: Path, root: Path, words: list[str], **settings: str
+) -> tuple[int, list[str]]:
+    """Run Python on the package in `folder`; return its exit code and what it said."""
+    path = os.pathsep.join([str(folder), str(root)])
+    env = os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""} | settings
+    command = [sys.executable, "-P", *words]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     try:
-        run = subprocess.run(
-            command, cwd=root, env=env, timeout=LIMIT, capture_output=True, text=True
-        )
+        run = subprocess.run(command, cwd=root, env=env, timeout=LIMIT, **how)
     except subprocess.TimeoutExpired:
-        return 1, f"no end within {LIMIT} seconds"
-    said = (run.stdout if run.returncode == 0 else run.stderr).strip().splitlines()
-    return run.returncode, said[-1] if said else "it said nothing"
+        return 1, [f"no end within {LIMIT} seconds"]
+    return run.returncode, run.stdout.strip().splitlines() or ["it said nothing"]
 
 
 def all_pieces(root: Path, timeout: float) -> list[Piece]:
     """Every exercise that is part of the package, with its answer if that passes."""
     tasks, _ = find_tasks(None, root)
     memory, passed = Memory(root), {}
-    start_server()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(lambda t: passing(t, memory, timeout), tasks):
             passed |= found
@@ -161,8 +162,7 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
     answers, chapter = task.answers(), task.learner.chapter
     known = {n: memory.status(chapter, n, cells) for n, cells in answers.items()}
     if not all(known.values()):
-        folder = task.path.resolve().parent
-        results = run_answers(chapter.path, answers, timeout, folder)
+        results = task.run(timeout)
         memory.remember(chapter, answers, results)
         known = {name: results[name].status for name in answers}
     return {n: cells for n, cells in answers.items() if known[n] == "passed"}
@@ -170,7 +170,7 @@ def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
 
 def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
     """Copy the package to `folder`, with the answers of `pieces` in it."""
-    empty_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     leave = shutil.ignore_patterns("__pycache__")
     shutil.copytree(  # where Windows kept the folder, since a program stands in it
         root / "minigrad", folder / "minigrad", ignore=leave, dirs_exist_ok=True
@@ -179,43 +179,6 @@ def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
         piece.put_into(folder, piece.outgrown)
 
 
-def empty_folder(folder: Path) -> None:
-    """Remove a folder of ours, as far as the system lets go of it."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def own(cell: str) -> list[str]:
     """Return the imports and definitions of a cell that is no page of the package."""
     return [ast.unparse(s) for s in statements(cell) if isinstance(s, DEFINITIONS)]
-
-
-def standing_on(folder: Path, root: Path) -> dict[str, str]:
-    """Return the environment in which Python takes the package in `folder`."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(root)])}
-
-
-def run_tests(folder: Path, tests: list[str], root: Path) -> tuple[list[str], int]:
-    """Run tests on the package in `folder`; return the ids that fail, how many pass."""
-    report, place = folder / "report.xml", folder.relative_to(root).as_posix()
-    env = standing_on(folder, root) | {"PYTEST_ADDOPTS": ""}
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    command += ["-p", "no:xdist", "-o", f"pythonpath={place} ."]
-    command += [f"--junit-xml={report}", *tests]
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    report.unlink(missing_ok=True)
-    with suppress(subprocess.TimeoutExpired):
-        subprocess.run(command, cwd=root, env=env, timeout=LIMIT, **silent)
-    if not report.exists():  # it came to an end before pytest could say anything
-        return tests, 0
-    cases = list(ElementTree.parse(report).iter("testcase"))
-    failed = [c for c in cases if {part.tag for part in c} & {"failure", "error"}]
-    skipped = [case for case in cases if case.find("skipped") is not None]
-    return [test_id(case) for case in failed], len(cases) - len(failed) - len(skipped)
-
-
-def test_id(case: ElementTree.Element) -> str:
-    """Return what pytest calls a test of its report; the file, if it was not read."""
-    module, name = case.get("classname"), case.get("name")
-    if not module:
-        return name.replace(".", "/") + ".py"
-    return f"{module.replace('.', '/')}.py::{name}"

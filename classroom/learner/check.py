@@ -27,11 +27,12 @@ from classroom.learner.find import (
     notebook_of,
     open_learner,
 )
+from classroom.learner.hints import next_hint
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
-from classroom.notebook.pristine import Exercise, all_chapters
-from classroom.run.answers import run_answers, start_server
+from classroom.notebook.pristine import all_chapters
+from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
 
@@ -50,6 +51,11 @@ class Task:
         last = names.index(self.only) if self.only else len(names)
         return {name: answers[name] for name in names[: last + 1] if name in answers}
 
+    def run(self, timeout: float) -> dict[str, Result]:
+        """What comes of the answers; a cell may take `timeout` seconds."""
+        pristine, folder = self.learner.chapter.path, self.path.resolve().parent
+        return run_answers(pristine, self.answers(), timeout, folder)
+
     def asked(self) -> list[str]:
         """The exercises to report on."""
         return [self.only] if self.only else list(self.learner.chapter.exercises)
@@ -59,15 +65,11 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     """Check all that is filled in, or a chapter, an exercise, a notebook.
 
     Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
-    in, 2 if what was asked for cannot be found or read. Without `what`, chapters that
-    are not begun do not count. Returns 130 if interrupted.
+    in, 2 if a notebook cannot be read. Without `what`, chapters that are not begun do
+    not count. Raises Unreadable if what was asked for cannot be found or read.
     """
     console = Console(highlight=False)
-    try:
-        tasks, unreadable = find_tasks(what, root)
-    except Unreadable as error:
-        console.print(Text(str(error)))
-        return 2
+    tasks, unreadable = find_tasks(what, root)
     for text in unreadable:
         console.print(Text(text, style="red"))
     if not tasks and not unreadable:
@@ -77,11 +79,10 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     statuses = set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        start_server()
-        for task, answers, job in [_start(pool, task, timeout) for task in tasks]:
+        for task, job in [(each, pool.submit(each.run, timeout)) for each in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
-            tries = memory.remember(task.learner.chapter, answers, results)
+            tries = memory.remember(task.learner.chapter, task.answers(), results)
             report(console, task, results, tries)
             if (size := task.path.stat().st_size) > FILE_LIMIT:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
@@ -90,20 +91,10 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
                 for path in copies(task.path, task.learner.chapter, among):
                     console.print(Text(COPIES.format(path.name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
-    except KeyboardInterrupt:
-        console.print("Stopped. What is running may take a few seconds more to end.")
-        return 130
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         memory.save()
     return 2 if unreadable else 0 if statuses == {"passed"} else 1
-
-
-def _start(pool: ThreadPoolExecutor, task: Task, timeout: float) -> tuple:
-    answers = task.answers()
-    pristine, folder = task.learner.chapter.path, task.path.resolve().parent
-    job = pool.submit(run_answers, pristine, answers, timeout, folder)
-    return task, answers, job
 
 
 def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
@@ -175,7 +166,7 @@ def report(
         if unknown and task.learner.stands_below(unknown[1], name):
             told.append(BELOW.format(unknown[1]))
         if tries.get(name):
-            told.append(_next_hint(exercise, tries[name], result.message))
+            told.append(next_hint(exercise, tries[name], result.message))
         told = "\n".join(filter(None, told))
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
@@ -183,16 +174,3 @@ def report(
         console.print(
             "  (What is not saved cannot be seen here: save the notebook first.)"
         )
-
-
-def _next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
-    name, hints = exercise.name, exercise.hints
-    for message, hint in exercise.helps.items():
-        if message in said:  # a mistake that is known
-            return f"Help: Hint {hint} of exercise {name} is about this mistake."
-    if exercise.by_symptom:
-        return f"Help: the hints of {name}, below its text, are named by what you see."
-    if tries <= hints:
-        return f"Help: Hint {tries} of exercise {name}, folded below its text."
-    then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()
-    return f"Help: all {hints} hints of {name}{then}."

@@ -1,16 +1,17 @@
 """Write the engine as it stands after a chapter: `python3 course.py engine 7`."""
 
+import shutil
 from pathlib import Path
 
 from rich.console import Console
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author import so_far
 from classroom.cell.pages import page_of
-from classroom.journal import Trouble
-from classroom.learner.assemble import Piece, all_pieces, empty_folder
+from classroom.learner.assemble import Piece, all_pieces
 from classroom.notebook.definitions import places
-from classroom.notebook.source_code import code_lines, has_header
+from classroom.notebook.source_code import has_header
 
 
 def engine_command(
@@ -28,29 +29,13 @@ def engine_command(
     folder = out or root / ".minigrad" / f"engine_{number}"
     with console.status("Checking your answers ..."):
         pieces = [piece for piece in all_pieces(root, timeout) if piece.cells]
-    empty_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     so_far.write_package(folder, number)
     yours = [piece.name for piece in pieces if put_into(piece, folder, number)]
     console.print(f"The package as of chapter {number}: {folder / 'minigrad'}")
-    sizes = {file: size_of(folder / "minigrad" / file) for file in files(number)}
-    for file, size in sizes.items():
-        console.print(f"  {file:28}{size:4} lines")
     told = f"Yours: {', '.join(yours)}" if yours else "No answer of yours is in it yet"
-    console.print(f"{sum(sizes.values())} lines of the engine. {told}.")
+    console.print(f"{told}.")
     return 0
-
-
-def files(number: int) -> list[str]:
-    """Return the files of the engine of which a chapter has something."""
-    return [
-        so_far.HEART[module]
-        for module in so_far.heart(number)
-        if any(so_far.form(module, n, number) for n in so_far.texts_of(module))
-    ]
-
-
-def size_of(path: Path) -> int:
-    return len(code_lines(path.read_text(encoding="utf-8")))
 
 
 def put_into(piece: Piece, folder: Path, number: int) -> bool:

@@ -16,7 +16,7 @@ QUIET = (  # what is opened is not changed by that; no list of extensions is ask
 )
 
 
-def lab(words: list[str]) -> int:
+def lab_command(words: list[str]) -> int:
     """Trust the notebooks and run JupyterLab with `words` until it is stopped."""
     if not os.access(ROOT, os.W_OK):
         print(

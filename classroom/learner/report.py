@@ -17,7 +17,6 @@ from classroom.learner.check import Task
 from classroom.learner.find import NO_NOTEBOOK, find, open_learner
 from classroom.notebook.files import COURSE, Unreadable
 from classroom.notebook.pristine import all_chapters
-from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS
 
 PACKAGES = ["numpy", "jupyterlab", "ipykernel", "nbval", "matplotlib", "graphviz"]
@@ -25,19 +24,14 @@ FENCE = "`" * 4  # an answer may have three of them in a row
 
 
 def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
-    """Print the report on one exercise; 0, or 2 if there is no such exercise."""
-    try:
-        path, chapter, name = find(what, all_chapters(root), root)
-        if name is None:
-            raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
-        if not path.exists():
-            raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
-        learner = open_learner(path, [chapter])
-    except (Unreadable, OSError) as error:
-        print(error)
-        return 2
-    answers = Task(path, learner, name).answers()
-    result = run_answers(chapter.path, answers, timeout, path.resolve().parent)[name]
+    """Print the report on one exercise; raise Unreadable if there is none."""
+    path, chapter, name = find(what, all_chapters(root), root)
+    if name is None:
+        raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
+    if not path.exists():
+        raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
+    task = Task(path, open_learner(path, [chapter]), name)
+    answers, result = task.answers(), task.run(timeout)[name]
     cells = "\n\n".join(answers.get(name, ["(not filled in)"]))
     blocks = [f"{FENCE}python\n{cells}\n{FENCE}"]
     blocks += [f"{FENCE}\n{result.message}\n{FENCE}"] if result.message else []

@@ -1,4 +1,4 @@
-"""Bring work back that was put aside: `restore`, and what JupyterLab saves anew."""
+"""Put work aside, and bring it back: `reset 4.2` and `restore 4.2`."""
 
 import re
 import time
@@ -12,17 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.journal import Trouble, alone
+from classroom.all_or_nothing import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import bring_back, carry_over
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
-    as_table,
     write_notebook,
     write_whole,
 )
-from classroom.notebook.graft import bring_back, carry_over
 from classroom.notebook.pristine import Chapter, all_chapters
 
 # As place_to_keep has it: the day, the time, and which it is of the same second.
@@ -38,35 +37,58 @@ class Version:
     cells: list[str]
 
 
+def reset_command(what: str, root: Path = ROOT) -> int:
+    """Put back the blanks of a chapter ("4") or an exercise ("4.2").
+
+    The notebook as it was is kept in exercises/kept/. Raises Trouble if there is no
+    such exercise or its notebook cannot be read.
+    """
+    if what.endswith(".ipynb"):
+        raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
+    with alone(root):
+        path, chapter, only = find(what, all_chapters(root), root)
+        carried = None
+        if only and path.exists():
+            learner = open_learner(path, [chapter])
+            carried = carry_over(learner, chapter, without=frozenset({only}))
+        kept = keep(path, root) if path.exists() else None
+        if carried:
+            write_notebook(path, carried.notebook)
+        else:
+            path.parent.mkdir(exist_ok=True)
+            write_whole(path, chapter.path.read_bytes())
+    print(f"{only or chapter.slug} is blank again, in {path.name}.")
+    if carried and carried.edited:
+        told = "Cells of the course that you had changed are as they were"
+        print(f"{told}: {carried.edited}.")
+    tell_kept(kept, root)
+    return 0
+
+
 def restore_command(
     what: str | None = None, number: int | None = None, root: Path = ROOT
 ) -> int:
     """List what is kept, of all or a chapter ("4"); bring an exercise ("4.2") back.
 
     Of an exercise that is the version with this number in the list; without one, the
-    latest that differs from what is there. Returns 0, or 2 if there is no such thing.
+    latest that differs from what is there. Raises Trouble if there is no such thing.
     """
-    console = Console(highlight=False)
-    try:
-        with alone(root):
-            chapters = all_chapters(root)
-            path, chapter, only = find(what, chapters, root) if what else (None,) * 3
-            kept = kept_versions(root, chapters)
-            if not only:
-                list_kept(kept, [chapter] if chapter else chapters, console)
-                return 0
-            there = path if path.exists() else chapter.path
-            learner = open_learner(there, [chapter])
-            now = learner.answers().get(only)
-            version = chosen(only, kept[only], now, number)
-            copy = keep(path, root) if path.exists() else None
-            write_notebook(path, bring_back(learner, version.learner, only))
-    except (Unreadable, Trouble) as error:
-        console.print(Text(str(error)))
-        return 2
+    with alone(root):
+        chapters = all_chapters(root)
+        path, chapter, only = find(what, chapters, root) if what else (None,) * 3
+        kept = kept_versions(root, chapters)
+        if not only:
+            list_kept(kept, [chapter] if chapter else chapters)
+            return 0
+        there = path if path.exists() else chapter.path
+        learner = open_learner(there, [chapter])
+        now = learner.answers().get(only)
+        version = chosen(only, kept[only], now, number)
+        copy = keep(path, root) if path.exists() else None
+        write_notebook(path, bring_back(learner, version.learner, only))
     told = f"{only} is as it was kept at {version.when}, in {path.name}."
-    console.print(Text(told))
-    tell_kept(copy, root, console)
+    print(told)
+    tell_kept(copy, root)
     return 0
 
 
@@ -90,9 +112,7 @@ def stamped(folder: Path) -> Iterator[tuple[tuple, Path]]:
             yield (*time, int(nth)), path
 
 
-def list_kept(
-    kept: dict[str, list[Version]], chapters: list[Chapter], console: Console
-) -> None:
+def list_kept(kept: dict[str, list[Version]], chapters: list[Chapter]) -> None:
     """Show each version's number, time and first lines."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("Exercise", "Number", "Kept at", "Begins with"):
@@ -102,10 +122,10 @@ def list_kept(
             text = Text(version.cells[-1].strip()[:60].replace("\n", " "))
             table.add_row(name, str(number), version.when, text)
     if not table.row_count:
-        console.print("exercises/kept/ holds no answer to these exercises.")
+        print("exercises/kept/ holds no answer to these exercises.")
         return
-    console.print(table)
-    console.print(
+    Console().print(table)
+    print(
         f"\n`{COURSE} restore 4.2` brings the latest back that differs from what is "
         "there,\nand `restore 4.2 1` number 1. What is there is kept, too."
     )
@@ -127,51 +147,6 @@ def chosen(
     return found[0]
 
 
-def take_newest(root: Path) -> None:
-    """Put the text of a chapter's former notebook into the one it has now.
-
-    An update gives a renamed chapter's notebook its new name; a JupyterLab that has
-    the former one open saves it again. In each exercise the notebook counts that was
-    saved last, unless it is blank there; both are kept.
-    """
-    chapters = all_chapters(root)
-    slugs = {chapter.slug for chapter in chapters}
-    for path in sorted(root.glob("exercises/*.ipynb")):
-        with suppress(Unreadable):
-            learner = open_learner(path, chapters)
-            about = as_table(learner.notebook["metadata"].get("minigrad"))
-            former = about.get("chapter") == path.stem and path.stem not in slugs
-            if former and learner.answers():
-                with alone(root):
-                    _take_newest_of(path, learner, root)
-
-
-def _take_newest_of(former: Path, learner: Learner, root: Path) -> None:
-    chapter = learner.chapter
-    path = former.with_name(f"{chapter.slug}.ipynb")
-    both = [(former, learner)]
-    with suppress(Unreadable):
-        both.append((path, open_learner(path, [chapter])))
-    both.sort(key=lambda each: each[0].stat().st_mtime_ns, reverse=True)
-    (newest, first), *other = both
-    merged = Learner(carry_over(first, chapter).notebook, chapter)
-    for _, second in other:
-        for name in second.answers().keys() - first.answers().keys():
-            merged = Learner(bring_back(merged, second, name), chapter)
-    for each in (former, path):
-        if each.exists():
-            keep(each, root)
-    write_notebook(path, merged.notebook)
-    former.unlink()
-    print(
-        f"{former.name} is the former name of {path.name}, and was saved again: a "
-        f"JupyterLab has it open.\nThe newest text, that of {newest.name}, is in "
-        f"{path.name} now, and both are kept in exercises/kept/.\nClose {former.name} "
-        f"there, and go on in {path.name}.",
-        flush=True,
-    )
-
-
 def keep(path: Path, root: Path) -> Path:
     """Copy a notebook to exercises/kept/, named by the time; return the copy."""
     copy = place_to_keep(root, f"{path.stem}-", path.suffix)
@@ -190,10 +165,8 @@ def place_to_keep(root: Path, before: str, after: str) -> Path:
     return place
 
 
-def tell_kept(copy: Path | None, root: Path, console: Console) -> None:
+def tell_kept(copy: Path | None, root: Path) -> None:
     """Say where the notebook is kept as it was before, if there was one."""
     if copy:
-        console.print(Text(f"Your work is kept in {copy.relative_to(root).as_posix()}"))
-        console.print(
-            "If JupyterLab has the notebook open: File > Reload Notebook from Disk."
-        )
+        print(f"Your work is kept in {copy.relative_to(root).as_posix()}")
+        print("If JupyterLab has the notebook open: File > Reload Notebook from Disk.")

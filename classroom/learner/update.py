@@ -2,19 +2,16 @@
 
 git is never asked to merge a notebook of exercises: the answers are saved, the newer
 course is laid out beside this one, the answers are put into it by exercise, and only
-then does all of it take its place, as journal.py tells. Before anything else, a copy of
-the whole folder exercises/ is put aside.
+then does all of it take its place, as all_or_nothing.py tells. Before anything else,
+a copy of the whole folder exercises/ is put aside.
 """
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from classroom import ROOT
-from classroom.journal import (
+from classroom.all_or_nothing import (
     CHANGE,
     JOURNAL,
     NOT_ENDED,
@@ -24,25 +21,27 @@ from classroom.journal import (
     clear,
     digest,
     finish,
-    uninterrupted,
     write_journal,
 )
 from classroom.learner.find import NotOurs, open_learner
 from classroom.learner.newer_course import (
+    VERSION,
     Newer,
-    ask_for_room,
-    by_copy,
-    by_merge,
     find_newer,
-    looked_at,
+    origin,
     told_date,
     version,
 )
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import carry_over
 from classroom.notebook.files import Unreadable, write_notebook
-from classroom.notebook.graft import carry_over, heirs
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label
+
+NEWEST = (
+    "You have the newest course already: {} has nothing newer. If that is a copy of "
+    "your own, name the course itself once, with\n    git remote add upstream ADDRESS"
+)
 
 
 @dataclass(frozen=True)
@@ -58,35 +57,24 @@ class Saved:
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
     """Take the newer course from git, or from `source`, a folder or a zip file.
 
-    Returns 0, 2 if there is no newer course to be had (then nothing has changed), or
-    130 if interrupted.
+    Raises Trouble if there is no newer course to be had; then nothing has changed.
     """
-    console = Console(highlight=False)
-    try:
-        with alone(root):
-            return _update_alone(source, root, console)
-    except Trouble as trouble:
-        console.print(Text(str(trouble)))
-        return 2
+    with alone(root):
+        return take(source, root)
 
 
-def _update_alone(source: str | None, root: Path, console: Console) -> int:
+def take(source: str | None, root: Path) -> int:
+    """Take it, while nobody else changes the course."""
     kept = place_to_keep(root, "", "-before-update")
     clear(root)
     try:
-        ask_for_room(root)
         (root / CHANGE).mkdir(parents=True)
         newer = find_newer(source, root, root / CHANGE)
-        if newer is None:
-            console.print(Text(looked_at(root)))
+        if newer is None or not (newer.changed or newer.gone):
+            print(NEWEST.format(source or origin(root)))
             return 0
-        places = (newer,) if isinstance(newer, Path) else (root, newer)
-        dates = told_date(version(*places)), told_date(version(root))
-        for text in update(root, newer, kept):
-            console.print(Text(text))
-    except KeyboardInterrupt:
-        console.print("Stopped. Your notebooks are as they were; update again.")
-        return 130
+        dates = told_date(version(newer.folder)), told_date(version(root))
+        print("\n".join(update(root, newer, kept)))
     except OSError as error:
         begun = (root / JOURNAL).exists()
         raise Trouble(
@@ -95,14 +83,14 @@ def _update_alone(source: str | None, root: Path, console: Console) -> int:
     finally:
         if not (root / JOURNAL).exists():
             clear(root)
-    console.print(Text(f"Before the update: {kept.relative_to(root).as_posix()}/"))
-    console.print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
-    console.print("In JupyterLab, reload what is open.")
+    print(f"Before the update: {kept.relative_to(root).as_posix()}/")
+    print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
+    print("In JupyterLab, reload what is open.")
     return 0
 
 
-def update(root: Path, source: Path | str, kept: Path) -> list[str]:
-    """Take the course at `source`, put the answers back, and return what to tell.
+def update(root: Path, newer: Newer, kept: Path) -> list[str]:
+    """Take a newer course, put the answers back, and return what to tell.
 
     Raises Trouble or OSError; without a journal every file is then as it was.
     """
@@ -111,23 +99,21 @@ def update(root: Path, source: Path | str, kept: Path) -> list[str]:
     shutil.copytree(root / "exercises", root / CHANGE / "kept", ignore=leave_out)
     kept.parent.mkdir(exist_ok=True)
     shutil.move(root / CHANGE / "kept", kept)
-    newer = (by_copy if isinstance(source, Path) else by_merge)(root, source)
     files = root / CHANGE / "files"
     aside = files / kept.relative_to(root)
-    copy(root, newer.mine, aside / "course")
-    copy(newer.folder, newer.changed, files)
+    older = [n for n in newer.changed + newer.gone if (root / n).is_file()]
+    copy(root, older, aside / "course")
+    dated = [VERSION] if (newer.folder / VERSION).is_file() else []
+    copy(newer.folder, newer.changed + dated, files)
     new, saved = newer_chapters(root, newer), save(root, all_chapters(root))
     told = put_back(saved, new, files / "exercises", aside)
-    if newer.mine:
-        told.append(f"{len(newer.mine)} more files were different; yours are kept too.")
+    if older:
+        told.append(f"{len(older)} more files were different; yours are kept too.")
     gone = newer.gone + drop_unchanged(saved, files / "exercises")
     before = {f"exercises/{path.name}": "" for path in files.glob("exercises/*.ipynb")}
     before |= {f"exercises/{one.name}": digest(one.content) for one in saved}
-    journal = {"told": told, "gone": gone, "before": before}
-    journal |= {"commit": newer.commit, "was": newer.was}
-    with uninterrupted():
-        write_journal(root, journal)
-        return finish(root)
+    write_journal(root, {"told": told, "gone": gone, "before": before})
+    return finish(root)
 
 
 def copy(source: Path, names: list[str], target: Path) -> None:
@@ -230,12 +216,12 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    heir = heirs(learner.chapter, chapter)
-    back = {name: heir[name] for name in learner.answers() if heir[name]}
-    names = [n if n == name else f"{n} (was {name})" for name, n in back.items()]
-    before = {n: _texts(learner.chapter, name) for name, n in back.items()}
-    changed = [n for n, texts in before.items() if texts != _texts(chapter, n)]
-    text = f"answers back in place: {', '.join(names) or 'none'}."
+    old, homes = learner.chapter, chapter.homes_of(learner.chapter)
+    found = {name: homes[name] for name in learner.answers() if homes[name]}
+    back = list(dict.fromkeys(found.values()))
+    differ = {now for n, now in found.items() if _texts(old, n) != _texts(chapter, now)}
+    changed = [name for name in back if name in differ]
+    text = f"answers back in place: {', '.join(back) or 'none'}."
     return text + (f" Changed, check again: {', '.join(changed)}." if changed else "")
 
 

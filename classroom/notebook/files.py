@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from classroom.journal import put_in_place
+from classroom.all_or_nothing import Trouble, put_in_place
 
 COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
 FILE_LIMIT = 20 << 20  # bytes of one notebook that is handed in
@@ -20,7 +20,7 @@ Cell = dict[str, Any]
 Notebook = dict[str, Any]
 
 
-class Unreadable(Exception):
+class Unreadable(Trouble):
     """A notebook cannot be read; the text says why and what to do."""
 
 
@@ -58,13 +58,7 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
     if marks:
         return (
             f"{name} has the marks of a git merge in it (line {marks[0]}: "
-            f"{lines[marks[0] - 1][:30]}). `{COURSE} update` ends the merge, "
-            "and keeps your side."
-        )
-    if isinstance(error, UnicodeDecodeError):
-        return (
-            f"{name} is not UTF-8 text, from byte {error.start} on. The program that "
-            f"saved it so can save it as UTF-8, JupyterLab cannot. {_fresh(name)}"
+            f"{lines[marks[0] - 1][:30]}): `git status` says how to end the merge."
         )
     where = f" at line {error.lineno}" if hasattr(error, "lineno") else ""
     return (
@@ -112,6 +106,12 @@ def write_whole(path: Path, content: str | bytes) -> None:
         put_in_place(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def code_cell(name: str, source: str, about: dict[str, Any]) -> Cell:
+    """A cell of code that was not run; `about` is what its metadata say of it."""
+    cell = {"cell_type": "code", "id": name, "source": source, "outputs": []}
+    return {**cell, "metadata": {"minigrad": about}, "execution_count": None}
 
 
 def digest_of(paths: Iterable[Path]) -> str:

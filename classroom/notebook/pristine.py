@@ -130,6 +130,16 @@ class Chapter:
         names = bound_names(source)
         return next((n for n, asked in self._names.items() if asked & names), None)
 
+    def homes_of(self, older: "Chapter") -> dict[str, str | None]:
+        """For each exercise of an older text of this chapter, the one that it is now.
+
+        That is the one that asks for its names; if none does, the one of its number,
+        unless that is another old one now; else None.
+        """
+        owners = {name: self.owner(e.stub) for name, e in older.exercises.items()}
+        free = self.exercises.keys() - {*owners.values()}
+        return {n: o or (n if n in free else None) for n, o in owners.items()}
+
 
 def make_label(kind: str, exercise: str) -> str:
     """The id of an exercise's cell: ("answer", "4.1") is "answer-4-1"."""

@@ -103,12 +103,14 @@ class BoundedKernel(RunningKernel):
     def forget(self, exercise: str, role: str) -> None:
         """An exercise failed. What ran has run, as in the learner's own kernel.
 
-        But what had to be stopped is not run again; nor, where it is graded, what a
-        check refused: that it took back a piece of the package is not trusted there.
+        But what had to be stopped is not run again, nor what only a law refused; nor,
+        where it is graded, what a check did: that it took back a piece of the package
+        is not trusted there.
         """
-        if self.stopped or (self.sandboxed and role in CHECKS):
+        by_law = role == "law"
+        if self.stopped or by_law or (self.sandboxed and role in CHECKS):
             self.done = [d for d in self.done if d[0] != exercise or not d[1]]
-        self.spoilt |= self.sandboxed
+        self.spoilt |= self.sandboxed or by_law
 
     def run(self, source: str) -> str:
         """Run `source`, or make it end; return its id."""

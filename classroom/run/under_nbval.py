@@ -1,10 +1,11 @@
 """Run a grafted notebook under nbval, and write down what each of its cells did.
 
-answers.py calls `main` in a process of its own.
+answers.py runs this file in a process of its own.
 """
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import TextIO
 
@@ -133,3 +134,8 @@ def main(
     with settings.open("w"), events.open("w", encoding="utf-8") as file:
         words = [*plugins, *options, SANITIZER, "-c", settings, place]
         return pytest.main(list(map(str, words)), plugins=[Recorder(file)])
+
+
+if __name__ == "__main__":
+    timeout, total, sandboxed = map(float, sys.argv[4:])
+    sys.exit(main(*map(Path, sys.argv[1:4]), timeout, total, bool(sandboxed)))

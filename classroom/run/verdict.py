@@ -111,7 +111,7 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     if not role:
         what = f"exercise {name}'s own" if event["exercise"] else "the chapter's own"
         return Result("error", f"A cell of {what} stopped with {kind}: {text}")
-    if kind in ("WrongAnswer", "AssertionError") and role == "check":
+    if kind in ("WrongAnswer", "AssertionError") and role in ("check", "law"):
         return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."

@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZipFile, ZipInfo
@@ -27,30 +26,15 @@ IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 LINK = "it is a symbolic link, which is not followed"
 NO_NOTEBOOK = "it is no notebook"
 EMPTY = "there is no notebook in it"
-NOTHING = {NO_NOTEBOOK, EMPTY}
-OWN = "own"  # the time of a place's files is their own
-CLONE = "it lies in a clone of git, whose files have the time of the clone"
-UNDATED = "the zip gives it no date"
-
-
 Parts = tuple[str, ...]
 
 
 @dataclass
 class Place:
-    """Something of one student: a path, or what is `inside` a zip of many students.
-
-    `when` is the time at which it was handed in, OWN if that is each file's own, or "";
-    `clock` says whose time that is, or why there is none. `platform` is the learning
-    platform that named it, or "".
-    """
+    """Something of one student: a path, or what is `inside` a zip of many students."""
 
     path: str
     inside: list[str] = field(default_factory=list)
-    when: str = ""
-    clock: str = ""
-    late: bool = False
-    platform: str = ""
 
     @property
     def name(self) -> str:
@@ -65,7 +49,6 @@ class Entry:
     member: ZipInfo
     parts: Parts
     is_folder: bool
-    outside: bool
 
 
 @dataclass
@@ -74,7 +57,6 @@ class Found:
 
     parts: Parts
     data: bytes = b""
-    when: datetime | None = None
     problem: str = ""  # why it could not be read, if it could not
 
     @property
@@ -89,35 +71,26 @@ def printable(text: str) -> str:
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
-def short(text: str, most: int) -> str:
-    """Return a text with its middle left out if it is longer than `most`."""
-    half = most // 2
-    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
-
-
 def shown(text: str, most: int = NAME) -> str:
-    """Return what was handed in as it can be shown, and no more than `most` of it."""
-    return short(printable(text), most)
+    """Return what was handed in as it can be shown, at most so much of it."""
+    text, half = printable(text), most // 2
+    return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
 
 
 # --- files and zips ----------------------------------------------------------------
 
 
 class Reader:
-    """Yields what is in a student's folders, zips and files, and counts its bytes.
-
-    `when` is the time of what lies outermost: what lies in a student's own zip has the
-    dates that the student likes.
-    """
+    """Yields what is in a student's folders, zips and files, and counts its bytes."""
 
     def __init__(self) -> None:
         self.left = TOTAL_LIMIT
 
     def place(self, place: Place) -> Iterator[Found]:
         """Yield what is in one place, or why that is not possible."""
-        clone = None if place.platform else False
-        at = self.at(Path(place.path), (place.name,), clone)
-        yield from or_why_not(self.part(place) if place.inside else at, (place.name,))
+        parts = (place.name,)
+        at = self.part(place) if place.inside else self.at(Path(place.path), parts)
+        yield from or_why_not(at, parts)
 
     def part(self, place: Place) -> Iterator[Found]:
         """Yield what a zip of many students has of one of them."""
@@ -126,38 +99,26 @@ class Reader:
             archive = ZipFile(file)
             for entry in entries(archive):
                 if list(entry.parts[:depth]) == place.inside:
-                    inside = self.entry(archive, entry, entry.parts[depth - 1 :], 1)
-                    yield from dated(inside, _when(entry.member))
+                    yield from self.entry(archive, entry, entry.parts[depth - 1 :], 1)
 
-    def at(self, path: Path, parts: Parts, clone: bool | None) -> Iterator[Found]:
-        """Yield the notebooks at `path`; links are not followed.
-
-        `clone` is whether a clone of git has been seen around it; None: look for none.
-        """
+    def at(self, path: Path, parts: Parts) -> Iterator[Found]:
+        """Yield the notebooks at `path`; links are not followed."""
         about = path.lstat()
         if stat.S_ISLNK(about.st_mode):
             yield Found(parts, problem=LINK)
         elif stat.S_ISDIR(about.st_mode):
-            inside = sorted(path.iterdir(), key=lambda each: each.name)
-            if clone is False:
-                clone = any(each.name == ".git" for each in inside)
-            for each in inside:
+            for each in sorted(path.iterdir(), key=lambda each: each.name):
                 if not ignored(each.name):
                     inner = (*parts, each.name)
-                    yield from or_why_not(self.at(each, inner, clone), inner)
+                    yield from or_why_not(self.at(each, inner), inner)
         elif not (stat.S_ISREG(about.st_mode) and is_handed_in(path.name)):
             yield Found(parts, problem=NO_NOTEBOOK)
         else:
-            when = None if clone else datetime.fromtimestamp(about.st_mtime)
-            yield from dated(self.file(path, parts), when)
-
-    def file(self, path: Path, parts: Parts) -> Iterator[Found]:
-        """Yield a notebook that lies in a folder, or those of a zip."""
-        with path.open("rb") as file:
-            if is_zip(path.name):
-                yield from self.zip(file, parts, 1)
-            else:
-                yield self.read(file, parts)
+            with path.open("rb") as file:
+                if is_zip(path.name):
+                    yield from self.zip(file, parts, 1)
+                else:
+                    yield self.read(file, parts)
 
     def zip(self, file: BinaryIO, parts: Parts, depth: int) -> Iterator[Found]:
         """Yield the notebooks in a zip, and in the zips in it."""
@@ -174,37 +135,23 @@ class Reader:
     def entry(
         self, archive: ZipFile, entry: Entry, parts: Parts, depth: int
     ) -> Iterator[Found]:
-        """Yield what one entry of a zip has."""
-        if any(map(ignored, entry.parts)):
+        """Yield what one entry of a zip has: a notebook, or those of an inner zip."""
+        if entry.is_folder or any(map(ignored, entry.parts)):
             return
-        if not entry.parts:
-            yield Found(parts, problem="an entry of it has no name")
-        elif entry.is_folder:
-            yield Found((*parts, ""), problem=EMPTY)
-        elif not is_handed_in(parts[-1]):
+        if not is_handed_in(parts[-1]):
             yield Found(parts, problem=NO_NOTEBOOK)
-        elif entry.outside:
-            yield Found(parts, problem="its name leads outside of the zip")
-        elif stat.S_ISLNK(entry.member.external_attr >> 16):
-            yield Found(parts, problem=LINK)
-        else:
-            yield from self.unpacked(archive, entry.member, parts, depth)
-
-    def unpacked(
-        self, archive: ZipFile, member: ZipInfo, parts: Parts, depth: int
-    ) -> Iterator[Found]:
-        """Yield a notebook, or those of an inner zip."""
-        try:
-            with archive.open(member) as file:
-                found = self.read(file, parts)
-        except Exception as error:  # zlib, lzma, bz2 and zipfile have one each, or more
-            found = Found(parts, problem=why_not("unpacked", error))
-        if found.problem or not is_zip(parts[-1]):
-            yield found
-        elif depth >= DEPTH:
+        elif is_zip(parts[-1]) and depth >= DEPTH:
             yield Found(parts, problem=f"zips lie within zips, more than {DEPTH} deep")
         else:
-            yield from self.zip(io.BytesIO(found.data), parts, depth + 1)
+            try:
+                with archive.open(entry.member) as file:
+                    found = self.read(file, parts)
+            except Exception as error:  # zlib, lzma, bz2 and zipfile have one each
+                found = Found(parts, problem=why_not("unpacked", error))
+            if found.problem or not is_zip(parts[-1]):
+                yield found
+            else:
+                yield from self.zip(io.BytesIO(found.data), parts, depth + 1)
 
     def read(self, file: BinaryIO, parts: Parts) -> Found:
         """Return a file's bytes, reading no more of them than may be."""
@@ -217,13 +164,6 @@ class Reader:
         if most < FILE_LIMIT:
             over = f"not read: all together is more than {TOTAL_LIMIT >> 20} MB"
         return Found(parts, problem=over)
-
-
-def dated(found: Iterator[Found], when: datetime | None) -> Iterator[Found]:
-    """Yield what is found, with the time of what it lies in."""
-    for each in found:
-        each.when = when
-        yield each
 
 
 def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
@@ -251,9 +191,8 @@ def _entry(member: ZipInfo, letters: str) -> Entry:
     if not member.flag_bits & UTF_8:
         name = name.encode("cp437").decode(letters)
     names = name.replace("\\", "/").split("/")
-    outside = ".." in names or (not names[0] and len(names) > 1)
     parts = tuple(name for name in names if name not in ("", ".", ".."))
-    return Entry(member, parts, not names[-1], outside)
+    return Entry(member, parts, not names[-1])
 
 
 def letters_of(names: bytes) -> str:
@@ -286,13 +225,6 @@ def is_zip(name: str) -> bool:
 def ignored(name: str) -> bool:
     """Whether nothing that is called so is anybody's work."""
     return name in IGNORED or name.startswith("._")
-
-
-def _when(member: ZipInfo) -> datetime | None:
-    try:
-        return datetime(*member.date_time)
-    except ValueError:
-        return None
 
 
 def why_not(what: str, error: Exception) -> str:

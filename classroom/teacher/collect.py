@@ -14,9 +14,7 @@ import unicodedata
 import zipfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,56 +22,42 @@ from classroom import ROOT
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter
 from classroom.teacher.archives import (
-    CLONE,
-    OWN,
     Parts,
     Place,
+    entries,
     ignored,
     is_handed_in,
     printable,
     shown,
+    why_not,
 )
 from classroom.teacher.reading import MEMORY, SECONDS, HandIn
+from classroom.teacher.report import Student
 
 WAIT = 6 * SECONDS  # of the clock: the machine may have more to do
 OF_COURSE = {"exercises", "notebooks", "classroom"}
-DOWNLOAD = timedelta(minutes=10)  # what one zip takes to be made
-ALIKE = "all have the time at which Moodle's zip was made"
 # "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student, or what a
 # file's name begins with
 MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z].*", re.DOTALL)
 # "lovelaceada_LATE_1234_5678_04_blame-1.ipynb": Canvas's name of a file; where it hides
 # the names, "LATE_anon_x7Kq2_5678_04_blame-1.ipynb"
 CANVAS = re.compile(
-    r"(?:(\w+?)_(LATE_)?(\d+)|(LATE_)?(anon_[^\W_]+))_(?:\d{4,}_|text\.|link\.).*",
+    r"(?:(\w+?)_(?:LATE_)?(\d+)|(?:LATE_)?(anon_[^\W_]+))_(?:\d{4,}_|text\.|link\.).*",
     re.DOTALL,
 )
 # "Blame_ada_attempt_2027-03-01-17-59-00_04_blame.ipynb": Blackboard's name of a file
-BLACKBOARD = re.compile(r"((?:.+?_)?([^_]+))_attempt_(\d{4}(?:-\d\d){5}).*", re.DOTALL)
+BLACKBOARD = re.compile(r"((?:.+?_)?([^_]+))_attempt_\d{4}(?:-\d\d){5}.*", re.DOTALL)
 
 
 class Owner(NamedTuple):
-    """Whose something is, and what the learning platform's name for it says."""
+    """Whose something is, and the learning platform that named it, or ""."""
 
     name: str
     id: str = ""
-    late: bool = False
     platform: str = ""
-    when: datetime | None = None
 
 
-@dataclass
-class Submission:
-    """What one student has handed in; `problems` say what could not be read."""
-
-    student: str
-    id: str = ""
-    platform: str = ""
-    hand_ins: list[HandIn] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-
-def submissions(path: Path, chapters: list[Chapter]) -> list[Submission]:
+def submissions(path: Path, chapters: list[Chapter]) -> list[Student]:
     """Return what each student has handed in, in the order of their names.
 
     Raises Unreadable if nothing at `path` can be a class.
@@ -84,25 +68,19 @@ def submissions(path: Path, chapters: list[Chapter]) -> list[Submission]:
         by_student[shown(who.name), shown(who.id)].append(place)
     slugs, students = [chapter.slug for chapter in chapters], sorted(by_student)
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # they wait for processes
-        found = list(pool.map(lambda who: read(who, by_student[who], slugs), students))
-    forget_downloads(found)
-    return found
+        return list(pool.map(lambda who: read(who, by_student[who], slugs), students))
 
 
 def owner(name: str) -> Owner:
     """Return whose a folder, zip or file is, by its name among the submissions."""
     name = unicodedata.normalize("NFC", name)
     if match := MOODLE.fullmatch(name):
-        return Owner(printable(match[1]), match[2], platform="Moodle")
+        return Owner(printable(match[1]), match[2], "Moodle")
     if match := CANVAS.fullmatch(name):
-        who, late, id_, late_too, nameless = match.groups()
-        late = bool(late or late_too)
-        return Owner(printable(who or nameless), id_ or nameless, late, "Canvas")
+        who, number, nameless = match.groups()
+        return Owner(printable(who or nameless), number or nameless, "Canvas")
     if match := BLACKBOARD.fullmatch(name):
-        with suppress(ValueError):
-            when = datetime.strptime(match[3], "%Y-%m-%d-%H-%M-%S")
-            who, whole = map(printable, (match[2], match[1]))
-            return Owner(who, whole, False, "Blackboard", when)
+        return Owner(printable(match[2]), printable(match[1]), "Blackboard")
     return Owner(printable(name.removesuffix(".zip").removesuffix(".ipynb")))
 
 
@@ -115,12 +93,11 @@ def places(path: Path) -> list[Place]:
         raise Unreadable(f"There is nothing at {path}.")
     path = path.absolute()
     if owner(path.name).platform:  # one student's
-        return [on_disk(path, False)]
+        return [Place(str(path))]
     if path.is_dir():
         inside = sorted(path.iterdir(), key=lambda each: each.name)
         inside = [each for each in inside if is_a_students(each.name, each.is_dir())]
-        cloned = is_cloned(path)
-        return [on_disk(each, cloned) for each in inside]
+        return [Place(str(each)) for each in inside]
     if zipfile.is_zipfile(path):
         return in_zip(path)
     raise Unreadable(
@@ -135,38 +112,14 @@ def is_a_students(name: str, is_folder: bool) -> bool:
     return known and not ignored(name)
 
 
-def on_disk(path: Path, cloned: bool) -> Place:
-    """Return a place on disk; the files of a clone have no time of their own."""
-    own = ("", CLONE) if cloned else (OWN, "by the file's own time")
-    return timed(Place(str(path)), *own)
-
-
-def timed(place: Place, when: str, clock: str) -> Place:
-    """Return a place with its time: the learning platform's, if that tells one."""
-    who = owner(place.name)
-    place = replace(place, platform=who.platform, late=who.late)
-    if who.platform == "Canvas":  # it says LATE and no more; dates are the download's
-        return place
-    if who.when:
-        when, clock = who.when.isoformat(), "as Blackboard's name for it says"
-    return replace(place, when=when, clock=clock)
-
-
-def is_cloned(path: Path) -> bool:
-    """Return whether git brought what is in a folder, at the time of the clone."""
-    words = ["git", "-c", "core.fsmonitor=false", "ls-files", "--error-unmatch", "."]
-    with suppress(OSError):
-        return not subprocess.run(words, cwd=path, capture_output=True).returncode
-    return False
-
-
 def in_zip(path: Path) -> list[Place]:
     """Return the places in a zip of many students; raise Unreadable."""
-    lines, why = in_a_process({"zip": str(path)})
-    why = "".join(line["problem"] for line in lines if "problem" in line) or why
-    if why:
-        raise Unreadable(f"{path.name}: {shown(why)}")
-    listed = [(tuple(line["parts"]), line["folder"]) for line in lines]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found = entries(archive)
+    except Exception as error:
+        raise Unreadable(f"{path.name}: {shown(why_not('read', error))}") from None
+    listed = [(entry.parts, entry.is_folder) for entry in found]
     listed = [(p, folder) for p, folder in listed if p and not any(map(ignored, p))]
     around = folder_around([parts for parts, folder in listed if not folder])
     depth, found = len(around) + 1, {}
@@ -175,8 +128,7 @@ def in_zip(path: Path) -> list[Place]:
             inside = found.get(parts[:depth], False)
             found[parts[:depth]] = inside or folder or len(parts) > depth
     students = [p for p, is_folder in found.items() if is_a_students(p[-1], is_folder)]
-    clock = f"as {printable(path.name)} has it"
-    return [timed(Place(str(path), list(p)), OWN, clock) for p in students]
+    return [Place(str(path), list(parts)) for parts in students]
 
 
 def folder_around(files: list[Parts]) -> Parts:
@@ -197,15 +149,39 @@ def folder_around(files: list[Parts]) -> Parts:
 # --- reading -----------------------------------------------------------------------
 
 
-def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Submission:
-    """Return what a student has handed in, as a process of its own reads it."""
-    job = {"chapters": slugs, "places": list(map(asdict, places))}
-    lines, why = in_a_process(job)
-    one = Submission(*who, places[0].platform)
-    one.hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
-    one.problems = [line["note"] for line in lines if "note" in line]
-    one.problems += [f"not all of it could be read: {why}"] if why else []
-    return one
+def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student:
+    """Return a student with one notebook of each chapter.
+
+    A process of its own reads them. Of several the one whose name comes last counts,
+    which is the last attempt where the learning platform names these by their time.
+    """
+    lines, why = in_a_process({"chapters": slugs, "places": list(map(asdict, places))})
+    student = Student(*who, notes=[line["note"] for line in lines if "note" in line])
+    student.notes += [f"not all of it could be read: {why}"] if why else []
+    hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
+    for hand_in in sorted(hand_ins, key=rank):
+        other = student.hand_ins.get(hand_in.chapter, hand_in)
+        student.hand_ins[hand_in.chapter] = hand_in
+        ours = among_solutions(other) and not among_solutions(hand_in)
+        if other.answers and other.answers != hand_in.answers and not ours:
+            student.notes.append(
+                f"{other.file}: not graded, since {hand_in.file} has the same chapter. "
+                "Are these two students in one folder?"
+            )
+    return student
+
+
+def rank(hand_in: HandIn) -> tuple:
+    """By what one of several hand-ins of a chapter is chosen: the largest counts.
+
+    One of solutions/, which may be ours, comes first, then one without answers.
+    """
+    return not among_solutions(hand_in), bool(hand_in.answers), hand_in.file
+
+
+def among_solutions(hand_in: HandIn) -> bool:
+    """Return whether a notebook lies where the course has its own solutions."""
+    return "solutions" in hand_in.file.split("/")
 
 
 def in_a_process(job: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
@@ -221,16 +197,3 @@ def in_a_process(job: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     if lines and lines[-1] == {"end": True}:
         return lines[:-1], ""
     return lines, f"it takes over {SECONDS} seconds, or {MEMORY >> 20:,} MB"
-
-
-def forget_downloads(found: list[Submission]) -> None:
-    """Forget the times in Moodle's zip if all are one, which is that of the download.
-
-    Older versions of Moodle write down when each file was handed in.
-    """
-    moodle = [one for one in found if one.platform == "Moodle" and one.hand_ins]
-    dated = [each for one in moodle for each in one.hand_ins if each.when]
-    times = [each.when for each in dated]
-    if len(moodle) > 1 and dated and max(times) - min(times) <= DOWNLOAD:
-        for each in dated:
-            each.at, each.clock = "", ALIKE

@@ -7,97 +7,57 @@ These come from the teacher's seed. Each set of answers is a task of its own, so
 what one submission does costs nobody else anything.
 """
 
-import json
 import re
 import secrets
 from collections import Counter
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
-from classroom.notebook.files import Unreadable, write_whole
+from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.run import sandbox
-from classroom.run.sandbox import NoSandbox
 from classroom.run.verdict import BLANK, Result
 from classroom.teacher.collect import submissions
-from classroom.teacher.hand_ins import leave_out, read_students, what_counts
 from classroom.teacher.hidden_checks import pristine
-from classroom.teacher.report import Student, write_report
+from classroom.teacher.report import write_report
 from classroom.teacher.tasks import Ledger, key_of, run_tasks
 
-CLASS = "handed_in.json"  # in the report's folder
 UNGRADED = Result("ungraded")
 
 
 # --- the command --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Order:
-    """What the command was asked to do."""
+def grade_command(
+    path: Path,
+    out: Path,
+    chapters: str | None = None,
+    seed: str | None = None,
+    timeout: float = 20,
+    unsafe: bool = False,
+) -> int:
+    """Grade submissions and write the report; raise Trouble if that cannot be done.
 
-    path: Path
-    out: Path
-    chapters: str | None = None
-    deadline: str | None = None
-    seed: str | None = None
-    timeout: float = 20
-    unsafe: bool = False
-
-
-def grade_command(order: Order) -> int:
-    """Grade submissions and write the report; return 0, or 2 if that cannot be done.
-
-    Returns 1 if the machine, or our own code, failed some notebook, 130 if interrupted;
-    the next run goes on from there. Prints what could not be read.
+    Returns 0, or 1 if the machine, or our own code, failed some notebook; the next run
+    goes on from there.
     """
     console = Console(highlight=False)
-    try:
-        students, hindered = grade(order, console)
-    except (Unreadable, NoSandbox) as error:
-        console.print(Text(str(error)), soft_wrap=True)
-        return 2
-    except KeyboardInterrupt:
-        again = "What is graded is kept; the same command goes on from there."
-        console.print(f"\nStopped. {again}")
-        return 130
-    console.print(Text(f"{len(students)} students: {order.out / 'index.html'}"))
-    if hindered:
-        console.print("The same command tries what is not graded again.")
-    return 1 if hindered else 0
-
-
-def grade(order: Order, console: Console) -> tuple[list[Student], int]:
-    """Read, grade and report; returns the students, and how many tasks were hindered.
-
-    Raises Unreadable or NoSandbox.
-    """
-    chapters = chosen_chapters(order.chapters)
-    students = read_students(submissions(order.path, chapters), moment(order.deadline))
+    chosen = chosen_chapters(chapters)
+    students = submissions(path, chosen)
     if not students:
-        raise Unreadable(f"There is no student's folder, zip or file in {order.path}.")
-    make_room(order)
-    begun = {slug for student in students for slug in student.hand_ins}
-    chapters = [chapter for chapter in chapters if chapter.slug in begun]
-    if order.chapters is None:
-        chapters = what_counts(students, chapters)
-    students, chapters = join_report(order.out, students, chapters)
-    leave_out(students, chapters)
-    seed = kept_seed(order.out / "seed.txt", order.seed)
-    settings = seed, order.timeout, not order.unsafe
-    if not order.unsafe:
-        require_sandbox()
+        raise Unreadable(f"There is no student's folder, zip or file in {path}.")
+    make_room(out, path)
     hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
+    begun = {hand_in.chapter for hand_in in hand_ins}
+    settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
+    if not unsafe:
+        sandbox.require()
     tasks = {key_of(h, settings): h for h in hand_ins}
-    ledger = Ledger(order.out / "graded.jsonl")
+    ledger = Ledger(out / "graded.jsonl")
     hindered = run_tasks(tasks, ledger, settings, console)
-    keep_class(order.out, students, chapters)
     for student in students:
-        for hand_in in student.hand_ins.values():
+        for hand_in in [h for h in student.hand_ins.values() if h.chapter in begun]:
             key = key_of(hand_in, settings)
             found = ledger.known.get(key, {})
             rest = UNGRADED if key in hindered else BLANK
@@ -105,100 +65,32 @@ def grade(order: Order, console: Console) -> tuple[list[Student], int]:
             student.results |= {name: Result(*each) for name, each in found.items()}
             if key in hindered:
                 hand_in.notes.append("it could not be graded, by no fault of its own")
-    write_report(order.out, students, chapters)
+    write_report(out, students, [c for c in chosen if c.slug in begun])
     for problem, count in Counter(hindered.values()).items():
-        console.print(Text(f"{count} not graded: {problem}"), soft_wrap=True)
-    return students, len(hindered)
+        print(f"{count} not graded: {problem}")
+    print(f"{len(students)} students: {out / 'index.html'}")
+    if hindered:
+        print("The same command tries what is not graded again.")
+    return 1 if hindered else 0
 
 
-def require_sandbox() -> None:
-    """Raise NoSandbox, with what may be done about it, unless a sandbox holds here."""
-    try:
-        sandbox.require()
-    except NoSandbox as problem:
-        raise NoSandbox(
-            f"Submissions would run without a sandbox: {problem}. To run them "
-            "nevertheless, with your rights and your files, give --unsafe."
-        ) from None
-
-
-def moment(deadline: str | None) -> datetime | None:
-    """Return a moment in local time, of a day its last second; raise Unreadable."""
-    if deadline is None:
-        return None
-    try:
-        when = datetime.fromisoformat(deadline.strip())
-    except ValueError:
-        raise Unreadable(
-            f"--deadline {deadline}: give a day, such as 2027-03-01, which counts to "
-            "its end, or a moment, such as 2027-03-01T18:00."
-        ) from None
-    if ":" not in deadline and "T" not in deadline:
-        when = when.replace(hour=23, minute=59, second=59)
-    return when.astimezone().replace(tzinfo=None) if when.tzinfo else when
-
-
-def make_room(order: Order) -> None:
-    """Make the report's folder; raise Unreadable if it is none, or holds other things.
+def make_room(out: Path, path: Path) -> None:
+    """Make the report's folder; raise Unreadable if it holds other things.
 
     Nor may it lie among the students.
     """
-    if order.path.resolve() in (order.out.resolve(), *order.out.resolve().parents):
+    if path.resolve() in (out.resolve(), *out.resolve().parents):
         raise Unreadable(
-            f"--out {order.out} lies within the submissions, so that the next run "
-            "would take it for a student. Give a folder elsewhere."
+            f"--out {out} lies within the submissions, so that the next run would take "
+            "it for a student. Give a folder elsewhere."
         )
-    try:
-        order.out.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
+    out.mkdir(parents=True, exist_ok=True)
+    begun = any((out / name).exists() for name in ("seed.txt", "graded.jsonl"))
+    if any(out.iterdir()) and not begun:
         raise Unreadable(
-            f"--out {order.out} is a file, or within one. Give a folder; it is made "
-            "if there is none."
-        ) from None
-    begun = any((order.out / name).exists() for name in ("seed.txt", "graded.jsonl"))
-    if any(order.out.iterdir()) and not begun:
-        raise Unreadable(
-            f"--out {order.out} holds other files, and no report of this command. "
-            "Give a new folder, or an empty one."
+            f"--out {out} holds other files, and no report of this command. Give a new "
+            "folder, or an empty one."
         )
-
-
-def keep_class(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
-    """Write down what was handed in, for when something of it is graded again."""
-    slugs = [chapter.slug for chapter in chapters]
-    text = json.dumps([slugs, [student.as_json() for student in students]])
-    write_whole(out / CLASS, text + "\n")
-
-
-def join_report(
-    out: Path, students: list[Student], chapters: list[Chapter]
-) -> tuple[list[Student], list[Chapter]]:
-    """Return students and chapters, with those of a report that is there already.
-
-    It is joined if all students are in it, and not the whole class: that is grading
-    somebody again. Raises Unreadable if grades in it would be lost.
-    """
-    if not (out / CLASS).exists():
-        return students, chapters
-    slugs, kept = json.loads((out / CLASS).read_text("utf-8"))
-    known = {(s.name, s.id): s for s in map(Student.from_json, kept)}
-    here = {(s.name, s.id): s for s in students}
-    if here.keys() < known.keys():
-        for key, student in here.items():
-            student.hand_ins = known[key].hand_ins | student.hand_ins
-        everything = {chapter.slug: chapter for chapter in all_chapters()}
-        return list((known | here).values()), [everything[slug] for slug in slugs]
-    gone = set(slugs) - {chapter.slug for chapter in chapters}
-    lost = [f"chapter {int(slug.split('_')[0])}" for slug in sorted(gone)]
-    lost += [known[key].name for key in known if key not in here]
-    if lost:
-        some = ", ".join(lost[:5]) + (" and others" if len(lost) > 5 else "")
-        raise Unreadable(
-            f"--out {out} holds the grades of {some}, of which nothing has been handed "
-            "in here; they would be lost. Give another folder. (To grade somebody "
-            "again, give a folder with theirs alone, called as before.)"
-        )
-    return students, chapters
 
 
 def chosen_chapters(what: str | None) -> list[Chapter]:

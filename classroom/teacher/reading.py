@@ -7,23 +7,19 @@ nobody else.
 
 import json
 import sys
-import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
-from typing import Any
 
 from classroom import ROOT
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Unreadable, as_table, parse_notebook
+from classroom.notebook.files import Unreadable, parse_notebook
 from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
 from classroom.teacher import archives
 from classroom.teacher.archives import Found, Place
 
 SECONDS = 10  # of a processor, for all that one student has handed in
 MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
-ANSWERS = 2 << 20  # characters of all answers of one student
 TOLD = 20  # things that are told of what one student handed in
 
 
@@ -34,75 +30,50 @@ class HandIn:
     chapter: str
     file: str
     answers: dict[str, list[str]]
-    at: str = ""  # when it was handed in, as ISO has it; "" if nobody knows
-    clock: str = ""  # who says when, or why nobody knows
-    late: bool = False
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def when(self) -> datetime | None:
-        """When it was handed in, if anybody knows."""
-        return datetime.fromisoformat(self.at) if self.at else None
 
 
 # --- notebooks ---------------------------------------------------------------------
 
 
-class IsAnother(Unreadable):
-    """A notebook is not graded, such as whoever hands in the whole course hands in."""
-
-
-class IsNothing(Unreadable):
-    """A file is no notebook, or a folder has none."""
+class NotGraded(Unreadable):
+    """A file is none that is graded, such as others of whoever hands in all files."""
 
 
 def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
     """Yield a student's notebooks, and then what is to be said of all the rest."""
-    reader, graded, room = archives.Reader(), False, ANSWERS
-    told = {Unreadable: [], IsAnother: [], IsNothing: []}
+    reader, graded = archives.Reader(), False
+    problems, others = [], []
     for place in places:
         for found in reader.place(place):
             try:
-                hand_in = read_found(found, place, chapters)
-                room -= sum(len(cell) for a in hand_in.answers.values() for cell in a)
-                if room < 0:
-                    raise Unreadable(f"with it, answers have over {ANSWERS:,} letters")
+                hand_in = read_found(found, chapters)
             except Unreadable as error:
                 said = f"{found.name}: {archives.shown(str(error), archives.TEXT)}"
-                told[type(error)].append(said)
+                (others if isinstance(error, NotGraded) else problems).append(said)
                 continue
             graded = True
             yield hand_in
-    problems, others, nothing = told.values()
-    problems += [] if graded else others
     if not (graded or problems):
         empty = f"{archives.shown(places[0].name)}: {archives.EMPTY}"
-        problems = nothing[:3] or [empty]
+        problems = others[:3] or [empty]
     yield from problems[:TOLD]
     if len(problems) > TOLD:
         yield f"and {len(problems) - TOLD:,} more things that cannot be read"
 
 
-def read_found(found: Found, place: Place, chapters: list[Chapter]) -> HandIn:
+def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one file that was found; raise Unreadable."""
     if found.problem:
-        kind = IsNothing if found.problem in archives.NOTHING else Unreadable
+        kind = NotGraded if found.problem == archives.NO_NOTEBOOK else Unreadable
         raise kind(found.problem)
     try:
-        hand_in = read_hand_in(found.name, found.data, chapters)
+        return read_hand_in(found.name, found.data, chapters)
     except Unreadable:
         raise
     except Exception as error:  # one odd file must not hide the others
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
-    hand_in.late, hand_in.clock = place.late, place.clock
-    if place.when == archives.OWN:
-        hand_in.at = found.when.isoformat() if found.when else ""
-        without = archives.UNDATED if place.inside else archives.CLONE
-        hand_in.clock = place.clock if found.when else without
-    else:
-        hand_in.at = place.when
-    return hand_in
 
 
 def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
@@ -110,18 +81,14 @@ def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     notebook = parse_notebook(data, name.split("/")[-1])
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
-        raise IsAnother("it has no exercise that is graded here in it")
+        raise NotGraded("it has no exercise that is graded here in it")
     if is_lesson(notebook, chapter):
-        raise IsAnother("it is a lesson; what is graded stands in exercises/")
+        raise NotGraded("it is a lesson; what is graded stands in exercises/")
     learner = Learner(notebook, chapter)
-    hand_in = HandIn(chapter.slug, name, learner.answers())
-    kernel = as_table(notebook["metadata"].get("kernelspec")).get("language", "python")
-    if kernel != "python":
-        written = archives.shown(str(kernel))
-        hand_in.notes.append(f"it was written for {written}; it is run by Python 3")
-    for exercise, place in learner.astray().items():
-        hand_in.notes.append(f"{exercise}: an answer seems to stand in {place}")
-    return hand_in
+    notes = [
+        f"{n}: an answer seems to stand in {p}" for n, p in learner.astray().items()
+    ]
+    return HandIn(chapter.slug, name, learner.answers(), notes)
 
 
 # --- the process -------------------------------------------------------------------
@@ -137,27 +104,14 @@ def bound() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def said_of(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is to be said of a job: a zip to list, or places to read."""
-    if "zip" in job:
-        try:
-            with zipfile.ZipFile(job["zip"]) as archive:
-                for entry in archives.entries(archive):
-                    yield {"parts": entry.parts, "folder": entry.is_folder}
-        except Exception as error:
-            yield {"problem": archives.why_not("read", error)}
-        return
-    pristine = ROOT / "classroom" / "pristine"
-    chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
-    for found in read_places([Place(**each) for each in job["places"]], chapters):
-        note = isinstance(found, str)
-        yield {"note": found} if note else {"hand_in": asdict(found)}
-
-
 def main() -> None:
     """Do a job that comes as JSON; the last line says that it is the last."""
     bound()
-    for line in said_of(json.load(sys.stdin)):
+    job, pristine = json.load(sys.stdin), ROOT / "classroom" / "pristine"
+    chapters = [Chapter(pristine / f"{slug}.ipynb") for slug in job["chapters"]]
+    for found in read_places([Place(**each) for each in job["places"]], chapters):
+        note = isinstance(found, str)
+        line = {"note": found} if note else {"hand_in": asdict(found)}
         print(json.dumps(line), flush=True)
     print(json.dumps({"end": True}), flush=True)
 

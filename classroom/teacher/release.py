@@ -10,9 +10,6 @@ import re
 import shutil
 from pathlib import Path
 
-from rich.console import Console
-from rich.text import Text
-
 from classroom import ROOT
 from classroom.author import chapters as sources
 from classroom.author.build import problems
@@ -27,36 +24,31 @@ from classroom.teacher.nbgrader import write_nbgrader
 TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += (".gitignore", ".gitattributes")
-COMMANDS = ("__init__", "__main__", "journal", "surroundings", "live", "checks")
+COMMANDS = ("__init__", "__main__", "journal", "live", "checks")
 FOLDERS = ("cell", "notebook", "run", "learner", "jupyter")  # of classroom/
 
 
 def release_command(
     out: Path, chapters: str | None, nbgrader: bool, seed: str | None
 ) -> int:
-    """Write a release into the folder `out`; return 0, or 2 if that cannot be done."""
-    console = Console(highlight=False)
-    try:
-        chosen = chosen_chapters(chapters)
-        check_built(chosen)
-        if out.exists() and any(out.iterdir()):
-            raise Unreadable(
-                f"{out} is not empty. Give a new folder: nothing is overwritten."
-            )
-        if nbgrader and not seed:
-            raise Unreadable(
-                "With --nbgrader give --seed WORDS: the hidden tests are drawn from "
-                "it. Keep it to yourself."
-            )
-    except (Unreadable, NotADirectoryError, sources.ChapterError) as error:
-        console.print(Text(str(error)), soft_wrap=True)
-        return 2
+    """Write a release into the folder `out`; raise Trouble if that cannot be done."""
+    chosen = chosen_chapters(chapters)
+    check_built(chosen)
+    if out.exists() and any(out.iterdir()):
+        raise Unreadable(
+            f"{out} is not empty. Give a new folder: nothing is overwritten."
+        )
+    if nbgrader and not seed:
+        raise Unreadable(
+            "With --nbgrader give --seed WORDS: the hidden tests are drawn from "
+            "it. Keep it to yourself."
+        )
     if nbgrader:
         write_nbgrader(out, chosen, seed)
-        console.print(Text(f"{len(chosen)} assignments for nbgrader: {out / 'source'}"))
+        print(f"{len(chosen)} assignments for nbgrader: {out / 'source'}")
     else:
         write_release(out, chosen)
-        console.print(Text(f"{len(chosen)} chapters for students: {out}"))
+        print(f"{len(chosen)} chapters for students: {out}")
     return 0
 
 

@@ -6,95 +6,23 @@ in it comes from a hidden check but that there was one.
 """
 
 import csv
-import hashlib
 import json
 import re
-import unicodedata
-from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from classroom import ROOT
-from classroom.notebook.pristine import Chapter, Exercise
-from classroom.run.verdict import WORDS, Result
-from classroom.teacher.reading import HandIn
+from classroom.notebook.pristine import Chapter
+from classroom.run.verdict import WORDS
+from classroom.teacher.points import Course, Student
 
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
-
-
-@dataclass
-class Student:
-    """One row of the grades: all that a student has handed in, and how it went."""
-
-    name: str
-    id: str
-    hand_ins: dict[str, HandIn] = field(default_factory=dict)  # by chapter
-    results: dict[str, Result] = field(default_factory=dict)  # by exercise
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def late(self) -> bool:
-        """Whether a notebook that counts was handed in late."""
-        return any(hand_in.late for hand_in in self.hand_ins.values())
-
-    @property
-    def page(self) -> str:
-        """The file name of the student's page, the same on every machine."""
-        name = unicodedata.normalize("NFC", self.name).lower()
-        words = re.sub(r"[\W_]+", "-", name)[:40].strip("-")
-        whole = f"{self.name}\n{self.id}".encode("utf-8", "surrogatepass")
-        return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what was handed in as `json.dumps` takes it, without the results."""
-        hand_ins = {slug: asdict(h) for slug, h in self.hand_ins.items()}
-        about = {"name": self.name, "id": self.id, "notes": self.notes}
-        return {**about, "hand_ins": hand_ins}
-
-    @classmethod
-    def from_json(cls, made: dict[str, Any]) -> "Student":
-        """Return what `as_json` was made from."""
-        hand_ins = {n: HandIn(**each) for n, each in made["hand_ins"].items()}
-        return cls(**{**made, "hand_ins": hand_ins})
-
-    def remarks(self) -> list[str]:
-        """All that is to be said of what was handed in."""
-        return [
-            *self.notes,
-            *(f"{h.file}: {note}" for h in self.hand_ins.values() for note in h.notes),
-        ]
-
-
-@dataclass(frozen=True)
-class Course:
-    """What was graded: the exercises, and the points that they carry."""
-
-    chapters: list[Chapter]
-
-    @property
-    def exercises(self) -> dict[str, Exercise]:
-        return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
-
-    def earned(self, student: Student, name: str) -> int | None:
-        """The points that a student has for an exercise; None if it is not graded."""
-        found = student.results.get(name)
-        if found and found.status == "ungraded":
-            return None
-        return self.exercises[name].points if found and found.status == "passed" else 0
-
-    def total(self, student: Student) -> int | None:
-        """The points that a student has for all of them; None if one is not graded."""
-        points = [self.earned(student, name) for name in self.exercises]
-        return None if None in points else sum(points)
-
-    @property
-    def most(self) -> int:
-        return sum(exercise.points for exercise in self.exercises.values())
 
 
 def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
@@ -114,9 +42,10 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         text = page.render(student=student, course=course, words=WORDS)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     about = {"students": students, "course": course, "words": WORDS}
-    about |= {"tallies": tallies(students, course)}
+    about |= {"tallies": tally(students, course, "status")}
     about |= {"spread": Counter(map(course.total, students))}
-    about |= {"wrong": frequent(students)}
+    messages = tally(students, course, "message").items()
+    about |= {"wrong": {name: each.most_common(3) for name, each in messages if each}}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, course)
@@ -129,14 +58,12 @@ def write_csv(path: Path, students: list[Student], course: Course) -> None:
     with path.open("w", **safe) as file:
         sheet = csv.writer(file)
         names = list(course.exercises)
-        sheet.writerow(["student", "id", *names, "points", "of", "late", "remarks"])
+        sheet.writerow(["student", "id", *names, "points", "of", "remarks"])
         for student in students:
             row = [student.name, student.id]
             row += [cell(student, name, course) for name in names]
-            row += [course.total(student), course.most, "late" if student.late else ""]
-            sheet.writerow(
-                [*map(harmless, row), harmless("; ".join(student.remarks()))]
-            )
+            row += [course.total(student), course.most, "; ".join(student.remarks())]
+            sheet.writerow(map(harmless, row))
 
 
 def cell(student: Student, name: str, course: Course) -> int | str | None:
@@ -160,23 +87,20 @@ def harmless(value: Any) -> Any:
 
 def write_json(path: Path, students: list[Student], course: Course) -> None:
     """Write all that was found, for other programs."""
+
+    def result(student: Student, name: str) -> dict[str, Any]:
+        of = course.exercises[name].points
+        points = {"points": course.earned(student, name), "of": of}
+        return asdict(student.results[name]) | points
+
     found = [
         {
             "student": student.name,
             "id": student.id,
-            "late": student.late,
             "points": course.total(student),
             "of": course.most,
             "remarks": student.remarks(),
-            "exercises": {
-                name: {
-                    "status": result.status,
-                    "points": course.earned(student, name),
-                    "of": course.exercises[name].points,
-                    "message": result.message,
-                }
-                for name, result in student.results.items()
-            },
+            "exercises": {name: result(student, name) for name in student.results},
         }
         for student in students
     ]
@@ -187,25 +111,10 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
 # --- what the teacher's page shows ---------------------------------------------------
 
 
-def tallies(students: list[Student], course: Course) -> dict[str, Counter]:
-    """Return how often each status was found, by exercise."""
-    found = {name: Counter() for name in course.exercises}
+def tally(students: list[Student], course: Course, what: str) -> dict[str, Counter]:
+    """Count the statuses, or the messages, of each exercise; "" does not count."""
+    counts: dict[str, Counter] = {name: Counter() for name in course.exercises}
     for student in students:
         for name, result in student.results.items():
-            found[name][result.status] += 1
-    return found
-
-
-def frequent(students: list[Student], most: int = 3) -> dict[str, list[tuple]]:
-    """Return the most frequent messages of wrong answers and their counts."""
-    found: dict[str, Counter] = defaultdict(Counter)
-    for student in students:
-        for name, result in student.results.items():
-            if result.message:
-                found[name][result.message] += 1
-    return {name: found[name].most_common(most) for name in sorted(found, key=number)}
-
-
-def number(name: str) -> tuple[int, ...]:
-    """Return an exercise's name as numbers, so that 4.10 comes after 4.9."""
-    return tuple(map(int, name.split(".")))
+            counts[name].update(filter(None, [getattr(result, what)]))
+    return counts

@@ -6,7 +6,6 @@ So what one submission does costs nobody else anything.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from multiprocessing.pool import ThreadPool
@@ -16,9 +15,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
+from classroom.notebook.carry_over import graft
 from classroom.notebook.files import digest_of, write_whole
-from classroom.notebook.graft import graft
-from classroom.run.answers import run_notebook, start_server
+from classroom.run.answers import VOCABULARY, law_cells, run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -26,7 +25,6 @@ from classroom.teacher.reading import HandIn
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
-Tasks = dict[str, tuple]  # by key, what grade_answers is called with
 Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
 
 
@@ -42,13 +40,14 @@ def grade_answers(
 ) -> dict[str, tuple[str, str]]:
     """Return status and message by exercise, as check has them, for one notebook.
 
-    A wrong answer's message comes from a second run without hidden checks, so that
-    nothing of these can get into it.
+    A wrong answer's message comes from a second run without hidden checks and laws, so
+    that nothing of these can get into it.
     """
     chapter = pristine(slug)
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
+    laws = law_cells(chapter.path, "hidden")
     folder = None if safe else ROOT / "exercises"
-    events, said = run_notebook(graft(chapter, answers, hidden), timeout, folder)
+    events, said = run_notebook(graft(chapter, answers, hidden, laws), timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
     second: dict[str, Result] = {}
     if any(found.status in WORDY and not found.message for found in first.values()):
@@ -126,23 +125,14 @@ def run_tasks(
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        for key, grades, problem in run_all(left):
-            if problem:
-                hindered[key] = problem[:MESSAGE]
-            else:
-                ledger.add(key, grades)
-            progress.advance(bar)
+        with ThreadPool(os.cpu_count()) as pool:  # nobody waits for it at Ctrl-C
+            for key, grades, problem in pool.imap_unordered(_outcome, left.items()):
+                if problem:
+                    hindered[key] = problem[:MESSAGE]
+                else:
+                    ledger.add(key, grades)
+                progress.advance(bar)
     return hindered
-
-
-def run_all(tasks: Tasks) -> Iterator[Outcome]:
-    """Yield what came of each task as it is done, on all cores of this machine.
-
-    The threads end with the command: nobody who presses Ctrl-C waits for them.
-    """
-    start_server()
-    with ThreadPool(os.cpu_count()) as pool:
-        yield from pool.imap_unordered(_outcome, tasks.items())
 
 
 def _outcome(task: tuple[str, tuple]) -> Outcome:
@@ -158,4 +148,5 @@ def course_digest() -> str:
     """Return a hash of what grades depend on: the package, sources and this folder."""
     parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
     paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
-    return digest_of([*paths, *sorted((ROOT / "classroom").rglob("*.py"))])
+    paths += [*sorted((ROOT / "classroom").rglob("*.py")), ROOT / VOCABULARY]
+    return digest_of(paths)

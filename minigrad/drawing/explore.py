@@ -1,12 +1,16 @@
-"""A knob to turn where no kernel runs: one formula, drawn for many numbers.
+"""A knob to turn where no kernel runs: one formula, or one plot, drawn many times.
 
 explore(f, "w", [0, 1, 2, 3], x=3)     f(w, x), under a slider that moves w
+film(figures, "Step of training")      plots, each with a caption, under a slider
 """
 
-from collections.abc import Callable, Sequence
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from minigrad.drawing import plot_text
 from minigrad.drawing.describe import Node, graph_of, number
-from minigrad.drawing.layout import dot
+from minigrad.drawing.dot import dot
 from minigrad.drawing.pictures import Drawing, mark_passed
 from minigrad.scalar.value import Value
 
@@ -33,3 +37,21 @@ def frame(f: Callable, numbers: dict, name: str) -> tuple[str, list[Node]]:
     x, slope = leaves[name], number(leaves[name].grad)
     at = f"{name} = {number(x.data)}: the result is {number(result.data)}"
     return f"{at}, and moves {slope} times as far as {name}.", nodes
+
+
+def film(figures: Mapping[str, Any], knob: str) -> Drawing:
+    """Show one of the figures, by the caption that is its key; a slider moves `knob`.
+
+    Their curves are kept as curves: dots, axes and letters that all have cost nothing.
+    """
+    from matplotlib import pyplot
+
+    told, pictures = [], []
+    for caption, figure in figures.items():
+        told.append(f"{caption}\n{plot_text.describe(figure, sure=True)}")
+        file = io.StringIO()
+        with pyplot.rc_context({"svg.hashsalt": "minigrad"}):  # alike in every run
+            figure.savefig(file, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+        pictures.append(file.getvalue()[file.getvalue().index("<svg") :])
+    return Drawing("\n".join(told), pictures, told, knob)

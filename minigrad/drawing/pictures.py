@@ -39,9 +39,9 @@ from minigrad.drawing.describe import (
     saved_by,
     shown,
 )
-from minigrad.drawing.layout import dot, product
+from minigrad.drawing.dot import dot, product
+from minigrad.drawing.graphviz_svg import image, slider
 from minigrad.drawing.module_graph import module_graph
-from minigrad.drawing.rendering import image, slider
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to

@@ -2,6 +2,7 @@
 
 All share `axes`, which lessons use for plots of their own as well. The colors are
 those of Okabe and Ito ("Color Universal Design", 2008), for color-blind people too.
+A plot has no ground of its own: words and lines can be read on white and on black.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from minigrad.drawing.plot_text import speak
 
 BLUE, ORANGE, GREEN, PINK, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
+GRAY = "#767676"
 
 
 def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any, Any]:
@@ -25,12 +27,16 @@ def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any
     # Not in an `rc_context`: that would undo what the first figure of a notebook sets,
     # and no figure would be shown any more.
     cycle = pyplot.cycler(color=[BLUE, ORANGE, GREEN, PINK, SKY])
-    pyplot.rc("axes", axisbelow=True, edgecolor="#666666", grid=True, prop_cycle=cycle)
+    pyplot.rc("axes", axisbelow=True, grid=True, prop_cycle=cycle)
+    pyplot.rc("axes", facecolor="none", edgecolor=GRAY, labelcolor=GRAY)
     pyplot.rc("axes", labelsize=9, titlesize=9)
     pyplot.rc("axes.spines", right=False, top=False)
-    pyplot.rc("figure", dpi=100, facecolor="white", figsize=(3.5, 2.5))
+    pyplot.rc("figure", dpi=100, facecolor="none", figsize=(3.5, 2.5))
     pyplot.rc("font", size=8)
-    pyplot.rc("grid", color="#E5E5E5")
+    pyplot.rc("grid", color=GRAY, alpha=0.25)
+    pyplot.rc(["text", "xtick", "ytick"], color=GRAY)
+    pyplot.rc("patch", edgecolor=GRAY)
+    pyplot.rc("legend", edgecolor=GRAY)
     pyplot.rc("lines", linewidth=1.6, markersize=4)
     figure, made = pyplot.subplots(layout="constrained", **options)
     for each in np.ravel(made):
@@ -62,7 +68,7 @@ def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) ->
     scores = np.asarray(predict(points), dtype=float).reshape(50, 50)
     sides = [-np.inf, 0.0, np.inf]
     ax.contourf(*grid, scores, levels=sides, colors=[BLUE, ORANGE], alpha=0.2)
-    ax.contour(*grid, scores, levels=[0.0], colors="#333333", linewidths=1)
+    ax.contour(*grid, scores, levels=[0.0], colors=GRAY, linewidths=1)
     for side, color, marker in (y <= 0, BLUE, "o"), (y > 0, ORANGE, "s"):
         look = {"marker": marker, "edgecolors": "white", "linewidths": 0.5}
         ax.scatter(*X[side].T, 16, color, **look)
@@ -84,7 +90,7 @@ def plot_gradients(
     striped = {"color": ORANGE, "hatch": "////", "edgecolor": "white", "linewidth": 0}
     ax.bar(beside, numeric, width, label="finite differences", **striped)
     ax.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
-    ax.axhline(0, color="#666666", linewidth=0.8)
+    ax.axhline(0, color=GRAY, linewidth=0.8)
     ax.set_xticks(places, names)
     ax.grid(visible=False, axis="x")
     return ax

@@ -1,25 +1,23 @@
 """Put answers into untouched notebooks: to run them, to update, to bring one back."""
 
 import uuid
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Cell, Notebook
+from classroom.notebook.files import Cell, Notebook, code_cell
 from classroom.notebook.pristine import Chapter, make_label, parse_label
 from classroom.notebook.source_code import bound_names
 from classroom.notebook.waiting import reference
 
-NO_CELLS: dict[str, Cell] = {}
-
 
 def graft(
-    chapter: Chapter, answers: dict[str, list[str]], hidden: dict[str, Cell] = NO_CELLS
+    chapter: Chapter, answers: dict[str, list[str]], *hidden: dict[str, Cell]
 ) -> Notebook:
     """The chapter's code cells with `answers` in their places, ready for nbval.
 
-    What comes after a blank is left out with it; a hidden check comes after the check
-    of its exercise. Each cell's metadata says, under `minigrad`, which exercise it
+    What comes after a blank is left out with it; hidden checks come after the check of
+    their exercise. Each cell's metadata says, under `minigrad`, which exercise it
     belongs to and what part it plays there.
     """
     cells, answered = [], ""
@@ -32,7 +30,7 @@ def graft(
             for n, source in enumerate(parts):
                 role = "answer" if source in core or not core else "extra"
                 place = {"exercise": home, "role": role}
-                cells.append(_code_cell(f"{label}-{n}", source, place))
+                cells.append(code_cell(f"{label}-{n}", source, place))
         elif cell["cell_type"] == "code" and (home != answered or home in answers):
             place = {
                 "exercise": home,
@@ -42,20 +40,9 @@ def graft(
             about = {"metadata": {"tags": tags, "minigrad": place}}
             shown = {"outputs": reference(cell), "execution_count": 1}
             cells.append({**cell, **about, **shown})
-            if kind == "check" and home in hidden:
-                cells.append(hidden[home])
+            if kind == "check":
+                cells += [more[home] for more in hidden if home in more]
     return {**chapter.notebook, "cells": cells}
-
-
-def _code_cell(name: str, source: str, place: dict[str, str]) -> Cell:
-    return {
-        "cell_type": "code",
-        "id": name,
-        "source": source,
-        "metadata": {"minigrad": place},
-        "execution_count": None,
-        "outputs": [],
-    }
 
 
 @dataclass
@@ -67,59 +54,48 @@ class Carried:
     edited: int
 
 
-def heirs(old: Chapter, new: Chapter) -> dict[str, str | None]:
-    """For each exercise of `old` that of `new` with its names, or else its title.
-
-    Where there is none, it is the one of the same number, unless that is another's.
-    """
-    found: dict[str, str | None] = {}
-    for name, exercise in old.exercises.items():
-        asked, alike = bound_names(exercise.stub), {}
-        for n, each in new.exercises.items():
-            shared = len(asked & bound_names(each.stub))
-            alike[n] = shared, each.title == exercise.title, n == name
-        best = max(alike, key=alike.__getitem__, default=None)
-        found[name] = best if best and any(alike[best][:2]) else None
-    for name in new.exercises.keys() & found.keys() - set(found.values()):
-        found[name] = found[name] or name
-    return found
-
-
 def carry_over(
     learner: Learner, new: Chapter, without: frozenset[str] = frozenset()
 ) -> Carried:
     """`new` with the learner's answers and own cells in it, but for some exercises.
 
+    An answer goes to the exercise that asks for its names, whatever its number is now;
+    the blank stays above the answers of several if it asks for more than they have.
     A cell of the learner's own comes after the same cell of the course as before; what
     belongs to an exercise that `new` does not have is `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
-    heir = heirs(old, new)
+    homes = new.homes_of(old)
+    several = Counter(homes.values())
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
     anchor, here = None, None
     for cell, label in zip(learner.cells, learner.labels, strict=True):
         kind, name = parse_label(label)
         here = old.home[label] if label else here
-        gone = here is not None and heir[here] is None
+        gone = here is not None and homes[here] is None
         blank = kind == "answer" and old.exercises[name].is_blank(cell["source"])
-        place = make_label(kind, heir[name]) if kind and not gone else label
-        anchor = place if place in new.cells and not gone else anchor
+        before = cell["source"] if not label else old.cells[label]["source"]
+        if name and homes[name]:
+            label = make_label(kind, homes[name])
+        anchor = label if label in new.cells and not gone else anchor
         if kind == "answer" and not blank and not gone and name not in without:
-            course = {k: new.cells[place][k] for k in ("id", "metadata")}
-            answers[place] += after.pop(place, []) + [{**cell, **course}]
+            course = {k: new.cells[label][k] for k in ("id", "metadata")}
+            answers[label] += after.pop(label, []) + [{**cell, **course}]
         elif (kind == "answer" and not blank and gone) or (not label and gone):
             homeless.append(cell)
         elif not label and cell["source"].strip():
             after[anchor].append(cell)
-        elif (
-            kind != "answer" and label and cell["source"] != old.cells[label]["source"]
-        ):
+        elif kind != "answer" and cell["source"] != before:
             edited += 1
     cells = list(after[None])
     for label, cell in new.cells.items():
-        cells += answers[label] or [cell]
-        cells += after[label]
+        asked = (
+            bound_names(cell["source"]) if several[parse_label(label)[1]] > 1 else {}
+        )
+        had = set().union(*(bound_names(part["source"]) for part in answers[label]))
+        cells += [cell] if not answers[label] or {*asked} - had else []
+        cells += answers[label] + after[label]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
 
 

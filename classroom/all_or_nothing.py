@@ -12,9 +12,7 @@ import hashlib
 import json
 import os
 import shutil
-import signal
-import subprocess
-import threading
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,30 +34,16 @@ NOT_ENDED = (
 )
 UNCHANGED = "Your notebooks, and what you had changed, are as they were."
 SAVED_SINCE = "{}: you saved it while the update was under way. It stays as it is."
-SETTINGS = {  # in the place of the user's, which would change what git does or says
-    "user.name": "minigrad",
-    "user.email": "minigrad@localhost",
-    "core.hooksPath": os.devnull,
-    "core.attributesFile": os.devnull,
-    "core.autocrlf": "input",
-    "core.safecrlf": "false",
-    "core.fsmonitor": "false",
-    "color.ui": "false",
-    "commit.gpgSign": "false",
-    "diff.relative": "false",
-    "fetch.recurseSubmodules": "false",
-    "gc.auto": "0",
-    "log.showSignature": "false",
-    "maintenance.auto": "false",
-    "merge.verifySignatures": "false",
-}
-REACH = ("GIT_ASKPASS", "GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_")
-REACH += ("GIT_SSH", "GIT_SSL_", "GIT_TEST_")  # without these a server is out of reach
-OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not reach
-    {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    if os.name == "nt"
-    else {"start_new_session": True, "close_fds": False}  # it holds our lock, too
-)
+
+
+def open_streams() -> None:
+    """Open what whoever started us has closed: there is nothing to read, or to see.
+
+    In the order of their numbers, so that each gets its own.
+    """
+    for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 class Trouble(Exception):
@@ -121,33 +105,11 @@ def tell_finished(root: Path) -> None:
     if not (root / JOURNAL).exists():
         return
     try:
-        with uninterrupted():
-            told = finish(root)
+        told = finish(root)
     except (OSError, ValueError) as error:
         raise Trouble(NOT_ENDED.format(why=error)) from None
     print("An update was cut off before its end. It is finished now:")
     print("\n".join(told), flush=True)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Let Ctrl-C, a closed terminal and `kill` wait until all files are in place."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals do not come here
-        return
-
-    def wait(*_):
-        with suppress(OSError, RuntimeError):  # of a terminal that is gone, or at work
-            print("One moment: the update is nearly done.", flush=True)
-
-    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.signal(number, wait) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 # A change
@@ -163,8 +125,7 @@ def write_journal(root: Path, journal: dict) -> None:
     """Make what is laid out count: from here on the change will be finished.
 
     `journal` holds `gone` (files to remove), `before` (a digest of each notebook of a
-    learner's as it was read), `told` (what to tell), `commit` (which HEAD becomes; or
-    "") and `was` (what HEAD is).
+    learner's as it was read) and `told` (what to tell).
     """
     for path in (root / CHANGE / "files").rglob("*"):
         if path.is_file():
@@ -175,7 +136,7 @@ def write_journal(root: Path, journal: dict) -> None:
 
 
 def finish(root: Path) -> list[str]:
-    """Do what the journal says, and return what to tell; raises Trouble, OSError.
+    """Do what the journal says, and return what to tell; raises OSError.
 
     It may be done again from any point. A notebook that the learner has saved since
     is left alone.
@@ -183,8 +144,6 @@ def finish(root: Path) -> list[str]:
     files = root / CHANGE / "files"
     journal = json.loads((root / JOURNAL).read_text(encoding="utf-8"))
     told, before = journal["told"], journal["before"]
-    if journal["commit"]:
-        move_head(root, journal)
     laid_out = [path for path in sorted(files.rglob("*")) if path.is_file()]
     names = [path.relative_to(files).as_posix() for path in laid_out]
     for name in (*names, *journal["gone"]):
@@ -196,8 +155,6 @@ def finish(root: Path) -> list[str]:
             put_in_place(new, place)
         else:
             place.unlink(missing_ok=True)
-    if journal["commit"]:
-        take_index(root)
     clear(root)
     return told
 
@@ -236,59 +193,3 @@ def to_disk(path: Path) -> None:
     """Wait until the disk has a file: a rename may get there before its contents."""
     with suppress(PermissionError), open(path, "rb+") as file:
         os.fsync(file.fileno())
-
-
-# git
-
-
-def git(root: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run git in the course, as if the user had set nothing but how to reach servers.
-
-    It never asks for a password, and Ctrl-C does not reach it.
-    """
-    settings = [word for pair in SETTINGS.items() for word in ("-c", "=".join(pair))]
-    kept = {
-        k: v for k, v in os.environ.items() if k[:4] != "GIT_" or k.startswith(REACH)
-    }
-    kept |= {"GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    return subprocess.run(
-        ["git", *settings, *words],
-        cwd=root,
-        env=kept | env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        **OF_ITS_OWN,
-    )
-
-
-def move_head(root: Path, journal: dict) -> None:
-    """Let HEAD be the journal's commit, unless it is; if it cannot, drop the change.
-
-    This comes before the first file moves.
-    """
-    commit = journal["commit"]
-    if git(root, "merge-base", "--is-ancestor", commit, "HEAD").returncode == 0:
-        return
-    done = git(root, "update-ref", "-m", "update", "HEAD", commit, journal["was"])
-    if done.returncode:
-        clear(root)
-    must(done)
-
-
-def must(done: subprocess.CompletedProcess[str]) -> None:
-    """Raise Trouble if git failed, before anything has changed."""
-    if done.returncode:
-        why = (done.stderr + done.stdout).strip() or "no reason given"
-        raise Trouble(f"git could not take the newer course:\n{why}\n{UNCHANGED}")
-
-
-def take_index(root: Path) -> None:
-    """Let git's index be that of HEAD, without the lock that a killed git leaves."""
-    new = root / CHANGE / "index"
-    done = git(root, "read-tree", "HEAD", GIT_INDEX_FILE=str(new))
-    if done.returncode:
-        raise OSError(f"git says {done.stderr.strip()}")
-    place = git(root, "rev-parse", "--git-path", "index").stdout.rstrip("\n")
-    put_in_place(new, root / place)

@@ -28,12 +28,13 @@ SLIDER = """<div style="overflow-x: auto">
   const svg = frames[this.value].map(i => lines[i]).join('\\n');
   const [picture, caption] = this.parentNode.querySelectorAll('img, p');
   picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
-  picture.alt = caption.textContent = captions[this.value];
+  picture.alt = captions[this.value];
+  [caption.textContent] = picture.alt.split('\\n');
   this.setAttribute('aria-valuetext', caption.textContent)">
 <img alt="{alt}" src="{src}" style="{least}" onload="this.onload = null;
   const slider = this.parentNode.querySelector('input');
   slider.value = 0; slider.oninput()">
-<p>{alt}</p>
+<p>{caption}</p>
 </div>"""
 
 
@@ -119,11 +120,12 @@ def least_width(svg: str) -> str:
 
 
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
-    """Return the HTML of a slider through the graphs `sources`, with their captions.
+    """Return the HTML of a slider through graphs, or SVGs, with their captions.
 
-    `knob` says what it moves to those who cannot see it.
+    `knob` says what it moves to those who cannot see it; what a caption says after its
+    first line is for them, too.
     """
-    pictures = [to_svg(source) for source in sources]
+    pictures = [s if s.startswith("<svg") else to_svg(s) for s in sources]
     split = [picture.splitlines() for picture in pictures]
     numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(split, [])))}
     frames = [[numbers[line] for line in picture] for picture in split]
@@ -132,4 +134,4 @@ def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
     least = least_width(pictures[-1])
     names = {"alt": alt, "src": src, "last": last, "least": least, "knob": knob}
-    return SLIDER.format(film=film, **names)
+    return SLIDER.format(film=film, caption=alt.split("\n")[0], **names)

@@ -16,7 +16,7 @@ from IPython.display import display
 from classroom.cell import namespaces, pages
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, array_of, same, show
-from classroom.cell.mistakes import picture_of
+from classroom.cell.mistake_pictures import picture_of
 from minigrad.drawing.pictures import variables_of
 from minigrad.graph.tensor import Tensor
 
@@ -207,6 +207,7 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     own = space, namespaces.course
     inside = [place for place, names in cells if not _any_is(names, own)]
     text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
+    text = "\n".join([*getattr(error, "__notes__", []), text])
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }
