@@ -22,7 +22,7 @@ from classroom.cell.equality import show
 from classroom.cell.expect import WrongAnswer
 from classroom.cell.strategies import Rejected, Strategy
 
-DRAWS = 40  # for a law
+DRAWS = 25  # for a law
 SECONDS = 4  # then no more is drawn
 LAWS = re.compile(r"^## (\d+\.\d+)\n+```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 REFUSED = "It passes the check in the notebook. For inputs that were drawn it is wrong:"
