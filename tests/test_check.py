@@ -16,8 +16,9 @@ from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, prist
 from classroom import ROOT
 from classroom import __main__ as commands
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.learner.check import _next_hint, check_command
+from classroom.learner.check import check_command
 from classroom.learner.find import find
+from classroom.learner.hints import next_hint
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
@@ -133,7 +134,7 @@ def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, cap
         assert "Hint 1" not in out and "Hint 2" not in out
     exams = [each.exercises for each in all_chapters(ROOT) if each.number in (24, 25)]
     for each in [*exams[0].values(), *exams[1].values()]:
-        assert "solution" not in _next_hint(each, each.hints + 1), each.name
+        assert "solution" not in next_hint(each, each.hints + 1), each.name
 
 
 def test_a_mistake_that_is_known_names_the_hint_that_helps(tmp_path, capsys):

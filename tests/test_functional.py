@@ -2,15 +2,12 @@
 
 import weakref
 
-import numpy as np
 import pytest
 
 import minigrad
-from classroom.author.chapters import chapters
 from minigrad import autograd
 from minigrad.autograd.function import Function
 from minigrad.autograd.gradient_checks import gradcheck
-from minigrad.graph.walk import leading_to
 from minigrad.nn import functional as F
 from minigrad.rules.op import Op
 from minigrad.scalar.finite_differences import GradcheckError
@@ -39,25 +36,6 @@ def test_only_tensors_are_saved_for_backward():
 
 
 # Gradients as values
-
-
-def results_of(a, b):
-    """Return three results: of a reused, of broadcasting, of one of the two alone."""
-    h = (a.exp() * b).softmax(1)
-    both = minigrad.cat([b, b * b])
-    return h * h + a[:1], (a.tanh() @ b.transpose(0, 1)).sum(), both
-
-
-def test_the_sweep_of_an_exercise_nudges_as_jvp_does():
-    (chapter,) = (c for c in chapters() if c.slug == "13_twice")
-    names = {"minigrad": minigrad, "grad": autograd.grad, "leading_to": leading_to}
-    exec(chapter.exercises["13.3"].solved, names)
-    a, b, *v = (minigrad.randn(2, 3, dtype=minigrad.float64) for _ in range(4))
-    leaves = [x.detach().requires_grad_() for x in (a, b)]
-    nudges = {leaf.edge: nudge for leaf, nudge in zip(leaves, v)}
-    expected = autograd.jvp(results_of, (a, b), tuple(v))[1]
-    for y, theirs in zip(results_of(*leaves), expected, strict=True):
-        np.testing.assert_allclose(names["carry"](nudges, y).array, theirs.array)
 
 
 def test_gradcheck_tells_right_from_wrong():

@@ -226,7 +226,7 @@ def test_every_page_has_a_title_and_a_description_of_its_own(site, pages):
 
 
 def test_the_picture_of_a_preview_is_there_and_pages_have_tags(site, pages):
-    header = (site / "preview.png").read_bytes()[:24]
+    header = (site / "_static" / "preview.png").read_bytes()[:24]
     assert struct.unpack(">II", header[16:]) == (1200, 630)
     for text in pages.values():
         assert '<meta property="og:title" content="' in text
