@@ -86,8 +86,8 @@ STILL_BLANK = (
     "that out where you have filled in."
 )
 OTHER_INPUTS = (
-    "It passes the check in the notebook, and is wrong for other inputs. Try it with "
-    "inputs of your own, odd ones too, beside what finite differences give."
+    "It passes the check in the notebook, and is wrong for other inputs, or when it is "
+    "called again. Try it with inputs of your own, odd ones too, more than once."
 )
 
 
