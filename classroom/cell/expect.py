@@ -252,9 +252,10 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
 
 
 def _cell(place: traceback.FrameSummary) -> str:
-    """Return what to call the cell of a line: by what it begins with."""
-    lines = filter(None, map(str.strip, linecache.getlines(place.filename)))
-    return f"the cell `{next(lines, '...')}`"
+    """Return what to call the cell of a line: its page or first line of code."""
+    lines = map(str.strip, linecache.getlines(place.filename))
+    named = (line for line in lines if line and not re.match("#(?! minigrad/)", line))
+    return f"the cell `{next(named, '...')}`"
 
 
 def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
