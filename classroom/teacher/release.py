@@ -24,7 +24,7 @@ from classroom.teacher.nbgrader import write_nbgrader
 TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += (".gitignore", ".gitattributes")
-COMMANDS = ("__init__", "__main__", "journal", "live", "checks")
+COMMANDS = ("__init__", "__main__", "all_or_nothing", "live", "checks")
 FOLDERS = ("cell", "notebook", "run", "learner", "jupyter")  # of classroom/
 
 
