@@ -28,6 +28,7 @@ SECRETS = {  # by name, what must not be in a release
         *(
             (f"solution {k}", body)
             for k, (_, body) in enumerate(SOLUTION.findall(ex.solution + "\n"))
+            if len(body.split()) > 3  # `leaf.grad = None` stands elsewhere, too
         ),
         *((f"right: {title}", text) for title, text in ex.right.items()),
     ]
@@ -93,7 +94,7 @@ def test_a_release_has_all_that_students_need_and_no_more(release):
     assert not {"chapters", "solutions", "benchmarks"} & names
     assert {"course.py", "notebooks", "exercises", "minigrad", "README.md"} <= names
     modules = {path.stem for path in (release / "classroom").rglob("*.py")}
-    assert {"check", "journal", "assertions", "under_nbval"} <= modules
+    assert {"check", "all_or_nothing", "expect", "under_nbval"} <= modules
     assert not {"build", "chapters", "grade", "release", "sandbox"} & modules
     for folder in ("notebooks", "exercises", "classroom/pristine"):
         assert len(list((release / folder).glob("*.ipynb"))) == len(chapters())
