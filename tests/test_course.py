@@ -91,8 +91,10 @@ def half_made(folder):
 def test_an_interrupted_install_is_quiet(tmp_path):
     folder = write_course(tmp_path / "course")
     process = half_made(folder)
-    assert "at this moment" in finish(start(folder, "check"))[2]  # a second one
+    os.killpg(process.pid, signal.SIGSTOP)  # it is not to end before a second one asks
+    assert "at this moment" in finish(start(folder, "check"))[2]
     os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, signal.SIGCONT)
     code, _, err = finish(process)
     assert (code, err.strip()) == (130, course_in(folder).STOPPED)
 
