@@ -22,18 +22,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[1])]
+from classroom import ROOT  # noqa: E402
 from classroom.author.chapters import Chapter, chapters  # noqa: E402
 from classroom.cell import namespaces  # noqa: E402
 from classroom.cell.laws import Law, laws_of, obey  # noqa: E402
+from classroom.run.answers import VOCABULARY  # noqa: E402
 from tests.mutants import Judge, bound_memory, stop  # noqa: E402
 
 SECONDS = 5  # of the processor, for all that is drawn for one answer
-VOCABULARY = Path(__file__).with_name("drawn.py")
 UNSEEN = Path(__file__).with_name("unseen_by_laws.txt")
 
 
 def laws(chapter: Chapter) -> dict[str, list[Law]]:
-    return laws_of(VOCABULARY.read_text("utf-8"), chapter.text("laws.md"))
+    return laws_of((ROOT / VOCABULARY).read_text("utf-8"), chapter.text("laws.md"))
 
 
 class Verdict(NamedTuple):

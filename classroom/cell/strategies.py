@@ -1,7 +1,7 @@
 """What laws draw from: numbers, lists and arrays; the same seed draws the same ones.
 
-The names are hypothesis's, which a learner need not have. Bounds, zeros and repeated
-numbers come more often than by chance: there answers go wrong.
+The names are hypothesis's, which takes twice as long for the same laws. Bounds, zeros
+and repeated numbers come more often than by chance: there answers go wrong.
 """
 
 from collections.abc import Callable, Iterable

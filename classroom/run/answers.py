@@ -13,12 +13,12 @@ import tempfile
 from pathlib import Path
 
 from classroom.notebook.carry_over import graft
-from classroom.notebook.files import Cell, Notebook, write_notebook
+from classroom.notebook.files import Cell, Notebook, code_cell, write_notebook
 from classroom.notebook.pristine import Chapter, make_label
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result
 
-VOCABULARY = Path("tests", "drawn.py")  # of all laws
+VOCABULARY = Path("chapters", "drawn.py")  # of all laws
 LAW = """\
 from classroom.cell.laws import hold
 from classroom.checks import check
@@ -58,16 +58,11 @@ def law_cells(pristine: Path, role: str) -> dict[str, Cell]:
     if not all(path.exists() for path in paths):
         return {}
     laws = [path.read_text("utf-8") for path in paths]
+    names = re.findall(r"^## (\d+\.\d+)$", laws[-1], re.MULTILINE)
+    about = {name: {"exercise": name, "role": role} for name in names}
     return {
-        name: {
-            "cell_type": "code",
-            "id": make_label("law", name),
-            "source": LAW.format(laws, name),
-            "metadata": {"minigrad": {"exercise": name, "role": role}},
-            "execution_count": None,
-            "outputs": [],
-        }
-        for name in re.findall(r"^## (\d+\.\d+)$", laws[-1], re.MULTILINE)
+        name: code_cell(make_label("law", name), LAW.format(laws, name), about[name])
+        for name in names
     }
 
 

@@ -17,7 +17,7 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import digest_of, write_whole
-from classroom.run.answers import VOCABULARY, law_cells, run_notebook
+from classroom.run.answers import law_cells, run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -148,5 +148,4 @@ def course_digest() -> str:
     """Return a hash of what grades depend on: the package, sources and this folder."""
     parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
     paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
-    paths += [*sorted((ROOT / "classroom").rglob("*.py")), ROOT / VOCABULARY]
-    return digest_of(paths)
+    return digest_of([*paths, *sorted((ROOT / "classroom").rglob("*.py"))])
