@@ -4,50 +4,74 @@ MINIGRAD_PLAIN=1 leaves them out, and so does whoever puts another definition in
 place of a plain one: then that is what runs.
 """
 
+from collections.abc import Mapping
+from heapq import heapify, heappop, heappush
 from typing import Any
 
-from numpy import generic, ndarray
+from numpy import dtype, generic, ndarray
 from numpy._core import umath
 
-from minigrad.graph import saved_values
+from minigrad.graph import saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
+from minigrad.graph.walk import sum_to
 from minigrad.rules import pointwise
 from minigrad.rules.arguments import parted
 from minigrad.rules.op import Op, edge, value_of
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
-plain_call, plain_record, plain_shares = Op.__call__, Op.record, Node.shares
-plain_kept, plain_wrote, plain_free = pointwise.kept, saved_values.wrote, Node.free
-DETOURS, OWN = (list, generic), ("shape", "i")
+plain_call, plain_record, plain_walk = Op.__call__, Op.record, walk.walk
+plain_kept, plain_wrote = pointwise.kept, saved_values.wrote
+DETOURS, OWN, UNKNOWN = (list, generic), {"shape", "i"}, (None, 0, None, None)
+FLOATS = {dtype("float32"), dtype("float64")}
 newest_write = [0]
+
+
+def layout(op: Op) -> tuple:
+    """Return the number of an op's arguments and of its formulas, and two lists.
+
+    For each formula: what it wants saved, each name with its place among the arguments
+    and the result; and the formula, its names, and whether all of them are saved.
+    """
+    known, count = [*op.parameters, "y"], len(op.formulas)
+    wanted = [[n for n in names if n not in OWN] for names in op.wants.values()]
+    if known[:count] != [*op.formulas]:
+        return UNKNOWN
+    usual = type(op) is Op and {*sum(wanted, [])} <= {*known}
+    places = usual and [[(n, known.index(n)) for n in names] for names in wanted]
+    pairs = zip(op.formulas.values(), op.wants.values())
+    rules = [(formula, names, OWN.isdisjoint(names)) for formula, names in pairs]
+    return len(op.parameters), count, places, rules
 
 
 def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
     """Do what Op.__call__ does; of tensors of one dtype of floats without detours."""
     try:
-        count, rules = op.fast
+        size, count, places, _ = op.fast
     except AttributeError:
-        count, rules = op.fast = layout(op)
-    if kwargs or len(args) != count:
+        size, count, places, _ = op.fast = layout(op)
+    if kwargs or len(args) != size:
         return plain_call(op, *args, **kwargs)
-    first, arrays, targets = None, [], []
+    first, arrays, targets, tracked = None, [], [], False
     for x in args:
         target = None
         if isinstance(x, Tensor):
             target = x.edge if x.source is None else edge(x)
-            first = x if first is None else first
+            if target is not None:
+                tracked = True
+            if first is None:
+                first, kind = x, x.array.dtype
             x = x.array
-            if x.dtype is not first.array.dtype:
+            if x.dtype is not kind:
                 return plain_call(op, *args)
         elif isinstance(x, DETOURS):
             return plain_call(op, *args)
         arrays.append(x)
         targets.append(target)
     lead = arrays[0] if first is None else first.array
-    if type(lead) is not ndarray or not lead.ndim or lead.dtype.kind != "f":
+    if type(lead) is not ndarray or not lead.ndim or lead.dtype not in FLOATS:
         return plain_call(op, *args)
     if first is None:  # a formula calls, and wants an array
         return parted(op.forward(*arrays))[0]
@@ -58,35 +82,23 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
         error_state.reset(token)
     y, extras = (y, {}) if type(y) is ndarray else parted(y)
     out = Tensor(y)
-    del targets[len(op.formulas) :]
-    if recording.on and any(targets) and y.dtype.kind == "f":
-        out.edge = recorded(op, rules, targets, [*arrays, y], extras)
+    if tracked and recording.on and y.dtype in FLOATS:
+        arrays.append(y)
+        del targets[count:]
+        if places and Op.record is plain_record:
+            out.edge = recorded(op, places, targets, arrays)
+        else:
+            known = dict(zip([*op.parameters, "y"], arrays))
+            out.edge = op.record(targets, known | extras)
     if y.base is not None or y is lead:
         out.note_base(first)
     return out
 
 
-def layout(op: Op) -> tuple:
-    """Return how many arguments op takes, and for each what its formula wants.
-
-    That is a list of names, each with its place among the arguments and the result.
-    """
-    known = [*op.parameters, "y"]
-    if known[: len(op.formulas)] != [*op.formulas]:
-        return None, None  # nothing is called with so many
-    wanted = [[n for n in names if n not in OWN] for names in op.wants.values()]
-    plain = type(op) is Op and all(set(names) <= {*known} for names in wanted)
-    places = [[(n, known.index(n)) for n in names] for names in plain * wanted]
-    return len(op.parameters), places
-
-
-def recorded(op: Op, rules: list, targets: list, values: list, extras: dict) -> Node:
+def recorded(op: Op, places: list, targets: list, values: list) -> Node:
     """Return the node of a result, as Op.record does."""
-    if not rules or Op.record is not plain_record:
-        known = dict(zip([*op.parameters, "y"], values))
-        return op.record(targets, known | extras)
     saved = {}
-    for target, names in zip(targets, rules):
+    for target, names in zip(targets, places):
         if target is not None:
             for name, place in names:
                 saved[name] = values[place]
@@ -101,31 +113,51 @@ def fast_kept(g: Any, mask: ndarray) -> Any:
     return (g.view(f"i{g.itemsize}") & bits).view(g.dtype)
 
 
-def fast_shares(node: Node, g: Any, wanted: set | None) -> Any:
-    """Do what Node.shares does; of arrays, without detours."""
-    op, saved = node.op, node.saved
-    used = Op.shares, Node.check, value_of, saved_values.wrote
-    others = used != AS_KNOWN or isinstance(g, Tensor) or not isinstance(op, Op)
-    if others or saved is None or len(op.formulas) != len(node.targets):
-        return plain_shares(node, g, wanted)
+def fast_walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:
+    """Do what walk does; of arrays, and to all leaves, without detours."""
+    used = Op.shares, Node.shares, Node.check, Node.free, value_of, saved_values.wrote
+    if inputs or used != AS_KNOWN or any(isinstance(g, Tensor) for g in roots.values()):
+        return plain_walk(roots, inputs, retain_graph)
+    waiting, ends = dict(roots), {}
+    heap = [(-node.number, node) for node in roots]
+    heapify(heap)
+    while heap:
+        _, node = heappop(heap)
+        g = waiting.pop(node)
+        for hook in node.hooks:
+            g = hook(g)
+        if not node.targets:
+            ends[node] = g
+            continue
+        for target, share in fast_shares(node, g):
+            if share.shape != target.shape:
+                share = sum_to(share, target.shape, node.name())
+            if target in waiting:
+                waiting[target] = waiting[target] + share
+            else:
+                waiting[target] = share
+                heappush(heap, (-target.number, target))
+        if retain_graph or not node.saved:
+            continue
+        if node.saved.keys() <= node.op.settings:
+            node.free()
+        else:
+            node.saved = None
+    return ends
+
+
+def fast_shares(node: Node, g: ndarray) -> Any:
+    """Return each target of a node with its share, as Node.shares yields them."""
+    rules, saved, shares = getattr(node.op, "fast", UNKNOWN)[3], node.saved, []
+    if rules is None or saved is None or len(rules) != len(node.targets):
+        return node.shares(g, None)
     if node.number < newest_write[0]:
         node.check()
-    shares = []
-    rules = zip(node.targets, op.formulas.values(), op.wants.values())
-    for target, formula, names in rules:
-        if target is not None and (wanted is None or target in wanted):
-            own = {"shape": target.shape, "i": 0}  # `i`: of a list of one tensor
-            values = [saved[n] if n in saved else own[n] for n in names]
-            shares.append((target, formula(g, *values)))
+    for target, (formula, names, all_saved) in zip(node.targets, rules):
+        if target is not None:
+            known = saved if all_saved else saved | {"shape": target.shape, "i": 0}
+            shares.append((target, formula(g, *map(known.__getitem__, names))))
     return shares
-
-
-def fast_free(node: Node) -> None:
-    """Let go of what was saved, unless it is settings alone, as Node.free does."""
-    if node.saved.keys() <= node.op.settings:
-        plain_free(node)
-    else:
-        node.saved = None
 
 
 def wrote(array: ndarray) -> None:
@@ -135,11 +167,10 @@ def wrote(array: ndarray) -> None:
 
 
 # A page that replaces one of these is heeded
-AS_KNOWN = Op.shares, Node.check, value_of, wrote
+AS_KNOWN = Op.shares, Node.shares, Node.check, Node.free, value_of, wrote
 
 
 def install() -> None:
     """Put the fast definitions in the place of the plain ones."""
-    Op.__call__, saved_values.wrote = fast_call, wrote
-    Node.shares, Node.free = fast_shares, fast_free
-    pointwise.kept = fast_kept
+    Op.__call__, pointwise.kept, saved_values.wrote = fast_call, fast_kept, wrote
+    walk.walk = tensor.walk = fast_walk

@@ -1,6 +1,7 @@
 """Operations under the names that PyTorch gives their nodes."""
 
 import copy
+from functools import cache
 from typing import Any
 
 from minigrad.graph.node import Node
@@ -8,6 +9,7 @@ from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
 
+@cache
 def renamed(op: Op, name: str) -> Op:
     """Return the same operation under another name."""
     op = copy.copy(op)
