@@ -68,6 +68,12 @@ def test_the_walk_heeds_a_page_that_hands_formulas_their_values():
     assert x.grad.tolist() == [14.0] * 3
 
 
+def test_two_operations_of_one_line_are_used():
+    page = "# minigrad/rules/pointwise.py\n"
+    run_page(page + "sin, cos = [Op(name, np.negative) for name in ('Sin', 'Cos')]")
+    assert minigrad.ones(1).sin().item() == minigrad.ones(1).cos().item() == -1
+
+
 def test_restore_removes_a_method_that_the_package_does_not_have():
     run_page("# minigrad/value.py\nclass Value:\n    def cube(self): return self**3\n")
     assert Value(2.0).cube().data == 8.0

@@ -153,13 +153,15 @@ def _move(method: Any, newer: type, older: type) -> None:
 
 
 def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict):
-    for target in statement.targets:
-        if isinstance(target, ast.Name) and target.id in vars(module):
-            ours, theirs = vars(module)[target.id], namespace[target.id]
+    named = [part for target in statement.targets for part in ast.walk(target)]
+    stored = [each for each in named if isinstance(getattr(each, "ctx", 0), ast.Store)]
+    for name in [each.id for each in stored if isinstance(each, ast.Name)]:
+        if name in vars(module):
+            ours, theirs = vars(module)[name], namespace[name]
             if isinstance(ours, Op) and isinstance(theirs, Op):
-                _replace(module, target.id, namespace)
+                _replace(module, name, namespace)
             else:
-                namespace[target.id] = ours
+                namespace[name] = ours
 
 
 def in_package(module_name: str) -> bool:
