@@ -97,7 +97,7 @@ def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
     assert assemble_command(course) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert "the plain way: loss 2." in told  # Values are not what it trains with
-    assert "3.2 Divided by, and powers" in told and "tests/test_value.py::" in told
+    assert "3.1 Operators that record" in told and "tests/test_value.py::" in told
 
 
 @pytest.mark.posix

@@ -2,10 +2,11 @@
 
 It is a figure's text and its picture's alternative text, in every notebook that has
 called `speak`. Numbers are rounded to about a fiftieth of the range that they are in,
-so that machines whose last digits differ say the same. Of what was measured on a
-machine (times, memory) only the kind is told. And where a curve runs over the steps of
-a training, last digits grow: the text has its beginning, the picture all of it; and
-of what a training has made of heads and kernels the text has the size alone.
+unless all are whole, so that machines whose last digits differ say the same. Of what
+was measured on a machine (times, memory) only the kind is told. And where a curve runs
+over the steps of a training, last digits grow: the text has its beginning, the picture
+all of it; and of what a training has made of heads and kernels the text has the size
+alone.
 """
 
 import html
@@ -176,8 +177,11 @@ def rounded(numbers: np.ndarray, logarithmic: bool = False) -> np.ndarray:
     """Round to about a fiftieth of the largest; on a logarithmic axis, to one digit.
 
     There, what is a millionth of the largest is rounded to a power of ten: it may be
-    what rounding left.
+    what rounding left. If all are whole, they stay: counts are the same everywhere.
     """
+    whole = np.round(numbers)
+    if np.isclose(numbers, whole, rtol=1e-9, atol=0).all():
+        return whole + 0.0
     largest = np.nanmax(np.abs(numbers), initial=0)
     if not logarithmic:
         return coarse(numbers, largest, 50)
