@@ -10,7 +10,7 @@ import sklearn.datasets  # noqa: F401, before a row is timed that asks for digit
 
 from classroom.author.chapters import chapters, sections
 from classroom.cell import exam
-from classroom.cell.exam import DONE, OPEN, PLAIN, WRONG, Engine, Row, judge
+from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
 from classroom.cell.exam_numbers import random_program
 from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
 from classroom.cell.examine import GROUPS, examine
@@ -216,7 +216,7 @@ def test_a_random_program_that_fails_is_written_out():
     seed = int(re.search(r"program (\d+)", told[0])[1])
     program, numbers, _ = random_program(seed, ((), ()))
     last = space[told[-3].split(" = ")[0]]
-    assert last == pytest.approx(program(PLAIN, *numbers), rel=1e-4)
+    assert last == pytest.approx(program(*numbers), rel=1e-4)
 
 
 @pytest.mark.parametrize("slope", [0.0, None, 1.0])

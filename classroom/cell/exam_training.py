@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.exam import PLAIN, Engine, expect_same
+from classroom.cell.exam import Engine, expect_same
 from minigrad import no_grad, tensor
 from minigrad.scalar.value import Value
 
@@ -34,7 +34,7 @@ def train(e: Engine, loss: Callable, start: Sequence, rate: float) -> Training:
     numbers, losses, begin = list(start), [], perf_counter()
     for _ in range(STEPS):
         if e.is_function:
-            losses.append(float(loss(PLAIN, *numbers)))
+            losses.append(float(loss(*numbers)))
             found = e.slopes(loss, tuple(numbers))
         else:
             root, leaves = e.forward(loss, tuple(numbers))
@@ -53,20 +53,19 @@ def two_moons() -> tuple[Callable, list, float]:
     points += [((1 - math.cos(t), 0.5 - math.sin(t)), 1.0) for t in turns]
     rng, width = random.Random(2), 6
 
-    def score(e: Engine, xs: tuple, weights: Sequence) -> Any:
+    def score(xs: tuple, weights: Sequence) -> Any:
         total = weights[-1]
         for k in range(width):
             w, v, b, out = weights[4 * k : 4 * k + 4]
-            h = e.add(e.add(e.multiply(w, xs[0]), e.multiply(v, xs[1])), b)
-            total = e.add(total, e.multiply(out, e.tanh(h)))
+            total = total + out * np.tanh(w * xs[0] + v * xs[1] + b)
         return total
 
-    def loss(e: Engine, *weights: Any) -> Any:
+    def loss(*weights: Any) -> Any:
         errors = 0.0
         for xs, sign in points:
-            error = e.add(score(e, xs, weights), -sign)
-            errors = e.add(e.multiply(error, error), errors)
-        return e.multiply(errors, 1 / len(points))
+            error = score(xs, weights) + -sign
+            errors = error * error + errors
+        return errors * (1 / len(points))
 
     return loss, [rng.uniform(-2, 2) for _ in range(4 * width + 1)], 0.3
 
@@ -85,10 +84,9 @@ def digits() -> tuple[Callable, list, float]:
         np.zeros(10),
     ]
 
-    def loss(e: Engine, w: Any, b: Any, v: Any, c: Any) -> Any:
-        h = e.tanh(e.add(e.matmul(images, w), b))
-        error = e.add(e.add(e.matmul(h, v), c), -wanted)
-        return e.multiply(e.add_up(e.multiply(error, error)), 1 / len(images))
+    def loss(w: Any, b: Any, v: Any, c: Any) -> Any:
+        error = np.tanh(images @ w + b) @ v + c + -wanted
+        return (error * error).sum() * (1 / len(images))
 
     return loss, start, 0.1
 
