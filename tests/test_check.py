@@ -309,7 +309,7 @@ def test_nothing_filled_in(root, capsys):
         ("90.7", "There is no exercise 90.7; chapter 90 has 90.1, 90.2, 90.3."),
         ("banana", "There is no chapter banana"),
         ("exercises/x.ipynb", "There is no notebook"),
-        ("exercises/other.ipynb", "has no exercise of this course"),
+        ("exercises/other.ipynb", "has no exercise in it that is asked for"),
         ("exercises/empty.ipynb", "is empty"),
     ],
 )

@@ -20,7 +20,6 @@ from rich.text import Text
 from classroom import ROOT
 from classroom.learner.find import (
     NO_NOTEBOOK,
-    NotOurs,
     copies,
     exercises_in,
     find,
@@ -29,7 +28,7 @@ from classroom.learner.find import (
 )
 from classroom.learner.hints import next_hint
 from classroom.learner.results import Memory
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
 from classroom.notebook.pristine import all_chapters
 from classroom.run.answers import run_answers

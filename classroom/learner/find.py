@@ -3,32 +3,18 @@
 from contextlib import suppress
 from pathlib import Path
 
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import Learner, NotOurs, learner_in
 from classroom.notebook.files import COURSE, Notebook, Unreadable, read_notebook
-from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+from classroom.notebook.pristine import Chapter
 
 NO_NOTEBOOK = (
     f"There is no {{}} in exercises/. `{COURSE} reset {{}}` brings a blank one."
 )
 
 
-class NotOurs(Unreadable):
-    """A notebook that belongs to no chapter of the course, or is a lesson."""
-
-
 def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     """The learner's notebook at `path`; raises Unreadable."""
-    return learner_in(read_notebook(path), path, chapters)
-
-
-def learner_in(notebook: Notebook, path: Path, chapters: list[Chapter]) -> Learner:
-    """The learner's notebook that was read at `path`; raises NotOurs."""
-    chapter = chapter_of(notebook, chapters)
-    if chapter is None:
-        raise NotOurs(f"{path.name} has no exercise of this course in it.")
-    if is_lesson(notebook, chapter):
-        raise NotOurs(f"{path.name} is a lesson; do exercises/{chapter.slug}.ipynb.")
-    return Learner(notebook, chapter)
+    return learner_in(read_notebook(path), path.name, chapters)
 
 
 def exercises_in(root: Path) -> dict[Path, Notebook]:
@@ -45,7 +31,7 @@ def copies(path: Path, chapter: Chapter, among: dict[Path, Notebook]) -> list[Pa
     found = []
     for other, notebook in among.items():
         with suppress(NotOurs):
-            if other != path and learner_in(notebook, other, [chapter]).answers():
+            if other != path and learner_in(notebook, other.name, [chapter]).answers():
                 found.append(other)
     return found
 

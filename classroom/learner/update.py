@@ -23,7 +23,7 @@ from classroom.all_or_nothing import (
     finish,
     write_journal,
 )
-from classroom.learner.find import NotOurs, open_learner
+from classroom.learner.find import open_learner
 from classroom.learner.newer_course import (
     VERSION,
     Newer,
@@ -33,7 +33,7 @@ from classroom.learner.newer_course import (
     version,
 )
 from classroom.learner.restore import place_to_keep
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.carry_over import carry_over
 from classroom.notebook.files import Unreadable, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label

@@ -1,7 +1,13 @@
 """Find the answers in a learner's notebook, wherever the learner has put them."""
 
-from classroom.notebook.files import Notebook
-from classroom.notebook.pristine import Chapter, Exercise, make_label, parse_label
+from classroom.notebook.files import Notebook, Unreadable
+from classroom.notebook.pristine import (
+    Chapter,
+    Exercise,
+    chapter_of,
+    make_label,
+    parse_label,
+)
 from classroom.notebook.source_code import (
     bound_names,
     brought_along,
@@ -11,6 +17,20 @@ from classroom.notebook.source_code import (
     statements,
     with_header,
 )
+
+
+class NotOurs(Unreadable):
+    """A notebook has no exercise of the chapters asked for in it, or is a lesson."""
+
+
+def learner_in(notebook: Notebook, name: str, chapters: list[Chapter]) -> "Learner":
+    """The learner's notebook in a file called `name`; raises NotOurs."""
+    chapter = chapter_of(notebook, chapters)
+    if chapter is None:
+        raise NotOurs(f"{name} has no exercise in it that is asked for.")
+    if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
+        raise NotOurs(f"{name} is a lesson; do exercises/{chapter.slug}.ipynb.")
+    return Learner(notebook, chapter)
 
 
 class Learner:

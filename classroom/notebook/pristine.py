@@ -169,9 +169,3 @@ def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
     }
     best = max(score, key=score.__getitem__, default=None)
     return best if best and any(score[best]) else None
-
-
-def is_lesson(notebook: Notebook, chapter: Chapter) -> bool:
-    """Whether a notebook of the chapter has none of its exercises in it."""
-    labels = map(chapter.label, notebook["cells"])
-    return not any(parse_label(label)[1] for label in labels)
