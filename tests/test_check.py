@@ -16,9 +16,8 @@ from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, prist
 from classroom import ROOT
 from classroom import __main__ as commands
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.learner.check import check_command
+from classroom.learner.check import check_command, next_hint
 from classroom.learner.find import find
-from classroom.learner.hints import next_hint
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters

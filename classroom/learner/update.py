@@ -216,7 +216,8 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    old, homes = learner.chapter, chapter.homes_of(learner.chapter)
+    old = learner.chapter
+    homes = chapter.heirs(old.notebook, old.stubs)
     found = {name: homes[name] for name in learner.answers() if homes[name]}
     back = list(dict.fromkeys(found.values()))
     differ = {now for n, now in found.items() if _texts(old, n) != _texts(chapter, now)}

@@ -39,7 +39,7 @@ class Learner:
     def __init__(self, notebook: Notebook, chapter: Chapter) -> None:
         self.notebook, self.chapter = notebook, chapter
         self.cells = notebook["cells"]
-        heir = chapter.by_title(notebook)
+        heir = chapter.heirs(notebook)
         self.labels = [chapter.label(cell, heir) for cell in self.cells]
         self.segments = self._segments()
         self._disown_copies()
