@@ -51,7 +51,7 @@ def solution_notebook(chapter: Chapter) -> NotebookNode:
 
 
 def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
-    """Assemble the exercises; what the solution shows is expected, and put away."""
+    """Assemble the exercises; the outputs of the solution are kept as references."""
     title = (
         f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
         "Fill in the blanks, run the folded check below each, and read what it says. "
@@ -172,7 +172,7 @@ def _requirements(chapter: Chapter) -> str:
 
 
 def pinned_version(name: str) -> str:
-    """Return what to install for a package: the version that the course goes by."""
+    """Return what to install for a package: the version pinned in pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = sum(project["project"]["optional-dependencies"].values(), [])
     return next((one for one in extras if one.startswith(f"{name}==")), name)

@@ -60,7 +60,7 @@ class Missing(NotImplementedError):
 
 
 class Term(NDArrayOperatorsMixin):
-    """A leaf or a result of an engine: what one does with it, the adapters do.
+    """A leaf or a result of an engine; its operators call the engine's adapters.
 
     So a program is written once, with +, *, @, np.tanh and sum(), for engines, and for
     the plain numbers that are nudged.
@@ -77,7 +77,7 @@ class Term(NDArrayOperatorsMixin):
 
 
 def bare(x: Any) -> Any:
-    """Return what the engine knows of a term, and anything else as it is."""
+    """Return the engine's own object of a term, and anything else as it is."""
     return x.its if isinstance(x, Term) else x
 
 
@@ -104,7 +104,7 @@ class Engine:
         return next((codes[code] for code in reversed(walked) if code in codes), "")
 
     def of_its_own(self, program: Callable) -> Callable:
-        """Return a program of terms as one of what the engine knows."""
+        """Return a program as a function of the engine's own objects."""
         return lambda *xs: bare(program(*(Term(self, x) for x in xs)))
 
     def leaf(self, number: Any) -> Term:
@@ -232,7 +232,7 @@ def same(came: Any, expected: Any, tolerance: float = 1e-6) -> bool:
 
 
 def rounded(value: Any) -> Any:
-    """Return slopes that were nudged with the digits that can be relied upon."""
+    """Return slopes found by nudging, rounded to the digits that are right."""
     return [np.round(each, 4) + 0.0 for each in value]
 
 
@@ -252,7 +252,7 @@ def shown(value: Any) -> str:
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Raise TooLong, or RecursionError, in what runs within and does not end.
+    """Raise TooLong, or RecursionError, if the `with` block does not end.
 
     What counts is the processor's time: others may keep the machine busy.
     """
@@ -270,7 +270,7 @@ def bounded(seconds: float) -> Iterator[None]:
 
 
 def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None:
-    """Raise TooLong in a thread that has not come to its end; it works on Windows."""
+    """Raise TooLong in a thread that takes too long; this works on Windows, too."""
     begin, late = process_time(), ctypes.py_object(TooLong)
     while not over.wait(0.1):
         if process_time() - begin > seconds:
@@ -279,7 +279,7 @@ def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None
 
 
 def lines_of(work: Callable[[], None], most: int) -> int:
-    """Return how many lines of Python some work has run, stopped after `most`.
+    """Return how many lines of Python `work` runs; stop it after `most`.
 
     Lines rather than seconds, so that each machine says the same.
     """

@@ -28,7 +28,7 @@ REFUSALS = (RuntimeError, ValueError)
 
 
 def by_object(title: str) -> Callable:
-    """Make a row of a function that asks for what only objects have.
+    """Make a row of a test for engines with objects, which keep gradients.
 
     An engine that is a function has no state: its second call has to say the same.
     """
@@ -57,7 +57,7 @@ def or_refused(given: str, ask: Callable, expected: Any) -> None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Return whether an error may be meant; both others are RuntimeErrors, too."""
+    """Return whether an error may be a refusal; others are RuntimeErrors, too."""
     return not isinstance(error, RecursionError) and not is_blank(error)
 
 
@@ -168,7 +168,7 @@ def changed(e: Engine) -> None:
 def old_or_refused(
     e: Engine, program: Callable, numbers: tuple, new: Any, given: str, old: Any
 ) -> None:
-    """Raise Wrong unless a program's last leaf, changed, counts as it was, or an error.
+    """Raise Wrong unless a leaf, changed before the walk, counts as it was, or an error.
 
     Without the change the walk has to go well: who fails then, too, does not refuse.
     """
@@ -258,7 +258,7 @@ def memory_kept(walk: Callable[[], None]) -> None:
 
 
 def programs(*shapes: tuple) -> Callable[[Engine], None]:
-    """Make the question of 200 random programs of leaves that have these shapes."""
+    """Return the test of 200 random programs of leaves of these shapes."""
 
     def random_programs(e: Engine) -> None:
         for seed in range(200):
@@ -270,7 +270,7 @@ def programs(*shapes: tuple) -> Callable[[Engine], None]:
 
 
 def written(program: Callable, numbers: tuple) -> str:
-    """Return where a program is asked, and then each of its steps, on lines."""
+    """Return a program as text: its leaves' numbers, then a line for each step."""
     steps, names = [], iter("abcdefghi")
 
     def note(step: str) -> str:

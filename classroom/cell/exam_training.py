@@ -127,7 +127,7 @@ def package_losses(name: str) -> list[float]:
 
 
 def trains_on(name: str) -> Callable[[Engine], None]:
-    """Make the question whether an engine trains as the package does."""
+    """Return the test of whether an engine trains as the package does."""
 
     def trains(e: Engine) -> None:
         expected, came = package_losses(name), trained(e, name).losses

@@ -133,7 +133,7 @@ def expect(
 
 
 def worked_out(answer: Callable) -> None:
-    """Raise WrongAnswer if an answer lets the package work out what it is to say."""
+    """Raise WrongAnswer if an answer uses the package where one should work by hand."""
     to_read, read = [_bare(answer)], set()
     while to_read:
         function = to_read.pop()
@@ -156,12 +156,12 @@ def _any_is(one: Any, several: Iterable) -> bool:
 
 
 def _bare(function: Any) -> Any:
-    """Return the function within a decorated or a partial one."""
+    """Return the function inside a decorated or a partial one."""
     return inspect.unwrap(getattr(function, "func", function))
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names that some code uses, that of functions within it included."""
+    """Return the names that some code uses, functions inside it included."""
     inner = (part for part in code.co_consts if isinstance(part, CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
@@ -221,7 +221,7 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
 
 
 def _how_to_get(name: str) -> str:
-    """Return what to do about a name that an answer uses and nothing defines."""
+    """Return advice for a name that an answer uses and nothing defines."""
     usual = {"np": "import numpy as np", "plt": "from matplotlib import pyplot as plt"}
     if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
         usual[name] = f"import {name}"
@@ -273,7 +273,7 @@ def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
 
 
 def _pattern(got: Any, expected: np.ndarray) -> str:
-    """Return what is wrong with all numbers of an array alike, if one thing is."""
+    """Return what is wrong in the same way with all numbers of an array, or ""."""
     found = array_of(got) if isinstance(got, ARRAYS) else np.empty(0)
     kinds = {found.dtype.kind, expected.dtype.kind}
     if found.shape != expected.shape or not kinds <= {"f", "i"}:

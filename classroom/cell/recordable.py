@@ -1,4 +1,4 @@
-"""Whether a formula can be recorded itself: what it makes of Tensors leads back."""
+"""Whether a formula can be recorded: whether it works on Tensors, too."""
 
 from collections.abc import Callable, Sequence
 

@@ -100,7 +100,7 @@ def carry_over(
 
 
 def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
-    """`learner`'s notebook with the answer to an exercise taken from `other`.
+    """`learner`'s notebook with the answer to one exercise from `other`.
 
     That is the answer's cells and the learner's own among them.
     """

@@ -95,7 +95,7 @@ class Chapter:
         return Exercise(name, title, stub, hints, points, outgrown, by_symptom, helps)
 
     def heirs(self, notebook: Notebook, stubs: dict = NOBODY) -> dict[str, str | None]:
-        """Which exercise each one of an older notebook of this chapter is now.
+        """For each exercise of an older notebook of this chapter, the one it is now.
 
         That is the one that asks for the names of its stub, where that is known; else
         that of its title; else that of its number, unless this is another old one now.

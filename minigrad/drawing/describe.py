@@ -55,7 +55,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Whether it is drawn as a leaf, a constant (a placeholder, too) or a result."""
+        """Whether it is drawn as a leaf, a constant (so is what is fed) or a result."""
         return KINDS.get(self.op, "result")
 
     @property
