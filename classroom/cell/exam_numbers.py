@@ -168,7 +168,7 @@ def changed(e: Engine) -> None:
 def old_or_refused(
     e: Engine, program: Callable, numbers: tuple, new: Any, given: str, old: Any
 ) -> None:
-    """Raise Wrong unless a leaf, changed before the walk, counts as it was, or an error.
+    """Raise Wrong unless a leaf changed before the walk counts as it was, or an error.
 
     Without the change the walk has to go well: who fails then, too, does not refuse.
     """

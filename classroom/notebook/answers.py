@@ -118,7 +118,7 @@ class Learner:
         return [i for i, each in both if each[0] == answer or each == own]
 
     def astray(self) -> dict[str, str]:
-        """The exercises that count as blank, as their answer stands where nothing runs it.
+        """The exercises that are blank, as their answer stands where nothing runs it.
 
         That is "the check's cell", or "a cell of text", which one keystroke makes of
         the answer's.
