@@ -13,6 +13,8 @@ from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
 from classroom.cell.namespaces import GIVEN
+from classroom.notebook.files import KERNEL
+from classroom.notebook.pristine import make_label
 from classroom.notebook.waiting import put_away
 
 SETUP = """\
@@ -97,9 +99,8 @@ def _setup_cell() -> NotebookNode:
 def _nbgrader(role: str, name: str, **settings) -> dict:
     """Return nbgrader's metadata, schema version 3, for one cell."""
     metadata = {"schema_version": 3, "grade": False, "solution": False, "task": False}
-    metadata["grade_id"] = f"{role}-{name.replace('.', '-')}"
-    metadata["locked"] = role != "answer"
-    return {**metadata, **settings}
+    about = {"grade_id": make_label(role, name), "locked": role != "answer"}
+    return {**metadata, **about, **settings}
 
 
 def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> NotebookNode:
@@ -109,12 +110,7 @@ def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> Noteb
         cell.id = _cell_id(cell, seen)
     notebook = new_notebook(cells=cells)
     notebook.metadata = {
-        "kernelspec": {
-            "display_name": "Python 3",
-            "language": "python",
-            "name": "python3",
-        },
-        "language_info": {"name": "python"},
+        **KERNEL,
         "minigrad": {
             "chapter": chapter.slug,
             "title": chapter.front["title"],

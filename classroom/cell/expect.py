@@ -74,15 +74,9 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     try:
         _require_live(pieces)
         yield
-    except WrongAnswer as wrong:
-        kind = type(wrong)
-        raise _refuse(exercise, wrong.text, kind, wrong.picture) from None
-    except NotImplementedError as error:
-        if str(error) != BLANK:
-            raise _refuse(exercise, _what_was_raised(error, pieces)) from None
-        raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
     except Exception as error:
-        raise _refuse(exercise, _what_was_raised(error, pieces)) from None
+        pages.restore()
+        raise _refusal(exercise, error, pieces) from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
         pages.restore()
         raise
@@ -177,11 +171,13 @@ def how_many(found: Any, numbers: bool = False) -> int:
     return len(found) if several else 1
 
 
-def _refuse(
-    exercise: str, text: str, kind: type = WrongAnswer, picture: Any = None
-) -> WrongAnswer:
-    pages.restore()
-    return kind(f"{exercise}: {text}", picture)
+def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
+    """Return what is told of an error that a check has met."""
+    if isinstance(error, WrongAnswer):
+        return type(error)(f"{exercise}: {error.text}", error.picture)
+    if isinstance(error, NotImplementedError) and str(error) == BLANK:
+        return NotFilledIn(f"{exercise}: It is not filled in yet.")
+    return WrongAnswer(f"{exercise}: {_what_was_raised(error, pieces)}")
 
 
 def _require_live(pieces: tuple[Callable, ...]) -> None:

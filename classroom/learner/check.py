@@ -49,7 +49,7 @@ class Task:
         last = names.index(self.only) if self.only else len(names)
         return {name: answers[name] for name in names[: last + 1] if name in answers}
 
-    def run(self, timeout: float) -> dict[str, Result]:
+    def run(self, timeout: float = 20) -> dict[str, Result]:
         """What comes of the answers; a cell may take `timeout` seconds."""
         pristine, folder = self.learner.chapter.path, self.path.resolve().parent
         return run_answers(pristine, self.answers(), timeout, folder)

@@ -42,34 +42,27 @@ def find(
     """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
     what = what.strip()
     if what.endswith(".ipynb"):
-        path = notebook_at(what, root)
+        places = Path(what), root / what, root / "exercises" / what
+        path = next((path for path in places if path.exists()), None)
         if path is None:
             raise Unreadable(f"There is no notebook {what}.")
         return path, open_learner(path, chapters).chapter, None
     number, _, exercise = what.partition(".")
+    meant = int(number) if number.isdecimal() else None
     for chapter in chapters:
-        only = f"{chapter.number}.{exercise}" if exercise else None
-        ours = what == chapter.slug or (
-            number.isdecimal() and int(number) == chapter.number
-        )
-        if ours and (only is None or only in chapter.exercises):
+        if what == chapter.slug or chapter.number == meant:
+            only = f"{chapter.number}.{exercise}" if exercise else None
+            if only and only not in chapter.exercises:
+                names = ", ".join(chapter.exercises)
+                raise Unreadable(
+                    f"There is no exercise {what}; chapter {number} has {names}."
+                )
             return notebook_of(chapter, chapters, root), chapter, only
-        if ours:
-            names = ", ".join(chapter.exercises)
-            raise Unreadable(
-                f"There is no exercise {what}; chapter {number} has {names}."
-            )
     known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
     raise Unreadable(
         f"There is no chapter {what} with exercises. There are: {known}. "
         "Give a chapter (4), an exercise (4.2) or the path of a notebook."
     )
-
-
-def notebook_at(what: str, root: Path) -> Path | None:
-    """The notebook that a path means: from here, from the course or exercises/."""
-    places = Path(what), root / what, root / "exercises" / what
-    return next((path for path in places if path.exists()), None)
 
 
 def notebook_of(chapter: Chapter, chapters: list[Chapter], root: Path) -> Path:

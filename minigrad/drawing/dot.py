@@ -30,12 +30,8 @@ BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-WRONG = {
-    "color": "#D6006C",
-    "fontcolor": "#D6006C",
-    "penwidth": "2",
-    "margin": "0.14,0.05",
-}
+WRONG = {"color": "#D6006C", "fontcolor": "#D6006C", "penwidth": "2"}
+WRONG |= {"margin": "0.14,0.05"}
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": GRAY, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
