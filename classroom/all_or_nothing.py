@@ -4,7 +4,8 @@ What is to be written is laid out in a folder of its own, then a journal is, and
 then does each file move to its place. Without a journal nothing has changed yet; with
 one, whoever comes next finishes the change. While that is under way half of classroom/
 may be old and half new, so this file needs Python alone, and each version of it has to
-understand the journals of the others.
+understand the journals of the others. That is why Trouble and open_streams, which all
+commands need, stand here and not in a file of their own.
 """
 
 import errno
