@@ -19,7 +19,7 @@ STOPPED = "Stopped. What still runs ends in a few seconds, and nothing is lost."
 
 
 def command_line() -> ArgumentParser:
-    """Return what reads the words of a command.
+    """Return the parser of the command line.
 
     Each command is a function NAME_command in the module that `place` names.
     """
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def told(error: Exception) -> str:
-    """Return the line that stands for a traceback, with what to do about it."""
+    """Return the message that is shown in place of a traceback: what to do."""
     if isinstance(error, OSError) and error.errno in REFUSED:
         return (
             f"{error.filename or 'A file'}: {error.strerror}. Mend that, or copy the "

@@ -4,7 +4,8 @@ What is to be written is laid out in a folder of its own, then a journal is, and
 then does each file move to its place. Without a journal nothing has changed yet; with
 one, whoever comes next finishes the change. While that is under way half of classroom/
 may be old and half new, so this file needs Python alone, and each version of it has to
-understand the journals of the others.
+understand the journals of the others. That is why Trouble and open_streams, which all
+commands need, stand here and not in a file of their own.
 """
 
 import errno
@@ -37,7 +38,7 @@ SAVED_SINCE = "{}: you saved it while the update was under way. It stays as it i
 
 
 def open_streams() -> None:
-    """Open what whoever started us has closed: there is nothing to read, or to see.
+    """Open standard streams that are closed on os.devnull, so that print() works.
 
     In the order of their numbers, so that each gets its own.
     """
@@ -47,7 +48,7 @@ def open_streams() -> None:
 
 
 class Trouble(Exception):
-    """Something that the learner can mend; the text says what and how."""
+    """An error that the user can mend; the text says what and how."""
 
 
 # One at a time
@@ -84,14 +85,14 @@ def _lock(file: IO) -> bool:
 
 @contextmanager
 def alone(root: Path) -> Iterator[None]:
-    """Be the only one who changes the course; finish what was begun. Raises Trouble."""
+    """Hold the lock of the course; first finish a change that was cut off."""
     with only_one(root / LOCK, BUSY, PATIENCE):
         tell_finished(root)
         yield
 
 
 def finish_first(root: Path) -> None:
-    """What every command begins with: end a change that was cut off.
+    """End a change that was cut off; every command begins with this.
 
     Raises Trouble if that cannot be done.
     """
@@ -116,13 +117,13 @@ def tell_finished(root: Path) -> None:
 
 
 def clear(root: Path) -> None:
-    """Forget what was laid out; the journal goes first."""
+    """Delete what was laid out, and before it the journal."""
     (root / JOURNAL).unlink(missing_ok=True)
     shutil.rmtree(root / CHANGE, ignore_errors=True)
 
 
 def write_journal(root: Path, journal: dict) -> None:
-    """Make what is laid out count: from here on the change will be finished.
+    """Write the journal: from here on the change will be finished.
 
     `journal` holds `gone` (files to remove), `before` (a digest of each notebook of a
     learner's as it was read) and `told` (what to tell).
@@ -160,17 +161,17 @@ def finish(root: Path) -> list[str]:
 
 
 def digest(content: bytes) -> str:
-    """What tells the contents of a file from others."""
+    """The hash of the contents of a file."""
     return hashlib.sha256(content).hexdigest()
 
 
 def digest_at(path: Path) -> str | None:
-    """The digest of a file; None if there is no such file."""
+    """The hash of a file; None if there is no such file."""
     return digest(path.read_bytes()) if path.is_file() else None
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """Let the file `new` replace another, once no program on Windows holds that one."""
+    """Move the file `new` to `path`; wait while a program on Windows has that open."""
     to_disk(new)
     path.parent.mkdir(parents=True, exist_ok=True)
     for seconds in (0.1, 0.4, 1.5, None):
@@ -190,6 +191,6 @@ def put_in_place(new: Path, path: Path) -> None:
 
 
 def to_disk(path: Path) -> None:
-    """Wait until the disk has a file: a rename may get there before its contents."""
+    """Flush a file to disk: a rename may get there before its contents."""
     with suppress(PermissionError), open(path, "rb+") as file:
         os.fsync(file.fileno())

@@ -4,4 +4,4 @@ from classroom.cell.exam_training import race  # noqa: F401
 from classroom.cell.examine import examine  # noqa: F401
 from classroom.cell.expect import check, expect, how_many, worked_out  # noqa: F401
 from classroom.cell.guesses import compare  # noqa: F401
-from classroom.cell.twice import expect_recorded  # noqa: F401
+from classroom.cell.recordable import expect_recorded  # noqa: F401

@@ -6,12 +6,12 @@ from typing import Any
 
 
 def kind(value: Any) -> str:
-    """Return what to call the type of a value in a message."""
+    """Return the name of a value's type, for a message."""
     return type(value).__name__
 
 
 def freed(name: str) -> RuntimeError:
-    """Return the error for a walk back through what an earlier one has freed."""
+    """Return the error for a backward through a graph that an earlier one has freed."""
     return RuntimeError(
         "Trying to backward through the graph a second time: the first time freed what "
         f"{name} had saved. Call the first backward with retain_graph=True, or compute "
@@ -28,14 +28,14 @@ def stale(name: str) -> RuntimeError:
 
 
 def stale_view() -> RuntimeError:
-    """Return the error for a view whose base was written to, recorded, after it."""
+    """Return the error for a view that is older than a recorded write to its base."""
     return RuntimeError(
         "this view's base was modified by an inplace operation since: take it anew"
     )
 
 
 def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
-    """Return the error for a gradient whose shape is not its argument's."""
+    """Return the error for a gradient whose shape does not fit its argument."""
     return RuntimeError(
         f"{name} returned an invalid gradient: got the shape {got} for an argument of "
         f"shape {expected}. Its formula has to give that shape, or one that {expected} "
@@ -44,7 +44,7 @@ def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
 
 
 def no_leaf(name: str) -> RuntimeError:
-    """Return the error for a result whose requires_grad is to be changed."""
+    """Return the error for setting requires_grad of a result."""
     return RuntimeError(
         "you can only change requires_grad flags of leaf variables; this one is what "
         f"{name} goes back from. Take its detach() instead."
@@ -52,7 +52,7 @@ def no_leaf(name: str) -> RuntimeError:
 
 
 def no_floats(dtype: Any) -> RuntimeError:
-    """Return the error for integers and bools that are to require grad."""
+    """Return the error for setting requires_grad of integers or bools."""
     return RuntimeError(
         "only Tensors of floating point dtype can require gradients, and this one is "
         f"{dtype}. Make it float() first."
@@ -60,7 +60,7 @@ def no_floats(dtype: Any) -> RuntimeError:
 
 
 def no_graph() -> RuntimeError:
-    """Return the error for a walk back from what nothing was recorded of."""
+    """Return the error for backward() of a tensor that was not recorded."""
     return RuntimeError(
         "element 0 of tensors does not require grad and does not have a grad_fn: all "
         "that it comes from has requires_grad=False, or it was made in no_grad"
@@ -68,7 +68,7 @@ def no_graph() -> RuntimeError:
 
 
 def no_scalar(shape: tuple) -> RuntimeError:
-    """Return the error for backward() of several numbers, without a gradient."""
+    """Return the error for backward() of several numbers without a gradient."""
     return RuntimeError(
         "grad can be implicitly created only for scalar outputs; this one has shape "
         f"{shape}. Give backward() a gradient of that shape."
@@ -76,7 +76,7 @@ def no_scalar(shape: tuple) -> RuntimeError:
 
 
 def mismatch(gradient: Any, output: Any) -> RuntimeError:
-    """Return the error for a gradient that is none of an output."""
+    """Return the error for a gradient whose shape is not that of its output."""
     return RuntimeError(
         f"Mismatch in shape: the gradient has the shape {gradient.shape}, the output "
         f"{output.shape}. Give a gradient of the output's shape."
@@ -100,7 +100,7 @@ def wrong_count(name: str, expected: int, got: int) -> RuntimeError:
 
 
 def not_a_tensor(name: str, value: Any) -> TypeError:
-    """Return the error for what stands where a tensor should."""
+    """Return the error for a value that should be a tensor."""
     return TypeError(
         f"{name}: argument must be Tensor, not {kind(value)}; make it one with "
         "minigrad.tensor(...)"
@@ -108,7 +108,7 @@ def not_a_tensor(name: str, value: Any) -> TypeError:
 
 
 def generator(name: str) -> TypeError:
-    """Return the error for a generator that is to be decorated with a switch."""
+    """Return the error for decorating a generator with no_grad() or the like."""
     return TypeError(
         f"{name} is a generator, which runs when it is asked for values: write the "
         "`with` inside of it"
@@ -116,13 +116,13 @@ def generator(name: str) -> TypeError:
 
 
 def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:
-    """Return the error for a rule with a formula for no argument of its operation."""
+    """Return the error for an Op with a formula for an argument it does not have."""
     there_is_no = " or ".join(map(repr, strange))
     return TypeError(f"{name} takes {', '.join(parameters)}: there is no {there_is_no}")
 
 
 def not_to_save() -> TypeError:
-    """Return the error for what save_for_backward does not take."""
+    """Return the error for a value other than a Tensor in save_for_backward."""
     return TypeError(
         "save_for_backward can only save Tensors: keep anything else as an attribute, "
         "ctx.name = ..."

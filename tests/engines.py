@@ -80,7 +80,11 @@ def micrograd():
 
 
 def pytorch():
-    torch = pytest.importorskip("torch")
+    return tensors(pytest.importorskip("torch"))
+
+
+def tensors(torch):
+    """Adapters of PyTorch's tensors, or of the package's, which have the same names."""
 
     def known(x):
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
@@ -111,7 +115,7 @@ def pytorch():
         "multiply": lambda x, y: known(x) * known(y),
         "matmul": lambda x, y: known(x) @ known(y),
         "add_up": lambda x, axis=None: x.sum() if axis is None else x.sum(axis),
-        "tanh": torch.tanh,
+        "tanh": lambda x: x.tanh(),
         "clear": lambda leaf: setattr(leaf, "grad", None),
         "change": change,
         "quietly": quietly,

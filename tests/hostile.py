@@ -184,7 +184,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "empty file": (file(""), 0, "is empty"),
     "nothing": (Path.mkdir, 0, "there is no notebook in it"),
     "no notebook": (file(b"%PDF", "hw.pdf"), 0, "hw.pdf: it is no notebook"),
-    "another notebook": (changed(another_notebook), 0, "no exercise that is graded"),
+    "another notebook": (changed(another_notebook), 0, "no exercise in it"),
     "200 MB": (large_file, 0, "it has over 20 MB"),
     "blank": (file(notebook({})), 0, ""),
     "two students in one folder": (two_students, 3, "two students in one folder?"),

@@ -16,9 +16,8 @@ from sample import BLANK, RIGHT, chapter, course, exercise, fill, learner, prist
 from classroom import ROOT
 from classroom import __main__ as commands
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.learner.check import check_command
+from classroom.learner.check import check_command, next_hint
 from classroom.learner.find import find
-from classroom.learner.hints import next_hint
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
@@ -309,7 +308,7 @@ def test_nothing_filled_in(root, capsys):
         ("90.7", "There is no exercise 90.7; chapter 90 has 90.1, 90.2, 90.3."),
         ("banana", "There is no chapter banana"),
         ("exercises/x.ipynb", "There is no notebook"),
-        ("exercises/other.ipynb", "has no exercise of this course"),
+        ("exercises/other.ipynb", "has no exercise in it that is asked for"),
         ("exercises/empty.ipynb", "is empty"),
     ],
 )

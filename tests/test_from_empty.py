@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 import sklearn.datasets  # noqa: F401, before a row is timed that asks for digits
 
+import minigrad
 from classroom.author.chapters import chapters, sections
 from classroom.cell import exam
-from classroom.cell.exam import DONE, OPEN, PLAIN, WRONG, Engine, Row, judge
+from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
 from classroom.cell.exam_numbers import random_program
-from classroom.cell.exam_training import OF_TENSORS, OF_VALUES, TRAININGS, race, train
+from classroom.cell.exam_training import package_losses, race
 from classroom.cell.examine import GROUPS, examine
 from classroom.cell.expect import NotFilledIn, WrongAnswer
 from classroom.run.verdict import result
+from minigrad.value import Value
 from tests import engines
 
 NUMBERS = [*GROUPS["one walk"], *GROUPS["what stays"], *GROUPS["long and many"]]
@@ -24,6 +26,8 @@ ARRAYS = [row for group in ARRAYS for row in GROUPS[group]]
 TEXT = Path(__file__).with_name("engine_mutants.md").read_text("utf-8")
 MUTANTS = dict(sections(TEXT, "## "))
 ROWS = {24: NUMBERS, 25: ARRAYS}
+OF_VALUES = Engine(engines.objects(Value))
+OF_TENSORS = Engine(engines.tensors(minigrad))
 
 
 def words_of(name):
@@ -216,7 +220,7 @@ def test_a_random_program_that_fails_is_written_out():
     seed = int(re.search(r"program (\d+)", told[0])[1])
     program, numbers, _ = random_program(seed, ((), ()))
     last = space[told[-3].split(" = ")[0]]
-    assert last == pytest.approx(program(PLAIN, *numbers), rel=1e-4)
+    assert last == pytest.approx(program(*numbers), rel=1e-4)
 
 
 @pytest.mark.parametrize("slope", [0.0, None, 1.0])
@@ -284,4 +288,4 @@ def test_an_engine_trains_and_is_drawn_beside_the_package(monkeypatch):
     np.testing.assert_allclose(yours, package)
     assert yours[-1] < 0.2 and len(right.patches) == 2
     pyplot.close("all")
-    assert train(OF_TENSORS, *TRAININGS["digits"][0]()).losses[-1] < 0.5
+    assert package_losses("digits")[-1] < 0.5

@@ -246,7 +246,7 @@ def test_an_answer_follows_its_exercise_into_another_number(root, filled):
     write_notebook(sample.pristine(root), chapter(new))
     now = Chapter(sample.pristine(root))
     homes = {"90.1": "90.2", "90.2": "90.1", "90.3": "90.2"}
-    assert now.homes_of(old) == homes
+    assert now.heirs(old.notebook, old.stubs) == homes
     carried = carry_over(Learner(read_notebook(learner(root)), old), now)
     found = Learner(carried.notebook, now).answers()
     assert not carried.homeless and not carried.edited

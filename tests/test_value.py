@@ -1,11 +1,10 @@
 """Value: its numbers and gradients, against formulas, differences and PyTorch."""
 
 import gc
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from minigrad.scalar.finite_differences import gradcheck
 from minigrad.scalar.value import Value, topological_order
@@ -28,10 +27,25 @@ OPERATIONS = {
     "rdiv": lambda a, b: 3 / (a * a + 1),
     "rpow": lambda a, b: (a * a + 1) ** -0.5,
 }
-index = st.integers(0, 99)
-# Each step applies an operation to any two numbers made so far, which may be the same.
-programs = st.lists(st.tuples(st.sampled_from(sorted(OPERATIONS)), index, index))
-numbers = st.lists(st.floats(-2, 2), min_size=1, max_size=3)
+
+
+def drawn(seed):
+    """Return a program, and one to three numbers for it.
+
+    Each step applies an operation to any two of the numbers made so far.
+    """
+    dice, places = Random(seed), range(100)
+    program = [
+        (dice.choice(sorted(OPERATIONS)), dice.choice(places), dice.choice(places))
+        for _ in range(dice.randint(0, 12))
+    ]
+    xs = [dice.choice([0.0, dice.uniform(-2, 2)]) for _ in range(dice.randint(1, 3))]
+    return program, xs
+
+
+of_random_programs = pytest.mark.parametrize(
+    ("program", "xs"), list(map(drawn, range(80))), ids=range(80)
+)
 
 
 def run(program, leaves):
@@ -42,8 +56,7 @@ def run(program, leaves):
     return sum(made)
 
 
-@settings(max_examples=80, deadline=None)
-@given(programs, numbers)
+@of_random_programs
 def test_values_and_gradients_are_pytorchs(program, xs):
     torch = pytest.importorskip("torch")
     ours = [Value(x) for x in xs]
@@ -56,8 +69,7 @@ def test_values_and_gradients_are_pytorchs(program, xs):
     assert [x.grad for x in ours] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
-@given(programs, numbers)
+@of_random_programs
 def test_the_order_has_every_result_once_and_before_its_parents(program, xs):
     root = run(program, [Value(x) for x in xs])
     order = topological_order(root)

@@ -69,7 +69,7 @@ def _write_blank(blank: NotebookNode, name: str, root: Path) -> list[str]:
 
 
 def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
-    """Say what of some chapters is not built, or not from its source as it is now."""
+    """List the notebooks of some chapters that are missing or out of date."""
     return [
         problem
         for chapter in wanted
@@ -79,7 +79,7 @@ def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
 
 
 def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
-    """Say how a built notebook differs from what its source would give now."""
+    """List how a built notebook differs from its source."""
     path = root / folder / f"{chapter.slug}.ipynb"
     if not path.exists():
         return [f"{folder}/{path.name} is missing"]
@@ -100,7 +100,7 @@ def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
 
 
 def _not_run(cell: NotebookNode) -> bool:
-    """Tell whether a cell of code was never executed; not of blanks and waiting ones.
+    """Tell whether a code cell, no blank and no waiting one, was never executed.
 
     What waits was executed: in a lesson beside the others, or in the solutions.
     """

@@ -1,8 +1,8 @@
-"""What hidden checks may begin with: its text is put before theirs."""
+"""by_hand() for hidden checks; this text is put in front of those that call it."""
 
 
 def by_hand(answer):
-    """Return an answer that is run while the package says wrong numbers, all of them.
+    """Return the answer, run while every Value and Tensor has wrong numbers.
 
     What is worked out by hand does not notice; who asks a Value or a Tensor repeats
     what it says. Results are plain numbers, made before the package is right again.

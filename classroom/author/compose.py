@@ -13,6 +13,8 @@ from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
 from classroom.cell.namespaces import GIVEN
+from classroom.notebook.files import KERNEL
+from classroom.notebook.pristine import make_label
 from classroom.notebook.waiting import put_away
 
 SETUP = """\
@@ -51,7 +53,7 @@ def solution_notebook(chapter: Chapter) -> NotebookNode:
 
 
 def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
-    """Assemble the exercises; what the solution shows is expected, and put away."""
+    """Assemble the exercises; the outputs of the solution are kept as references."""
     title = (
         f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
         "Fill in the blanks, run the folded check below each, and read what it says. "
@@ -97,9 +99,8 @@ def _setup_cell() -> NotebookNode:
 def _nbgrader(role: str, name: str, **settings) -> dict:
     """Return nbgrader's metadata, schema version 3, for one cell."""
     metadata = {"schema_version": 3, "grade": False, "solution": False, "task": False}
-    metadata["grade_id"] = f"{role}-{name.replace('.', '-')}"
-    metadata["locked"] = role != "answer"
-    return {**metadata, **settings}
+    about = {"grade_id": make_label(role, name), "locked": role != "answer"}
+    return {**metadata, **about, **settings}
 
 
 def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> NotebookNode:
@@ -109,12 +110,7 @@ def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> Noteb
         cell.id = _cell_id(cell, seen)
     notebook = new_notebook(cells=cells)
     notebook.metadata = {
-        "kernelspec": {
-            "display_name": "Python 3",
-            "language": "python",
-            "name": "python3",
-        },
-        "language_info": {"name": "python"},
+        **KERNEL,
         "minigrad": {
             "chapter": chapter.slug,
             "title": chapter.front["title"],
@@ -172,7 +168,7 @@ def _requirements(chapter: Chapter) -> str:
 
 
 def pinned_version(name: str) -> str:
-    """Return what to install for a package: the version that the course goes by."""
+    """Return what to install for a package: the version pinned in pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = sum(project["project"]["optional-dependencies"].values(), [])
     return next((one for one in extras if one.startswith(f"{name}==")), name)

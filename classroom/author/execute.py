@@ -19,7 +19,7 @@ CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 
 def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run all cells in a fresh kernel; outputs become the same on every run."""
+    """Run all cells in a fresh kernel, so that outputs are the same on every run."""
     metadata = deepcopy(notebook.metadata)
     client = Runner(
         notebook,

@@ -48,7 +48,7 @@ def _rubric(exercise: Exercise) -> str:
 
 
 def made_pages(root: Path) -> dict[Path, tuple[str, str]]:
-    """Return the pages made from front matter, as they are and as they should be."""
+    """Map each page made from front matter to its text, and what that should be."""
     readme, page = root / "README.md", root / "classroom" / "SYLLABUS.md"
     text = readme.read_text(encoding="utf-8")
     table = chapter_table(chapters())

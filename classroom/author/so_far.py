@@ -27,13 +27,7 @@ FILES += " autograd/gradients autograd/checkpointing"
 HEART = {f"minigrad.{each.replace('/', '.')}": f"{each}.py" for each in FILES.split()}
 FIRST, ARRAYS, LAST = 3, 7, 13  # the chapters that build it; on arrays from 7 on
 NO_DEFINITION = re.compile(r"from |import |if |['\"]|class ")
-NO_SHORTCUTS = '''\
-"""Shortcuts for the whole engine: there are none yet."""
-
-
-def install():
-    """Do nothing."""
-'''
+NO_SHORTCUTS = 'def install():\n    """Do nothing: shortcuts come at the end."""\n'
 FEW = 4  # changed lines of a definition that a diff shows
 GROWN = """\
 <details><summary>What this chapter adds to the engine</summary>
@@ -76,7 +70,7 @@ class Later:
 
 
 def pages(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield (where, source) of a chapter's pages; of one name the last one counts."""
+    """Yield (where, source) of a chapter's pages; later ones replace earlier ones."""
     plainer = chapter.folder / "so_far.md"
     text = plainer.read_text(encoding="utf-8") if plainer.exists() else ""
     for where, cells in ("so far", read_cells(text)), ("lesson", chapter.lesson):
@@ -105,7 +99,7 @@ def text_of(module: str) -> str:
 
 @cache
 def forms() -> dict[tuple[str, str], dict[int, tuple[str, str]]]:
-    """Map (module, name) to the definition's texts by chapter, each with its place."""
+    """Map (module, name) to {chapter: (text of the definition, where it stands)}."""
     found: dict = defaultdict(dict)
     for chapter in chapters():
         for where, source in pages(chapter):
@@ -185,7 +179,7 @@ def as_of(module: str, number: int) -> str:
 
 
 def only_early(module: str, family: str, known: dict, number: int) -> list[str]:
-    """Return the lines of what a class has until it is finished, and then no more."""
+    """Return the lines of methods that a class has only until it is finished."""
     of_class = members(module, family, forms())
     finished = {k for n, f in of_class.items() if n in known for k in f if k <= number}
     early = [f[max(f)][0] for n, f in of_class.items() if n not in known
@@ -194,7 +188,7 @@ def only_early(module: str, family: str, known: dict, number: int) -> list[str]:
 
 
 def with_names_of_later(text: str, later: dict[str, int]) -> str:
-    """Return a file's text without what it no longer imports, and with later names."""
+    """Return a file's text with stand-ins for later names, and no unused imports."""
     if later:
         names = [f'{n} = Later("{n}", {c})' for n, c in sorted(later.items())]
         text += "\n\n" + "\n".join(names) + "\n"

@@ -10,19 +10,19 @@ ARRAYS = (Tensor, np.ndarray, np.generic)
 
 
 def array_of(value: Any) -> np.ndarray:
-    """Return the array of a tensor, or of what can be one."""
+    """Return a tensor's array, or anything else as an array."""
     return np.asarray(value.array if isinstance(value, Tensor) else value)
 
 
 def agree(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Tell for each element whether it is right, as far as its dtype can know."""
+    """Tell for each element whether it is right, within the precision of the dtypes."""
     coarse = any(x.dtype in (np.float32, np.float16) for x in (got, expected))
     rtol, atol = (1e-4, 1e-6) if coarse else (1e-6, 1e-9)
     return np.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
 
 
 def same(got: Any, expected: Any) -> bool:
-    """Tell whether an answer is what was expected, whatever kind it is of."""
+    """Tell whether an answer, of any type, equals what was expected."""
     if isinstance(expected, np.generic):
         expected = expected.item()
     if isinstance(expected, ARRAYS):

@@ -20,6 +20,7 @@ from traceback import walk_tb
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from classroom.cell import equality
 from classroom.cell.expect import BLANK
@@ -58,8 +59,30 @@ class Missing(NotImplementedError):
         self.adapter = adapter
 
 
+class Term(NDArrayOperatorsMixin):
+    """A leaf or a result of an engine; its operators call the engine's adapters.
+
+    So a program is written once, with +, *, @, np.tanh and sum(), for engines, and for
+    the plain numbers that are nudged.
+    """
+
+    def __init__(self, engine: "Engine", its: Any):
+        self.engine, self.its = engine, its
+
+    def __array_ufunc__(self, ufunc, method, *operands):
+        return Term(self.engine, getattr(self.engine, ufunc.__name__)(*operands))
+
+    def sum(self, *axis: int) -> "Term":
+        return Term(self.engine, self.engine.add_up(self, *axis))
+
+
+def bare(x: Any) -> Any:
+    """Return the engine's own object of a term, and anything else as it is."""
+    return x.its if isinstance(x, Term) else x
+
+
 class Engine:
-    """What can be asked of an engine: its adapters, by name."""
+    """What can be asked of an engine: its adapters, by name, for terms."""
 
     def __init__(self, adapters: Mapping[str, Any]):
         known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
@@ -70,7 +93,7 @@ class Engine:
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
             raise Missing(name)
-        return self._adapters[name]
+        return lambda *given: self._adapters[name](*map(bare, given))
 
     def blank_in(self, error: Exception) -> str:
         """Return which adapter an error of a blank came from: the innermost."""
@@ -80,15 +103,25 @@ class Engine:
         walked = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
         return next((codes[code] for code in reversed(walked) if code in codes), "")
 
-    def forward(self, program: Callable, numbers: tuple) -> Any:
-        """Return the result of program(engine, *leaves), and the leaves."""
-        leaves = [self.make(number) for number in deepcopy(numbers)]
-        return program(self, *leaves), leaves
+    def of_its_own(self, program: Callable) -> Callable:
+        """Return a program as a function of the engine's own objects."""
+        return lambda *xs: bare(program(*(Term(self, x) for x in xs)))
+
+    def leaf(self, number: Any) -> Term:
+        return Term(self, self.make(number))
+
+    def done_quietly(self, work: Callable[[], Term]) -> Term:
+        return Term(self, self.quietly(lambda: bare(work())))
+
+    def forward(self, program: Callable, numbers: tuple) -> tuple[Term, list[Term]]:
+        """Return the result of a program, and the leaves that it was given."""
+        leaves = [self.leaf(number) for number in deepcopy(numbers)]
+        return program(*leaves), leaves
 
     def slopes(self, program: Callable, numbers: tuple) -> list:
         """Return the slope of a program for each of the numbers it is given."""
         if self.is_function:
-            came = self.grad_of(lambda *xs: program(self, *xs), *deepcopy(numbers))
+            came = self.grad_of(self.of_its_own(program), *deepcopy(numbers))
             pairs = zip(listed(came, numbers), numbers)
             found = [np.zeros(np.shape(n)) if x is None else x for x, n in pairs]
         else:
@@ -98,22 +131,10 @@ class Engine:
         self.came |= {"nothing" if is_nothing(x) else "something" for x in found}
         return found
 
-    def slope(self, leaf: Any) -> Any:
+    def slope(self, leaf: Term) -> Any:
         """Return a leaf's gradient; one that nothing has reached may be None."""
         found = self.gradient(leaf)
         return np.zeros(np.shape(self.read(leaf))) if found is None else found
-
-
-PLAIN = Engine(  # no engine at all: it is what is nudged
-    {
-        "add": lambda x, y: x + y,
-        "multiply": lambda x, y: x * y,
-        "tanh": np.tanh,
-        "matmul": np.matmul,
-        "add_up": lambda x, axis=None: np.sum(x, axis),
-        "quietly": lambda work: work(),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -157,7 +178,7 @@ def listed(came: Any, numbers: tuple) -> list:
 
 def nudged(program: Callable, numbers: tuple) -> list:
     """Return the slopes of a program by central differences."""
-    found = array_gradients(lambda *xs: np.asarray(program(PLAIN, *xs)), numbers)
+    found = array_gradients(lambda *xs: np.asarray(program(*xs)), numbers)
     return [each if each.shape else each.item() for each in found]
 
 
@@ -182,7 +203,7 @@ def expect_slopes(
     expected = expected or nudged(program, numbers)
     if not engine.is_function:
         root, _ = engine.forward(program, numbers)
-        value = program(PLAIN, *map(np.asarray, numbers))
+        value = program(*map(np.asarray, numbers))
         expect_same(f"the result {given}", engine.read(root), value)
     came = engine.slopes(program, numbers)
     if not same(came, expected, 1e-4):
@@ -211,7 +232,7 @@ def same(came: Any, expected: Any, tolerance: float = 1e-6) -> bool:
 
 
 def rounded(value: Any) -> Any:
-    """Return slopes that were nudged with the digits that can be relied upon."""
+    """Return slopes found by nudging, rounded to the digits that are right."""
     return [np.round(each, 4) + 0.0 for each in value]
 
 
@@ -231,7 +252,7 @@ def shown(value: Any) -> str:
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Raise TooLong, or RecursionError, in what runs within and does not end.
+    """Raise TooLong, or RecursionError, if the `with` block does not end.
 
     What counts is the processor's time: others may keep the machine busy.
     """
@@ -249,7 +270,7 @@ def bounded(seconds: float) -> Iterator[None]:
 
 
 def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None:
-    """Raise TooLong in a thread that has not come to its end; it works on Windows."""
+    """Raise TooLong in a thread that takes too long; this works on Windows, too."""
     begin, late = process_time(), ctypes.py_object(TooLong)
     while not over.wait(0.1):
         if process_time() - begin > seconds:
@@ -258,7 +279,7 @@ def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None
 
 
 def lines_of(work: Callable[[], None], most: int) -> int:
-    """Return how many lines of Python some work has run, stopped after `most`.
+    """Return how many lines of Python `work` runs; stop it after `most`.
 
     Lines rather than seconds, so that each machine says the same.
     """

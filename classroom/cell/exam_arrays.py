@@ -31,74 +31,61 @@ ROW, COLUMN = np.array([1.0, 2.0, -3.0]), np.array([[2.0], [-1.0]])
 STACK = np.linspace(-1, 1, 12).reshape(2, 2, 3)
 
 
-def product(e: Engine, x: Any, y: Any) -> Any:
-    return e.add_up(e.multiply(x, y))
+def product(x: Any, y: Any) -> Any:
+    return (x * y).sum()
 
 
-def weighed(e: Engine, x: Any, weights: Any) -> Any:
+def weighed(x: Any, weights: Any) -> Any:
     """Give each number of x an upstream gradient of its own."""
-    return e.add_up(e.multiply(e.multiply(x, x), weights))
+    return (x * x * weights).sum()
 
 
-def matrices(e: Engine, x: Any, y: Any) -> Any:
-    z = e.matmul(x, y)
-    return e.add_up(e.multiply(z, z))
+def matrices(x: Any, y: Any) -> Any:
+    z = x @ y
+    return (z * z).sum()
 
 
 MANY_AT_ONCE = [
-    slopes("the sum of all numbers", lambda e, x: e.add_up(x), A),
+    slopes("the sum of all numbers", lambda x: x.sum(), A),
     slopes("a product, number by number", product, A, B),
-    slopes(
-        "used twice: x * x + x", lambda e, x: e.add_up(e.add(e.multiply(x, x), x)), A
-    ),
-    slopes("a new axis: (2, 3) + (3,)", lambda e, *x: weighed(e, e.add(*x), B), A, ROW),
+    slopes("used twice: x * x + x", lambda x: (x * x + x).sum(), A),
+    slopes("a new axis: (2, 3) + (3,)", lambda x, y: weighed(x + y, B), A, ROW),
     slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
-    slopes(
-        "both at once: (2, 1) * (3,)",
-        lambda e, *x: weighed(e, e.multiply(*x), B),
-        COLUMN,
-        ROW,
-    ),
+    slopes("both at once: (2, 1) * (3,)", lambda x, y: weighed(x * y, B), COLUMN, ROW),
     slopes("a leaf with one number beside an array", product, np.array(2.0), A),
-    slopes("a number on the left: 2 * x", lambda e, x: e.add_up(e.multiply(2.0, x)), A),
-    slopes("an array that is no leaf, on the left", lambda e, x: product(e, B, x), A),
-    slopes(
-        "a sum over the first axis", lambda e, x: weighed(e, e.add_up(x, 0), ROW), A
-    ),
-    slopes(
-        "a sum over the last axis",
-        lambda e, x: weighed(e, e.add_up(x, -1), COLUMN[:, 0]),
-        A,
-    ),
+    slopes("a number on the left: 2 * x", lambda x: (2.0 * x).sum(), A),
+    slopes("an array that is no leaf, on the left", lambda x: (B * x).sum(), A),
+    slopes("a sum over the first axis", lambda x: weighed(x.sum(0), ROW), A),
+    slopes("a sum over the last axis", lambda x: weighed(x.sum(-1), COLUMN[:, 0]), A),
 ]
 
 PRODUCTS = [
-    slopes("matmul, its first argument", lambda e, x: matrices(e, x, B.T), A),
-    slopes("matmul, its second argument", lambda e, x: matrices(e, B, x), A.T),
+    slopes("matmul, its first argument", lambda x: matrices(x, B.T), A),
+    slopes("matmul, its second argument", lambda x: matrices(B, x), A.T),
     slopes("matmul, both: x @ y", matrices, A, B.T),
     slopes("a batch of matrices: (2, 2, 3) @ (2, 3, 2)", matrices, STACK, STACK.mT + 1),
     slopes("a batch and one matrix: (2, 2, 3) @ (3, 2)", matrices, STACK, A.T),
-    slopes("tanh", lambda e, x: product(e, e.tanh(x), B), A / 2),
+    slopes("tanh", lambda x: (np.tanh(x) * B).sum(), A / 2),
     Row("200 random programs, as nudging finds", programs((2, 3), (3,), (2, 1))),
 ]
 
 
 @by_object("two walks add up, and clearing begins anew")
 def walks_of_arrays(e: Engine) -> None:
-    x = e.make(A)
+    x = e.leaf(A)
     for calls, walks in enumerate(("one walk", "two walks"), 1):
-        e.backward(weighed(e, x, B))
+        e.backward(weighed(x, B))
         expect_same(f"the gradient after {walks}", e.gradient(x), 2 * A * B * calls)
     e.clear(x)
-    e.backward(e.add_up(x))
+    e.backward(x.sum())
     expect_same("the gradient of a sum after clearing", e.gradient(x), np.ones((2, 3)))
 
 
 @by_object("two leaves of a sum do not share one gradient")
 def no_sharing(e: Engine) -> None:
-    x, y = e.make(A), e.make(B)
-    e.backward(e.add_up(e.add(x, y)))
-    e.backward(e.add_up(x))
+    x, y = e.leaf(A), e.leaf(B)
+    e.backward((x + y).sum())
+    e.backward(x.sum())
     came = e.gradient(x), e.gradient(y)
     expect_same(
         "the gradients of x, y after x + y and then x",
@@ -109,8 +96,8 @@ def no_sharing(e: Engine) -> None:
 
 @by_object("float32 stays float32")
 def small_floats(e: Engine) -> None:
-    x = e.make(A.astype(np.float32))
-    root = e.add_up(e.multiply(e.multiply(2.0, x), x))
+    x = e.leaf(A.astype(np.float32))
+    root = (2.0 * x * x).sum()
     e.backward(root)
     came = [str(np.asarray(each).dtype) for each in (e.read(root), e.gradient(x))]
     expect_same("the dtypes of result and gradient", came, ["float32", "float32"])
@@ -118,14 +105,14 @@ def small_floats(e: Engine) -> None:
 
 def beside_integers(e: Engine) -> None:
     counts = np.array([[1, 2, 3], [4, 5, 6]])
-    expect_slopes(e, lambda e, x: product(e, x, counts), (A,), "beside integers")
+    expect_slopes(e, lambda x: (x * counts).sum(), (A,), "beside integers")
 
 
 @by_object("a root of many numbers is refused without v")
 def many_roots(e: Engine) -> None:
-    expect_slopes(e, lambda e, x: product(e, x, ROW + 1), (ROW,), "of one number")
-    x = e.make(ROW)
-    root = e.multiply(x, x)
+    expect_slopes(e, lambda x: (x * (ROW + 1)).sum(), (ROW,), "of one number")
+    x = e.leaf(ROW)
+    root = x * x
     try:
         e.backward(root)
     except (*REFUSALS, AssertionError, TypeError) as error:
@@ -139,8 +126,8 @@ def many_roots(e: Engine) -> None:
 
 @by_object("with v, its numbers are weighed by v")
 def weighed_roots(e: Engine) -> None:
-    x, v = e.make(ROW), np.array([1.0, 0.0, -2.0])
-    e.backward(e.multiply(x, x), v)
+    x, v = e.leaf(ROW), np.array([1.0, 0.0, -2.0])
+    e.backward(x * x, v)
     expect_same(
         "the gradient of x in x * x, v = (1, 0, -2)", e.gradient(x), 2 * ROW * v
     )
@@ -148,8 +135,8 @@ def weighed_roots(e: Engine) -> None:
 
 
 def nothing_recorded(e: Engine) -> None:
-    def program(e: Engine, x: Any) -> Any:
-        return product(e, e.quietly(lambda: e.multiply(x, x)), x)
+    def program(x: Any) -> Any:
+        return product(e.done_quietly(lambda: x * x), x)
 
     given = "the slope of q * x, q = x * x made quietly"
     expect_same(given, e.slopes(program, (ROW,))[0], ROW**2)
@@ -158,10 +145,10 @@ def nothing_recorded(e: Engine) -> None:
 @by_object("after the quiet part, even one that fails, it records again")
 def records_again(e: Engine) -> None:
     for key, after in ((1, "that goes well"), (0, "that fails")):
-        x = e.make(ROW)
+        x = e.leaf(ROW)
         with suppress(KeyError):
-            e.quietly(lambda x=x, key=key: {1: e.multiply(x, x)}[key])
-        e.backward(product(e, x, x))
+            e.done_quietly(lambda x=x, key=key: {1: x * x}[key])
+        e.backward(product(x, x))
         given = f"the gradient of x * x after a quiet part {after}"
         expect_same(given, e.gradient(x), 2 * ROW)
 
@@ -174,22 +161,19 @@ def stale(e: Engine) -> None:
 
 @by_object("the same for matmul and tanh")
 def stale_too(e: Engine) -> None:
-    def of_matmul(e: Engine, x: Any, y: Any) -> Any:
-        return e.add_up(e.matmul(x, y))
-
     sums = np.broadcast_to(B.sum(0), (2, 3))
     given = f"the gradient of x in x @ y, made with y = {shown(B.T)}"
-    old_or_refused(e, of_matmul, (A, B.T), np.full((3, 2), 100.0), given, sums)
+    old_or_refused(
+        e, lambda x, y: (x @ y).sum(), (A, B.T), np.full((3, 2), 100.0), given, sums
+    )
     slope = 1 - np.tanh(ROW) ** 2
     given = f"the gradient of x in tanh(x), made with x = {shown(ROW)}"
-    old_or_refused(
-        e, lambda e, x: e.add_up(e.tanh(x)), (ROW,), np.full(3, 2.0), given, slope
-    )
+    old_or_refused(e, lambda x: np.tanh(x).sum(), (ROW,), np.full(3, 2.0), given, slope)
 
 
 WITH_CARE = [
     walks_of_arrays,
-    reused_at(ROW, lambda e, b: e.add_up(b)),
+    reused_at(ROW, lambda b: b.sum()),
     no_sharing,
     small_floats,
     Row("integers beside floats", beside_integers),
@@ -207,12 +191,10 @@ LONG_AND_LEARNING = [
 
 
 def second_derivatives(e: Engine) -> None:
-    def cube(x: Any) -> Any:
-        return e.multiply(e.multiply(x, x), x)
-
+    cube, y = e.of_its_own(lambda x: x * x * x), np.tanh(ROW)
     expect_same("of x * x * x", e.second(cube, ROW), 6 * ROW)
-    y = np.tanh(ROW)
-    expect_same("of tanh(x)", e.second(e.tanh, ROW), -2 * y * (1 - y * y))
+    expected = -2 * y * (1 - y * y)
+    expect_same("of tanh(x)", e.second(e.of_its_own(np.tanh), ROW), expected)
 
 
 TWICE = [Row("a second derivative, of x * x * x and of tanh", second_derivatives)]

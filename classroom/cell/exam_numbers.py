@@ -28,7 +28,7 @@ REFUSALS = (RuntimeError, ValueError)
 
 
 def by_object(title: str) -> Callable:
-    """Make a row of a function that asks for what only objects have.
+    """Make a row of a test for engines with objects, which keep gradients.
 
     An engine that is a function has no state: its second call has to say the same.
     """
@@ -57,58 +57,42 @@ def or_refused(given: str, ask: Callable, expected: Any) -> None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Return whether an error may be meant; both others are RuntimeErrors, too."""
+    """Return whether an error may be a refusal; others are RuntimeErrors, too."""
     return not isinstance(error, RecursionError) and not is_blank(error)
 
 
-def diamond(e: Engine, x: Any) -> Any:
-    b = e.multiply(x, x)
-    return e.add(b, e.multiply(2.0, b))
+def diamond(x: Any) -> Any:
+    b = x * x
+    return b + 2.0 * b
 
 
-def diamond_from_the_other_side(e: Engine, x: Any) -> Any:
-    b = e.multiply(x, x)
-    return e.add(e.multiply(2.0, b), b)
+def from_the_other_side(x: Any) -> Any:
+    b = x * x
+    return 2.0 * b + b
 
 
-def long_and_short_way(e: Engine, x: Any, y: Any) -> Any:
-    a = e.multiply(x, x)
-    c = e.multiply(a, x)
-    d = e.multiply(e.multiply(c, y), a)
-    return e.add(e.add(a, d), x)
+def long_and_short_way(x: Any, y: Any) -> Any:
+    a = x * x
+    return a + a * x * y * a + x
 
 
 ONE_WALK = [
-    slopes("a sum: x + y", lambda e, x, y: e.add(x, y), 2.0, 3.0),
-    slopes("a product: x * y", lambda e, x, y: e.multiply(x, y), 2.0, 3.0),
-    slopes(
-        "a chain: (x + y) * z",
-        lambda e, *x: e.multiply(e.add(*x[:2]), x[2]),
-        2.0,
-        3.0,
-        4.0,
-    ),
-    slopes("used twice: x + x", lambda e, x: e.add(x, x), 3.0),
-    slopes("used twice: x * x", lambda e, x: e.multiply(x, x), 3.0),
-    slopes(
-        "a constant on the right: x * 5 + 7",
-        lambda e, x: e.add(e.multiply(x, 5.0), 7.0),
-        2.0,
-    ),
-    slopes(
-        "a constant on the left: 7 + 5 * x",
-        lambda e, x: e.add(7.0, e.multiply(5.0, x)),
-        2.0,
-    ),
+    slopes("a sum: x + y", lambda x, y: x + y, 2.0, 3.0),
+    slopes("a product: x * y", lambda x, y: x * y, 2.0, 3.0),
+    slopes("a chain: (x + y) * z", lambda x, y, z: (x + y) * z, 2.0, 3.0, 4.0),
+    slopes("used twice: x + x", lambda x: x + x, 3.0),
+    slopes("used twice: x * x", lambda x: x * x, 3.0),
+    slopes("a constant on the right: x * 5 + 7", lambda x: x * 5.0 + 7.0, 2.0),
+    slopes("a constant on the left: 7 + 5 * x", lambda x: 7.0 + 5.0 * x, 2.0),
     slopes("a diamond: b = x * x, b + 2 * b", diamond, 3.0),
-    slopes("from the other side: 2 * b + b", diamond_from_the_other_side, 3.0),
+    slopes("from the other side: 2 * b + b", from_the_other_side, 3.0),
     slopes(
         "a long way and a short one: a = x * x, a + a * x * y * a + x",
         long_and_short_way,
         2.0,
         -1.0,
     ),
-    slopes("a leaf that is not used", lambda e, x, y: e.multiply(x, 2.0), 3.0, 4.0),
+    slopes("a leaf that is not used", lambda x, y: x * 2.0, 3.0, 4.0),
 ]
 
 
@@ -117,36 +101,36 @@ ONE_WALK = [
 
 @by_object("two roots, x * x and 5 * x: each walk adds its own")
 def two_roots(e: Engine) -> None:
-    x = e.make(2.0)
-    for root in (e.multiply(x, x), e.multiply(5.0, x)):
+    x = e.leaf(2.0)
+    for root in (x * x, 5.0 * x):
         e.backward(root)
     expect_same("the gradient of x = 2 after both", e.gradient(x), 9.0)
 
 
 @by_object("two walks without clearing add up")
 def two_walks(e: Engine) -> None:
-    x = e.make(3.0)
+    x = e.leaf(3.0)
     for calls, walks in enumerate(("one walk", "two walks"), 1):
-        e.backward(diamond(e, x))
+        e.backward(diamond(x))
         given = f"the gradient of x = 3 after {walks}"
         expect_same(given, e.gradient(x), 18.0 * calls)
 
 
 @by_object("cleared, it begins anew")
 def cleared(e: Engine) -> None:
-    x = e.make(3.0)
+    x = e.leaf(3.0)
     for _ in range(2):
-        e.backward(diamond(e, x))
+        e.backward(diamond(x))
         e.clear(x)
         expect_same("the gradient after clearing", float(e.slope(x)), 0.0)
-    e.backward(e.multiply(x, x))
+    e.backward(x * x)
     expect_same("the gradient of x = 3 in x * x after that", e.gradient(x), 6.0)
 
 
 @by_object("back twice from one root: both count, or an error")
 def twice_from_one_root(e: Engine) -> None:
-    x = e.make(3.0)
-    root = e.multiply(e.multiply(x, x), 5.0)
+    x = e.leaf(3.0)
+    root = x * x * 5.0
     e.backward(root)
 
     def second() -> float:
@@ -156,17 +140,17 @@ def twice_from_one_root(e: Engine) -> None:
     or_refused("the gradient of x = 3 in x * x * 5 after two walks", second, 60.0)
 
 
-def reused_at(x0: Any, root_of: Callable = lambda e, b: b) -> Row:
+def reused_at(x0: Any, root_of: Callable = lambda b: b) -> Row:
     """Return the row of a result, b = x * x, that is used again after a walk."""
 
     @by_object("a result reused after backward: right, or an error")
     def reused(e: Engine) -> None:
-        x = e.make(x0)
-        b = e.multiply(x, x)
-        e.backward(root_of(e, b))
+        x = e.leaf(x0)
+        b = x * x
+        e.backward(root_of(b))
 
         def second() -> Any:
-            e.backward(root_of(e, e.multiply(b, 5.0)))
+            e.backward(root_of(b * 5.0))
             return e.gradient(x)
 
         given = f"the gradient of x = {shown(x0)} after two walks, from b = x * x"
@@ -178,13 +162,13 @@ def reused_at(x0: Any, root_of: Callable = lambda e, b: b) -> Row:
 @by_object("a value changed after its use: the old one counts, or an error")
 def changed(e: Engine) -> None:
     given = "the gradient of x in x * w, made with w = 3"
-    old_or_refused(e, lambda e, *x: e.multiply(*x), (2.0, 3.0), 100.0, given, 3.0)
+    old_or_refused(e, lambda x, w: x * w, (2.0, 3.0), 100.0, given, 3.0)
 
 
 def old_or_refused(
     e: Engine, program: Callable, numbers: tuple, new: Any, given: str, old: Any
 ) -> None:
-    """Raise Wrong unless a program's last leaf, changed, counts as it was, or an error.
+    """Raise Wrong unless a leaf changed before the walk counts as it was, or an error.
 
     Without the change the walk has to go well: who fails then, too, does not refuse.
     """
@@ -208,15 +192,15 @@ WHAT_STAYS += [reused_at(3.0), changed]
 # --- what is long, or many ---------------------------------------------------------
 
 
-def chain(e: Engine, x: Any, length: int) -> Any:
+def chain(x: Any, length: int) -> Any:
     for _ in range(length):
-        x = e.add(x, 1.0)
+        x = x + 1.0
     return x
 
 
-def doublings(e: Engine, x: Any, count: int) -> Any:
+def doublings(x: Any, count: int) -> Any:
     for _ in range(count):
-        x = e.add(x, x)
+        x = x + x
     return x
 
 
@@ -224,11 +208,11 @@ def long_rows(one: Any) -> list[Row]:
     """Return the rows of what is long; each leaf is `one`, a number or an array."""
 
     def ten_thousand_deep(e: Engine) -> None:
-        came = e.slopes(lambda e, x: chain(e, x, 10_000), (one,))[0]
+        came = e.slopes(lambda x: chain(x, 10_000), (one,))[0]
         expect_same("the slope of x + 1 + 1 + ...", came, 1.0)
 
     def walk(e: Engine, count: int) -> None:
-        came = e.slopes(lambda e, x: doublings(e, x, count), (one,))[0]
+        came = e.slopes(lambda x: doublings(x, count), (one,))[0]
         expect_same(f"the slope of {count} doublings", came, 2.0**count)
 
     def twenty_doublings(e: Engine) -> None:
@@ -240,11 +224,11 @@ def long_rows(one: Any) -> list[Row]:
             raise Wrong("the work for 10 and for 20 doublings", told, expected)
 
     def forget_after_walks(e: Engine) -> None:
-        memory_kept(lambda: e.slopes(lambda e, x: chain(e, x, 200), (one,)))
+        memory_kept(lambda: e.slopes(lambda x: chain(x, 200), (one,)))
 
     @by_object("a result that is dropped unused keeps no memory")
     def forget_unused(e: Engine) -> None:
-        memory_kept(lambda: e.forward(lambda e, x: chain(e, x, 200), (one,)))
+        memory_kept(lambda: e.forward(lambda x: chain(x, 200), (one,)))
 
     return [
         Row("10,000 deep", ten_thousand_deep),
@@ -274,7 +258,7 @@ def memory_kept(walk: Callable[[], None]) -> None:
 
 
 def programs(*shapes: tuple) -> Callable[[Engine], None]:
-    """Make the question of 200 random programs of leaves that have these shapes."""
+    """Return the test of 200 random programs of leaves of these shapes."""
 
     def random_programs(e: Engine) -> None:
         for seed in range(200):
@@ -286,7 +270,7 @@ def programs(*shapes: tuple) -> Callable[[Engine], None]:
 
 
 def written(program: Callable, numbers: tuple) -> str:
-    """Return where a program is asked, and then each of its steps, on lines."""
+    """Return a program as text: its leaves' numbers, then a line for each step."""
     steps, names = [], iter("abcdefghi")
 
     def note(step: str) -> str:
@@ -301,7 +285,7 @@ def written(program: Callable, numbers: tuple) -> str:
         "add_up": lambda x: note(f"add_up({x})"),
     }
     leaves = "xyz"[: len(numbers)]
-    program(Engine(writer), *leaves)
+    Engine(writer).of_its_own(program)(*leaves)
     given = [f"{leaf} = {shown(number)}" for leaf, number in zip(leaves, numbers)]
     return "\n".join([f"at {', '.join(given)}:", *steps])
 
@@ -314,22 +298,22 @@ def random_program(seed: int, shapes: tuple) -> tuple[Callable, tuple, list]:
     steps = [(rng.choice(kinds), rng.random(), rng.random()) for _ in range(6)]
     sizes = [int(np.prod(shape)) for shape in shapes]
     drawn = [[rng.uniform(-1.5, 1.5) for _ in range(size)] for size in sizes]
-    leaves = [np.reshape(n, shape) for n, shape in zip(drawn, shapes)]
+    arrays = [np.reshape(n, shape) for n, shape in zip(drawn, shapes)]
 
-    def program(e: Engine, *made: Any) -> Any:
-        made = list(made)
+    def program(*leaves: Any) -> Any:
+        made = list(leaves)
         for name, one, other in steps:
             a, b = made[int(one * len(made))], made[int(other * len(made))]
-            made.append(e.tanh(a) if name == "tanh" else getattr(e, name)(a, b))
-        last = e.add(made[-1], e.multiply(made[-2], made[0]))
-        return e.add_up(last) if shapes[0] else last
+            made.append(np.tanh(a) if name == "tanh" else getattr(np, name)(a, b))
+        last = made[-1] + made[-2] * made[0]
+        return last.sum() if shapes[0] else last
 
-    numbers = tuple(n if n.shape else n.item() for n in leaves)
+    numbers = tuple(n if n.shape else n.item() for n in arrays)
     return program, numbers, nudged(program, numbers)
 
 
 LONG_AND_MANY = [
-    slopes("tanh", lambda e, x: e.tanh(e.multiply(x, 2.0)), 0.4),
+    slopes("tanh", lambda x: np.tanh(x * 2.0), 0.4),
     *long_rows(1.0),
     Row("200 random programs, as nudging finds", programs((), ())),
     Row("it trains on two moons as the package does", trains_on("two moons")),

@@ -4,14 +4,14 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from classroom.cell.exam import PLAIN, Engine, expect_same
-from minigrad import no_grad, tensor
+from classroom.cell.exam import Engine, expect_same
+from minigrad import tensor
 from minigrad.scalar.value import Value
 
 STEPS = 40
@@ -29,21 +29,44 @@ class Training:
     seconds: float
 
 
-def train(e: Engine, loss: Callable, start: Sequence, rate: float) -> Training:
-    """Take STEPS steps downhill from `start`, each with fresh leaves."""
+def train(walk: Callable, start: Sequence, rate: float, step=downhill) -> Training:
+    """Take STEPS steps downhill; walk(numbers) returns the loss and its slopes."""
     numbers, losses, begin = list(start), [], perf_counter()
     for _ in range(STEPS):
-        if e.is_function:
-            losses.append(float(loss(PLAIN, *numbers)))
-            found = e.slopes(loss, tuple(numbers))
-        else:
-            root, leaves = e.forward(loss, tuple(numbers))
-            e.backward(root)
-            losses.append(float(e.read(root)))
-            found = [e.slope(leaf) for leaf in leaves]
-        pairs = zip(numbers, found, strict=True)
-        numbers = [e.step(number, slope, rate) for number, slope in pairs]
+        loss, slopes = walk(tuple(numbers))
+        losses.append(float(loss))
+        pairs = zip(numbers, slopes, strict=True)
+        numbers = [step(number, slope, rate) for number, slope in pairs]
     return Training(losses, (perf_counter() - begin) / STEPS)
+
+
+def trained(e: Engine, name: str) -> Training:
+    """Train with an engine, by its adapters."""
+    task, _ = TRAININGS[name]
+    program, start, rate = task()
+
+    def walk(numbers: tuple) -> tuple:
+        if e.is_function:
+            return program(*numbers), e.slopes(program, numbers)
+        root, leaves = e.forward(program, numbers)
+        e.backward(root)
+        return e.read(root), [e.slope(leaf) for leaf in leaves]
+
+    return train(walk, start, rate, e.step)
+
+
+def package_trained(name: str) -> Training:
+    """Train with the package's own engine, each step with fresh leaves."""
+    task, make = TRAININGS[name]
+    program, start, rate = task()
+
+    def walk(numbers: tuple) -> tuple:
+        leaves = [make(number) for number in numbers]
+        root = program(*leaves)
+        root.backward()
+        return root.data, [np.asarray(leaf.grad) for leaf in leaves]
+
+    return train(walk, start, rate)
 
 
 def two_moons() -> tuple[Callable, list, float]:
@@ -53,20 +76,19 @@ def two_moons() -> tuple[Callable, list, float]:
     points += [((1 - math.cos(t), 0.5 - math.sin(t)), 1.0) for t in turns]
     rng, width = random.Random(2), 6
 
-    def score(e: Engine, xs: tuple, weights: Sequence) -> Any:
+    def score(xs: tuple, weights: Sequence) -> Any:
         total = weights[-1]
         for k in range(width):
             w, v, b, out = weights[4 * k : 4 * k + 4]
-            h = e.add(e.add(e.multiply(w, xs[0]), e.multiply(v, xs[1])), b)
-            total = e.add(total, e.multiply(out, e.tanh(h)))
+            total = total + out * np.tanh(w * xs[0] + v * xs[1] + b)
         return total
 
-    def loss(e: Engine, *weights: Any) -> Any:
+    def loss(*weights: Any) -> Any:
         errors = 0.0
         for xs, sign in points:
-            error = e.add(score(e, xs, weights), -sign)
-            errors = e.add(e.multiply(error, error), errors)
-        return e.multiply(errors, 1 / len(points))
+            error = score(xs, weights) + -sign
+            errors = error * error + errors
+        return errors * (1 / len(points))
 
     return loss, [rng.uniform(-2, 2) for _ in range(4 * width + 1)], 0.3
 
@@ -85,86 +107,30 @@ def digits() -> tuple[Callable, list, float]:
         np.zeros(10),
     ]
 
-    def loss(e: Engine, w: Any, b: Any, v: Any, c: Any) -> Any:
-        h = e.tanh(e.add(e.matmul(images, w), b))
-        error = e.add(e.add(e.matmul(h, v), c), -wanted)
-        return e.multiply(e.add_up(e.multiply(error, error)), 1 / len(images))
+    def loss(w: Any, b: Any, v: Any, c: Any) -> Any:
+        error = np.tanh(images @ w + b) @ v + c + -wanted
+        return (error * error).sum() * (1 / len(images))
 
     return loss, start, 0.1
 
 
-def _clear(leaf: Any) -> None:
-    leaf.grad = 0.0 if isinstance(leaf, Value) else None
-
-
-OF_VALUES = Engine(
-    {
-        "make": Value,
-        "read": lambda x: x.data,
-        "gradient": lambda x: x.grad,
-        "backward": lambda root: root.backward(),
-        "add": lambda x, y: x + y,
-        "multiply": lambda x, y: x * y,
-        "tanh": lambda x: x.tanh(),
-        "clear": _clear,
-        "change": lambda leaf, number: setattr(leaf, "data", number),
-        "step": downhill,
-    }
-)
-
-
-def _no_grad(work: Callable) -> Any:
-    with no_grad():
-        return work()
-
-
-def _second(f: Callable, numbers: np.ndarray) -> np.ndarray:
-    x = tensor(numbers, requires_grad=True)
-    f(x).sum().backward(create_graph=True)
-    first, x.grad = x.grad, None
-    first.sum().backward()
-    return x.grad.numpy()
-
-
-def _operand(x: Any) -> Any:
-    return tensor(x) if isinstance(x, np.ndarray) else x
-
-
-OF_TENSORS = Engine(
-    {
-        "make": lambda numbers: tensor(numbers, requires_grad=True),
-        "read": lambda x: x.detach().numpy(),
-        "gradient": lambda x: None if x.grad is None else x.grad.numpy(),
-        "backward": lambda root, v=None: root.backward(_operand(v)),
-        "add": lambda x, y: _operand(x) + _operand(y),
-        "multiply": lambda x, y: _operand(x) * _operand(y),
-        "matmul": lambda x, y: _operand(x) @ _operand(y),
-        "tanh": lambda x: x.tanh(),
-        "add_up": lambda x, axis=None: x.sum() if axis is None else x.sum(axis),
-        "clear": _clear,
-        "change": lambda x, numbers: _no_grad(lambda: x.copy_(tensor(numbers))),
-        "quietly": _no_grad,
-        "step": downhill,
-        "second": _second,
-    }
-)
-TRAININGS = {"two moons": (two_moons, OF_VALUES), "digits": (digits, OF_TENSORS)}
+TRAININGS = {
+    "two moons": (two_moons, Value),
+    "digits": (digits, partial(tensor, requires_grad=True)),
+}
 
 
 @cache
 def package_losses(name: str) -> list[float]:
     """Return the losses of the package's own engine, step by step."""
-    task, package = TRAININGS[name]
-    return train(package, *task()).losses
+    return package_trained(name).losses
 
 
 def trains_on(name: str) -> Callable[[Engine], None]:
-    """Make the question whether an engine trains as the package does."""
+    """Return the test of whether an engine trains as the package does."""
 
     def trains(e: Engine) -> None:
-        task, _ = TRAININGS[name]
-        expected = package_losses(name)
-        came = train(e, *task()).losses
+        expected, came = package_losses(name), trained(e, name).losses
         for step in (0, 1, STEPS - 1):
             expect_same(f"the loss at step {step}", came[step], expected[step])
 
@@ -175,10 +141,9 @@ def race(name: str, adapters: Mapping[str, Any]) -> None:
     """Plot the losses of an engine and of the package, and what a step takes them."""
     from minigrad.plot import axes
 
-    task, package = TRAININGS[name]
     runs = {
-        "yours": train(Engine(adapters), *task()),
-        "the package": train(package, *task()),
+        "yours": trained(Engine(adapters), name),
+        "the package": package_trained(name),
     }
     _, (left, right) = axes(ncols=2, figsize=(5, 2.5))
     for style, (label, run) in zip(("-", "--"), runs.items()):

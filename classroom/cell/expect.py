@@ -74,15 +74,9 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     try:
         _require_live(pieces)
         yield
-    except WrongAnswer as wrong:
-        kind = type(wrong)
-        raise _refuse(exercise, wrong.text, kind, wrong.picture) from None
-    except NotImplementedError as error:
-        if str(error) != BLANK:
-            raise _refuse(exercise, _what_was_raised(error, pieces)) from None
-        raise _refuse(exercise, "It is not filled in yet.", NotFilledIn) from None
     except Exception as error:
-        raise _refuse(exercise, _what_was_raised(error, pieces)) from None
+        pages.restore()
+        raise _refusal(exercise, error, pieces) from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
         pages.restore()
         raise
@@ -133,7 +127,7 @@ def expect(
 
 
 def worked_out(answer: Callable) -> None:
-    """Raise WrongAnswer if an answer lets the package work out what it is to say."""
+    """Raise WrongAnswer if an answer uses the package where one should work by hand."""
     to_read, read = [_bare(answer)], set()
     while to_read:
         function = to_read.pop()
@@ -156,12 +150,12 @@ def _any_is(one: Any, several: Iterable) -> bool:
 
 
 def _bare(function: Any) -> Any:
-    """Return the function within a decorated or a partial one."""
+    """Return the function inside a decorated or a partial one."""
     return inspect.unwrap(getattr(function, "func", function))
 
 
 def _names(code: CodeType) -> set[str]:
-    """Return the names that some code uses, that of functions within it included."""
+    """Return the names that some code uses, functions inside it included."""
     inner = (part for part in code.co_consts if isinstance(part, CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
@@ -177,11 +171,13 @@ def how_many(found: Any, numbers: bool = False) -> int:
     return len(found) if several else 1
 
 
-def _refuse(
-    exercise: str, text: str, kind: type = WrongAnswer, picture: Any = None
-) -> WrongAnswer:
-    pages.restore()
-    return kind(f"{exercise}: {text}", picture)
+def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
+    """Return what is told of an error that a check has met."""
+    if isinstance(error, WrongAnswer):
+        return type(error)(f"{exercise}: {error.text}", error.picture)
+    if isinstance(error, NotImplementedError) and str(error) == BLANK:
+        return NotFilledIn(f"{exercise}: It is not filled in yet.")
+    return WrongAnswer(f"{exercise}: {_what_was_raised(error, pieces)}")
 
 
 def _require_live(pieces: tuple[Callable, ...]) -> None:
@@ -221,7 +217,7 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
 
 
 def _how_to_get(name: str) -> str:
-    """Return what to do about a name that an answer uses and nothing defines."""
+    """Return advice for a name that an answer uses and nothing defines."""
     usual = {"np": "import numpy as np", "plt": "from matplotlib import pyplot as plt"}
     if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
         usual[name] = f"import {name}"
@@ -273,7 +269,7 @@ def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
 
 
 def _pattern(got: Any, expected: np.ndarray) -> str:
-    """Return what is wrong with all numbers of an array alike, if one thing is."""
+    """Return what is wrong in the same way with all numbers of an array, or ""."""
     found = array_of(got) if isinstance(got, ARRAYS) else np.empty(0)
     kinds = {found.dtype.kind, expected.dtype.kind}
     if found.shape != expected.shape or not kinds <= {"f", "i"}:

@@ -10,7 +10,7 @@ from classroom.cell.pages import install, lend, page_of
 
 
 def before_cell(info) -> None:
-    """Let a page see its file's names, and a cell of the course the course's."""
+    """Give a page the names of its file, and the course's cells those of the course."""
     source = info.raw_cell or ""
     namespaces.leave("")  # a cell that was killed has left nothing
     try:

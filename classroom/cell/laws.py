@@ -29,7 +29,7 @@ REFUSED = "It passes the check in the notebook. For inputs that were drawn it is
 
 
 class Law(NamedTuple):
-    """A function that raises an error if an answer breaks it, and what it takes."""
+    """A function that raises an error if an answer is wrong, and what it is given."""
 
     function: Callable
     strategies: dict[str, Strategy]
@@ -54,14 +54,14 @@ def laws_of(vocabulary: str, text: str) -> dict[str, list[Law]]:
 
 
 def hold(exercise: str, vocabulary: str, text: str, names: Mapping[str, Any]) -> None:
-    """Raise an error if a law of an exercise does not hold for an answer's names."""
+    """Raise an error if an answer, given by its names, breaks a law of its exercise."""
     with redirect_stdout(io.StringIO()):
         for law in laws_of(vocabulary, text)[exercise]:
             obey(law, names)
 
 
 def obey(law: Law, names: Mapping[str, Any]) -> None:
-    """Raise an error that says for what, if a law does not hold for an answer's names.
+    """Raise an error that names the inputs, if an answer breaks a law.
 
     That is WrongAnswer, but for what the answer raises.
     """
@@ -97,7 +97,7 @@ def broken(error: AssertionError) -> str:
 
 
 def last_call(law: Law, turn: int, names: Mapping[str, Any]) -> str:
-    """Return how a law called a function of an answer before it broke, if it did."""
+    """Return the last call of a function of the answer before the law broke, or ""."""
     calls = [""]
 
     def watched(name: str, function: Callable) -> Callable:

@@ -23,7 +23,7 @@ course = vars(_course)
 
 
 def is_given(source: str) -> bool:
-    """Tell whether a cell is the course's, and lets the learner use what it names."""
+    """Tell whether a cell is one that is given: its names are the learner's, too."""
     return source.startswith(GIVEN)
 
 
@@ -33,7 +33,7 @@ def is_check(source: str) -> bool:
 
 
 def enter(source: str) -> None:
-    """Let a cell of the course, which is about to run, see the names of the course."""
+    """Switch to the namespace of the course, before a cell of it runs."""
     shell = get_ipython()
     given, learners = is_given(source), shell.user_module
     if given:
@@ -46,7 +46,7 @@ def enter(source: str) -> None:
 
 
 def leave(source: str) -> None:
-    """Give the learner's names back, and with them what a given cell has named."""
+    """Switch back to the learner's namespace, and put a given cell's names into it."""
     shell = get_ipython()
     while _learners:
         shell.user_module = _learners.pop()
@@ -65,7 +65,7 @@ def assigned(source: str) -> set[str]:
 
 
 def follow() -> None:
-    """Let the course have what the learner has named, but for names of its own."""
+    """Copy the learner's names to the course's, except those that the course owns."""
     learners, kept = get_ipython().user_ns, _owned & course.keys()
     own = {name: course[name] for name in kept}
     theirs = {n: v for n, v in learners.items() if n[:2] == "__" or n not in PYTHONS}

@@ -1,4 +1,8 @@
-"""What an answer may leave changed beside names, and is put back around each check."""
+"""What answers may change besides their own names; it is put back around each check.
+
+That are the attributes of the package's modules and classes and of a few others, the
+state of random numbers, and settings such as the folder one is in.
+"""
 
 import builtins
 import copy
@@ -8,6 +12,7 @@ import random
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from types import ModuleType
 from typing import Any, TextIO
 
 import numpy as np
@@ -17,7 +22,8 @@ from classroom.cell import pages
 from minigrad.graph.recording import recording
 from minigrad.tensors import creation
 
-_attributes: dict[int, tuple[Any, dict[str, Any]]] = {}  # by id: a holder, what it has
+Holder = ModuleType | type  # what has attributes that answers may replace
+_attributes: dict[Holder, dict[str, Any]] = {}  # what each had at first
 _putting_back: list[Callable[[], Any]] = []
 
 
@@ -26,7 +32,7 @@ def remember() -> None:
     for key, module in list(sys.modules.items()):
         own = pages.in_package(key)
         if own or module in (builtins, math, random, np):
-            _remember_attributes(vars(module))
+            _remember_attributes(module)
         for value in list(vars(module).values()) if own else ():
             if isinstance(value, type) and pages.in_package(value.__module__):
                 _remember_attributes(value)
@@ -36,29 +42,22 @@ def remember() -> None:
 def put_back() -> None:
     """Undo what cells have changed since remember(), but for live pages."""
     live = {(id(r.holder), r.name): r.newer for r in pages.all_replaced()}
-    for key, (holder, saved) in _attributes.items():
-        there = holder if isinstance(holder, dict) else vars(holder)
+    for holder, saved in _attributes.items():
+        there = vars(holder)
+        key = id(holder if isinstance(holder, type) else there)
         for name, first in saved.items():
             value = live.get((key, name), first)
             if there.get(name) is not value:
-                _set_attribute(holder, name, value)
+                setattr(holder, name, value)
     for action in _putting_back:
         with suppress(OSError):  # a folder is gone
             action()
 
 
-def _remember_attributes(holder: dict | type) -> None:
-    there = holder if isinstance(holder, dict) else vars(holder)
-    names = [name for name in there if name not in pages.NOT_METHODS]
-    saved = {name: there[name] for name in names}
-    _attributes.setdefault(id(holder), (holder, saved))
-
-
-def _set_attribute(holder: dict | type, name: str, value: Any) -> None:
-    if isinstance(holder, dict):
-        holder[name] = value
-    else:
-        setattr(holder, name, value)
+def _remember_attributes(holder: Holder) -> None:
+    there = vars(holder).items()
+    saved = {name: value for name, value in there if name not in pages.NOT_METHODS}
+    _attributes.setdefault(holder, saved)
 
 
 def _random_state() -> list[Callable[[], Any]]:

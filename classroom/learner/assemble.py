@@ -21,7 +21,7 @@ from rich.text import Text
 
 from classroom import ROOT
 from classroom.cell.pages import page_of
-from classroom.learner.check import find_tasks
+from classroom.learner.check import Task, find_tasks
 from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
 from classroom.notebook.pristine import all_chapters
@@ -75,11 +75,11 @@ class Piece:
             path.write_text(text, encoding="utf-8")
 
 
-def assemble_command(root: Path = ROOT, timeout: float = 20) -> int:
+def assemble_command(root: Path = ROOT) -> int:
     """Assemble and test; return 0 if all tests pass, 1 if not."""
     console = Console(highlight=False)
     with console.status("Checking your answers ..."):
-        pieces = all_pieces(root, timeout)
+        pieces = all_pieces(root)
     yours = [piece for piece in pieces if piece.cells]
     console.print(f"{len(yours)} of {len(pieces)} pieces are yours.", style="bold")
     if not yours:
@@ -141,12 +141,12 @@ def run_on(
     return run.returncode, run.stdout.strip().splitlines() or ["it said nothing"]
 
 
-def all_pieces(root: Path, timeout: float) -> list[Piece]:
+def all_pieces(root: Path) -> list[Piece]:
     """Every exercise that is part of the package, with its answer if that passes."""
     tasks, _ = find_tasks(None, root)
     memory, passed = Memory(root), {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for found in pool.map(lambda t: passing(t, memory, timeout), tasks):
+        for found in pool.map(lambda task: passing(task, memory), tasks):
             passed |= found
     memory.save()
     return [
@@ -157,12 +157,12 @@ def all_pieces(root: Path, timeout: float) -> list[Piece]:
     ]
 
 
-def passing(task, memory: Memory, timeout: float) -> dict[str, list[str]]:
+def passing(task: Task, memory: Memory) -> dict[str, list[str]]:
     """Return the answers of a notebook that pass, running only what is not known."""
     answers, chapter = task.answers(), task.learner.chapter
     known = {n: memory.status(chapter, n, cells) for n, cells in answers.items()}
     if not all(known.values()):
-        results = task.run(timeout)
+        results = task.run()
         memory.remember(chapter, answers, results)
         known = {name: results[name].status for name in answers}
     return {n: cells for n, cells in answers.items() if known[n] == "passed"}

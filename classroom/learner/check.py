@@ -20,18 +20,16 @@ from rich.text import Text
 from classroom import ROOT
 from classroom.learner.find import (
     NO_NOTEBOOK,
-    NotOurs,
     copies,
     exercises_in,
     find,
     notebook_of,
     open_learner,
 )
-from classroom.learner.hints import next_hint
 from classroom.learner.results import Memory
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
-from classroom.notebook.pristine import all_chapters
+from classroom.notebook.pristine import Exercise, all_chapters
 from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
@@ -51,7 +49,7 @@ class Task:
         last = names.index(self.only) if self.only else len(names)
         return {name: answers[name] for name in names[: last + 1] if name in answers}
 
-    def run(self, timeout: float) -> dict[str, Result]:
+    def run(self, timeout: float = 20) -> dict[str, Result]:
         """What comes of the answers; a cell may take `timeout` seconds."""
         pristine, folder = self.learner.chapter.path, self.path.resolve().parent
         return run_answers(pristine, self.answers(), timeout, folder)
@@ -174,3 +172,17 @@ def report(
         console.print(
             "  (What is not saved cannot be seen here: save the notebook first.)"
         )
+
+
+def next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
+    """Return which hint to read after so many tries, or what helps with a mistake."""
+    name, hints = exercise.name, exercise.hints
+    for message, hint in exercise.helps.items():
+        if message in said:  # a mistake that is known
+            return f"Help: Hint {hint} of exercise {name} is about this mistake."
+    if exercise.by_symptom:
+        return f"Help: the hints of {name}, below its text, are named by what you see."
+    if tries <= hints:
+        return f"Help: Hint {tries} of exercise {name}, folded below its text."
+    then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()
+    return f"Help: all {hints} hints of {name}{then}."

@@ -12,10 +12,7 @@ from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.kernelspec import get_kernel_spec
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
-STORED = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
+from classroom.notebook.files import KERNEL
 
 
 class CourseContents(AsyncLargeFileManager):
@@ -31,7 +28,7 @@ class CourseContents(AsyncLargeFileManager):
     async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
         """Save a file; one of the course's without what JupyterLab noted in it."""
         if is_ours(model):
-            model["content"]["metadata"] |= STORED
+            model["content"]["metadata"] |= KERNEL
         return await super().save(model, path)
 
 

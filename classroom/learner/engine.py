@@ -14,9 +14,7 @@ from classroom.notebook.definitions import places
 from classroom.notebook.source_code import has_header
 
 
-def engine_command(
-    number: int, out: Path | None, root: Path = ROOT, timeout: float = 20
-) -> int:
+def engine_command(number: int, out: Path | None, root: Path = ROOT) -> int:
     """Write the package as of a chapter, with the answers that pass; return 0."""
     if not so_far.FIRST <= number <= so_far.LAST:
         raise Trouble(
@@ -28,7 +26,7 @@ def engine_command(
     console = Console(highlight=False)
     folder = out or root / ".minigrad" / f"engine_{number}"
     with console.status("Checking your answers ..."):
-        pieces = [piece for piece in all_pieces(root, timeout) if piece.cells]
+        pieces = [piece for piece in all_pieces(root) if piece.cells]
     shutil.rmtree(folder, ignore_errors=True)
     so_far.write_package(folder, number)
     yours = [piece.name for piece in pieces if put_into(piece, folder, number)]

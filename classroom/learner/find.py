@@ -3,32 +3,18 @@
 from contextlib import suppress
 from pathlib import Path
 
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import Learner, NotOurs, learner_in
 from classroom.notebook.files import COURSE, Notebook, Unreadable, read_notebook
-from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+from classroom.notebook.pristine import Chapter
 
 NO_NOTEBOOK = (
     f"There is no {{}} in exercises/. `{COURSE} reset {{}}` brings a blank one."
 )
 
 
-class NotOurs(Unreadable):
-    """A notebook that belongs to no chapter of the course, or is a lesson."""
-
-
 def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     """The learner's notebook at `path`; raises Unreadable."""
-    return learner_in(read_notebook(path), path, chapters)
-
-
-def learner_in(notebook: Notebook, path: Path, chapters: list[Chapter]) -> Learner:
-    """The learner's notebook that was read at `path`; raises NotOurs."""
-    chapter = chapter_of(notebook, chapters)
-    if chapter is None:
-        raise NotOurs(f"{path.name} has no exercise of this course in it.")
-    if is_lesson(notebook, chapter):
-        raise NotOurs(f"{path.name} is a lesson; do exercises/{chapter.slug}.ipynb.")
-    return Learner(notebook, chapter)
+    return learner_in(read_notebook(path), path.name, chapters)
 
 
 def exercises_in(root: Path) -> dict[Path, Notebook]:
@@ -45,7 +31,7 @@ def copies(path: Path, chapter: Chapter, among: dict[Path, Notebook]) -> list[Pa
     found = []
     for other, notebook in among.items():
         with suppress(NotOurs):
-            if other != path and learner_in(notebook, other, [chapter]).answers():
+            if other != path and learner_in(notebook, other.name, [chapter]).answers():
                 found.append(other)
     return found
 
@@ -56,34 +42,27 @@ def find(
     """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
     what = what.strip()
     if what.endswith(".ipynb"):
-        path = notebook_at(what, root)
+        places = Path(what), root / what, root / "exercises" / what
+        path = next((path for path in places if path.exists()), None)
         if path is None:
             raise Unreadable(f"There is no notebook {what}.")
         return path, open_learner(path, chapters).chapter, None
     number, _, exercise = what.partition(".")
+    meant = int(number) if number.isdecimal() else None
     for chapter in chapters:
-        only = f"{chapter.number}.{exercise}" if exercise else None
-        ours = what == chapter.slug or (
-            number.isdecimal() and int(number) == chapter.number
-        )
-        if ours and (only is None or only in chapter.exercises):
+        if what == chapter.slug or chapter.number == meant:
+            only = f"{chapter.number}.{exercise}" if exercise else None
+            if only and only not in chapter.exercises:
+                names = ", ".join(chapter.exercises)
+                raise Unreadable(
+                    f"There is no exercise {what}; chapter {number} has {names}."
+                )
             return notebook_of(chapter, chapters, root), chapter, only
-        if ours:
-            names = ", ".join(chapter.exercises)
-            raise Unreadable(
-                f"There is no exercise {what}; chapter {number} has {names}."
-            )
     known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
     raise Unreadable(
         f"There is no chapter {what} with exercises. There are: {known}. "
         "Give a chapter (4), an exercise (4.2) or the path of a notebook."
     )
-
-
-def notebook_at(what: str, root: Path) -> Path | None:
-    """The notebook that a path means: from here, from the course or exercises/."""
-    places = Path(what), root / what, root / "exercises" / what
-    return next((path for path in places if path.exists()), None)
 
 
 def notebook_of(chapter: Chapter, chapters: list[Chapter], root: Path) -> Path:

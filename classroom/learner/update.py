@@ -23,7 +23,7 @@ from classroom.all_or_nothing import (
     finish,
     write_journal,
 )
-from classroom.learner.find import NotOurs, open_learner
+from classroom.learner.find import open_learner
 from classroom.learner.newer_course import (
     VERSION,
     Newer,
@@ -33,7 +33,7 @@ from classroom.learner.newer_course import (
     version,
 )
 from classroom.learner.restore import place_to_keep
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.carry_over import carry_over
 from classroom.notebook.files import Unreadable, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label
@@ -216,7 +216,8 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    old, homes = learner.chapter, chapter.homes_of(learner.chapter)
+    old = learner.chapter
+    homes = chapter.heirs(old.notebook, old.stubs)
     found = {name: homes[name] for name in learner.answers() if homes[name]}
     back = list(dict.fromkeys(found.values()))
     differ = {now for n, now in found.items() if _texts(old, n) != _texts(chapter, now)}

@@ -1,7 +1,13 @@
 """Find the answers in a learner's notebook, wherever the learner has put them."""
 
-from classroom.notebook.files import Notebook
-from classroom.notebook.pristine import Chapter, Exercise, make_label, parse_label
+from classroom.notebook.files import Notebook, Unreadable
+from classroom.notebook.pristine import (
+    Chapter,
+    Exercise,
+    chapter_of,
+    make_label,
+    parse_label,
+)
 from classroom.notebook.source_code import (
     bound_names,
     brought_along,
@@ -13,13 +19,27 @@ from classroom.notebook.source_code import (
 )
 
 
+class NotOurs(Unreadable):
+    """A notebook has no exercise of the chapters asked for in it, or is a lesson."""
+
+
+def learner_in(notebook: Notebook, name: str, chapters: list[Chapter]) -> "Learner":
+    """The learner's notebook in a file called `name`; raises NotOurs."""
+    chapter = chapter_of(notebook, chapters)
+    if chapter is None:
+        raise NotOurs(f"{name} has no exercise in it that is asked for.")
+    if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
+        raise NotOurs(f"{name} is a lesson; do exercises/{chapter.slug}.ipynb.")
+    return Learner(notebook, chapter)
+
+
 class Learner:
     """A learner's notebook, held against the chapter it belongs to."""
 
     def __init__(self, notebook: Notebook, chapter: Chapter) -> None:
         self.notebook, self.chapter = notebook, chapter
         self.cells = notebook["cells"]
-        heir = chapter.by_title(notebook)
+        heir = chapter.heirs(notebook)
         self.labels = [chapter.label(cell, heir) for cell in self.cells]
         self.segments = self._segments()
         self._disown_copies()
@@ -98,7 +118,7 @@ class Learner:
         return [i for i, each in both if each[0] == answer or each == own]
 
     def astray(self) -> dict[str, str]:
-        """The exercises that are blank since nothing runs the answer where it stands.
+        """The exercises that are blank, as their answer stands where nothing runs it.
 
         That is "the check's cell", or "a cell of text", which one keystroke makes of
         the answer's.

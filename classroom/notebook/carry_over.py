@@ -65,7 +65,7 @@ def carry_over(
     belongs to an exercise that `new` does not have is `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
-    homes = new.homes_of(old)
+    homes = new.heirs(old.notebook, old.stubs)
     several = Counter(homes.values())
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
@@ -100,7 +100,7 @@ def carry_over(
 
 
 def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
-    """`learner`'s notebook with the answer to an exercise taken from `other`.
+    """`learner`'s notebook with the answer to one exercise from `other`.
 
     That is the answer's cells and the learner's own among them.
     """

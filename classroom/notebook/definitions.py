@@ -46,7 +46,7 @@ def places(source: str) -> dict[str, tuple[int, int]]:
 
 
 def class_of(name: str) -> str | None:
-    """Return what `places` calls the class of a method."""
+    """Return the name that `places` has for the class of a method, or None."""
     owner, dot, _ = name.partition(".")
     return f"class {owner}" if dot and owner.isidentifier() else None
 

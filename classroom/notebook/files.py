@@ -15,6 +15,10 @@ from typing import Any
 from classroom.all_or_nothing import Trouble, put_in_place
 
 COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
+KERNEL = {  # what every notebook of the course says of its kernel
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
 FILE_LIMIT = 20 << 20  # bytes of one notebook that is handed in
 Cell = dict[str, Any]
 Notebook = dict[str, Any]

@@ -94,12 +94,17 @@ class Chapter:
         helps = about.get("helps", {})
         return Exercise(name, title, stub, hints, points, outgrown, by_symptom, helps)
 
-    def by_title(self, notebook: Notebook) -> dict[str, str | None]:
-        """The exercises of an older notebook, by number: each by its title, or None."""
+    def heirs(self, notebook: Notebook, stubs: dict = NOBODY) -> dict[str, str | None]:
+        """For each exercise of an older notebook of this chapter, the one it is now.
+
+        That is the one that asks for the names of its stub, where that is known; else
+        that of its title; else that of its number, unless this is another old one now.
+        """
         about = as_table(notebook["metadata"].get("minigrad"))
         before = as_table(about.get("exercises")).items()
         now = {exercise.title: name for name, exercise in self.exercises.items()}
-        heir = {n: now.get(str(as_table(each).get("title"))) for n, each in before}
+        titles = {n: now.get(str(as_table(each).get("title"))) for n, each in before}
+        heir = {n: self.owner(stubs.get(n) or "") or new for n, new in titles.items()}
         free = self.exercises.keys() - set(heir.values())
         return {n: new or (n if n in free else None) for n, new in heir.items()}
 
@@ -130,15 +135,9 @@ class Chapter:
         names = bound_names(source)
         return next((n for n, asked in self._names.items() if asked & names), None)
 
-    def homes_of(self, older: "Chapter") -> dict[str, str | None]:
-        """For each exercise of an older text of this chapter, the one that it is now.
-
-        That is the one that asks for its names; if none does, the one of its number,
-        unless that is another old one now; else None.
-        """
-        owners = {name: self.owner(e.stub) for name, e in older.exercises.items()}
-        free = self.exercises.keys() - {*owners.values()}
-        return {n: o or (n if n in free else None) for n, o in owners.items()}
+    @property
+    def stubs(self) -> dict[str, str]:
+        return {name: exercise.stub for name, exercise in self.exercises.items()}
 
 
 def make_label(kind: str, exercise: str) -> str:
@@ -169,9 +168,3 @@ def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
     }
     best = max(score, key=score.__getitem__, default=None)
     return best if best and any(score[best]) else None
-
-
-def is_lesson(notebook: Notebook, chapter: Chapter) -> bool:
-    """Whether a notebook of the chapter has none of its exercises in it."""
-    labels = map(chapter.label, notebook["cells"])
-    return not any(parse_label(label)[1] for label in labels)

@@ -104,7 +104,7 @@ def _under_nbval(words: list, settings: Path) -> str:
 
 
 def plain_environment(settings: Path) -> dict[str, str]:
-    """Return the environment to run notebooks in, with the user's settings left out.
+    """Return the environment variables without those that hold a user's settings.
 
     Programs find theirs in the folder `settings`, where there are none; no plugin loads
     by itself.

@@ -101,7 +101,7 @@ class BoundedKernel(RunningKernel):
         return msg_id
 
     def forget(self, exercise: str, role: str) -> None:
-        """An exercise failed. What ran has run, as in the learner's own kernel.
+        """Note that an exercise failed. Its cells stay, as in the learner's own kernel.
 
         But what had to be stopped is not run again, nor what only a law refused; nor,
         where it is graded, what a check did: that it took back a piece of the package

@@ -19,7 +19,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give cells that wait their outputs back, and the mark of a cell that has run."""
+    """Put the stored outputs back into waiting cells, so that nbval compares them."""
     for item in items:
         cell = getattr(item, "cell", None)
         if cell is not None and waits(cell):

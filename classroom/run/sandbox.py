@@ -158,7 +158,7 @@ def refused_calls() -> bytes:
 
 
 def _readable() -> list[str]:
-    """Return the words that bind what may be read, and no more of the course."""
+    """Return bubblewrap's options for all that may be read."""
     words = []
     for place in map(Path, SYSTEM):
         if place.is_symlink():
@@ -177,7 +177,7 @@ def _readable() -> list[str]:
 
 @cache
 def _places() -> dict[Path, Path]:
-    """Return where what can be read beside the system is: here, and inside."""
+    """Map what may be read, besides the system, to its place in the sandbox."""
     places = {ROOT / name: COURSE / name for name in VISIBLE}
     places |= {Path("/etc") / name: Path("/etc") / name for name in FROM_ETC}
     places[PYTHON.parents[1]] = Path("/python")
@@ -196,7 +196,7 @@ def _inside(path: Path) -> Path:
 
 
 def _folders(place: Path, mode: str) -> list[str]:
-    """Return the words that make what leads to a place; bubblewrap makes it private."""
+    """Return the options that make the folders above a place readable."""
     above = [p for p in reversed(place.parents) if str(p) not in MADE]
     return [word for p in above for word in ("--perms", mode, "--dir", str(p))]
 
@@ -251,7 +251,7 @@ def start_kernel(
 
 @cache
 def _bounded_context() -> zmq.Context:
-    """Return what makes sockets in which no more than a little waits to be read."""
+    """Return a context whose sockets buffer only a few small messages."""
     context = zmq.Context()
     context.setsockopt(zmq.MAXMSGSIZE, MESSAGE)
     context.setsockopt(zmq.RCVHWM, WAITING)

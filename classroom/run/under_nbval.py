@@ -57,7 +57,7 @@ class Recorder:
 
 
 def _what_happened(item, excinfo, stopped):
-    """Return why a cell failed, in a word of ours or None, and what is told of it."""
+    """Return why a cell failed ("failed": None if it did not), and its error."""
     outputs = item.test_outputs or []
     errors = [o for o in outputs if o.output_type == "error"]
     if excinfo is None:

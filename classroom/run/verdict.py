@@ -43,7 +43,7 @@ BLANK = Result("blank")
 def result(
     name: str, events: list[dict], timeout: float, problem: str, last: str = "check"
 ) -> Result:
-    """What the cells of one exercise, and those of the whole chapter, add up to.
+    """The result of one exercise, from the events of its cells and the chapter's.
 
     It has passed if a cell with the role `last` was reached and none has failed.
     """

@@ -72,7 +72,7 @@ def printable(text: str) -> str:
 
 
 def shown(text: str, most: int = NAME) -> str:
-    """Return what was handed in as it can be shown, at most so much of it."""
+    """Return a name or text from a hand-in, printable and cut to a length."""
     text, half = printable(text), most // 2
     return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
 
@@ -167,7 +167,7 @@ class Reader:
 
 
 def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
-    """Yield what is found, and at an error, whatever it is, why there is no more."""
+    """Yield what is found; at an error, whatever it is, its reason as the last."""
     try:
         yield from found
     except Exception as error:
@@ -196,7 +196,7 @@ def _entry(member: ZipInfo, letters: str) -> Entry:
 
 
 def letters_of(names: bytes) -> str:
-    """Return the encoding of names that are not said to be in Unicode.
+    """Guess the encoding of names that are not marked as Unicode.
 
     Windows writes Korean as cp949, in which a European name is valid, too; but Hangul
     then stands within words of other letters.
@@ -223,7 +223,7 @@ def is_zip(name: str) -> bool:
 
 
 def ignored(name: str) -> bool:
-    """Whether nothing that is called so is anybody's work."""
+    """Whether a name is that of something that is nobody's work."""
     return name in IGNORED or name.startswith("._")
 
 

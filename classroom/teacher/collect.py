@@ -172,7 +172,7 @@ def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student
 
 
 def rank(hand_in: HandIn) -> tuple:
-    """By what one of several hand-ins of a chapter is chosen: the largest counts.
+    """The sort key of hand-ins of one chapter: the last counts.
 
     One of solutions/, which may be ours, comes first, then one without answers.
     """

@@ -29,7 +29,7 @@ class Student:
         return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
 
     def remarks(self) -> list[str]:
-        """All that is to be said of what was handed in."""
+        """All notes on what was handed in."""
         of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
         return self.notes + of_files
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from classroom import ROOT
-from classroom.notebook.answers import Learner
+from classroom.notebook.answers import NotOurs, learner_in
 from classroom.notebook.files import Unreadable, parse_notebook
-from classroom.notebook.pristine import Chapter, chapter_of, is_lesson
+from classroom.notebook.pristine import Chapter
 from classroom.teacher import archives
 from classroom.teacher.archives import Found, Place
 
@@ -36,10 +36,6 @@ class HandIn:
 # --- notebooks ---------------------------------------------------------------------
 
 
-class NotGraded(Unreadable):
-    """A file is none that is graded, such as others of whoever hands in all files."""
-
-
 def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
     """Yield a student's notebooks, and then what is to be said of all the rest."""
     reader, graded = archives.Reader(), False
@@ -50,7 +46,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
                 hand_in = read_found(found, chapters)
             except Unreadable as error:
                 said = f"{found.name}: {archives.shown(str(error), archives.TEXT)}"
-                (others if isinstance(error, NotGraded) else problems).append(said)
+                (others if isinstance(error, NotOurs) else problems).append(said)
                 continue
             graded = True
             yield hand_in
@@ -65,7 +61,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
 def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one file that was found; raise Unreadable."""
     if found.problem:
-        kind = NotGraded if found.problem == archives.NO_NOTEBOOK else Unreadable
+        kind = NotOurs if found.problem == archives.NO_NOTEBOOK else Unreadable
         raise kind(found.problem)
     try:
         return read_hand_in(found.name, found.data, chapters)
@@ -78,17 +74,12 @@ def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
 
 def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
     """Return the answers in one notebook file; raise Unreadable."""
-    notebook = parse_notebook(data, name.split("/")[-1])
-    chapter = chapter_of(notebook, chapters)
-    if chapter is None:
-        raise NotGraded("it has no exercise that is graded here in it")
-    if is_lesson(notebook, chapter):
-        raise NotGraded("it is a lesson; what is graded stands in exercises/")
-    learner = Learner(notebook, chapter)
+    file = name.split("/")[-1]
+    learner = learner_in(parse_notebook(data, file), file, chapters)
     notes = [
         f"{n}: an answer seems to stand in {p}" for n, p in learner.astray().items()
     ]
-    return HandIn(chapter.slug, name, learner.answers(), notes)
+    return HandIn(learner.chapter.slug, name, learner.answers(), notes)
 
 
 # --- the process -------------------------------------------------------------------

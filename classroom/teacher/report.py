@@ -75,7 +75,7 @@ def cell(student: Student, name: str, course: Course) -> int | str | None:
 
 
 def harmless(value: Any) -> Any:
-    """Return what a spreadsheet shows as it is, and does not take for a formula.
+    """Return a value that no spreadsheet takes for a formula.
 
     Nor does one that splits a row at semicolons or tabs, or takes full-width signs.
     """

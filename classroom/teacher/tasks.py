@@ -81,7 +81,7 @@ def judged(
 
 
 def key_of(hand_in: HandIn, settings: tuple[str, float, bool]) -> str:
-    """Return a name for a task: the same one for what gives the same grades."""
+    """Return a key for a task: equal keys mean equal grades."""
     what = [hand_in.chapter, hand_in.answers, *settings, course_digest()]
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:20]
 

@@ -54,17 +54,17 @@ def has_float64(data: Any) -> bool:
 
 
 def zeros(shape: tuple, like: Any) -> Any:
-    """Return zeros of a shape, in an array of the type and dtype that `like` has."""
+    """Return an array of zeros of this shape, of the type and dtype of `like`."""
     return np.zeros_like(like, shape=shape, order="C")
 
 
 def ones(shape: tuple | int, like: Any) -> Any:
-    """Return ones of a shape, in an array of the type and dtype that `like` has."""
+    """Return an array of ones of this shape, of the type and dtype of `like`."""
     return np.ones_like(like, shape=shape, order="C")
 
 
 def promoted(a: np.ndarray, b: np.ndarray) -> np.dtype:
-    """Return the dtype of what `a` and `b` make together.
+    """Return the dtype of the result of an operation on `a` and `b`.
 
     Unlike in NumPy an integer never makes a float32 wider, and an array without
     dimensions gives way to one that has some, unless it is of a higher rank.

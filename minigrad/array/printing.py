@@ -28,7 +28,7 @@ def printed(tensor: Any) -> str:
 
 
 def numbers(array: np.ndarray) -> str:
-    """Return the numbers in brackets, of many only those at the edges."""
+    """Return the numbers in brackets; of a large array only those at the edges."""
     show, width = formatter(corners(array) if array.size > MANY else array)
     text = np.array2string(
         array,
@@ -43,7 +43,7 @@ def numbers(array: np.ndarray) -> str:
 
 
 def corners(array: np.ndarray) -> np.ndarray:
-    """Return the numbers at the edges: those that are shown of many."""
+    """Return the numbers at the edges of a large array: those that are printed."""
     for axis, length in enumerate(array.shape):
         if length > 2 * EDGE:
             array = np.take(array, [*range(EDGE), *range(-EDGE, 0)], axis)
@@ -51,7 +51,7 @@ def corners(array: np.ndarray) -> np.ndarray:
 
 
 def formatter(array: np.ndarray) -> tuple[Any, int]:
-    """Return what writes one number, and the width that the numbers need.
+    """Return the function that formats a number, and the width of the longest.
 
     Source of the thresholds: `torch.set_printoptions`, and what PyTorch 2.13 prints.
     """

@@ -18,7 +18,7 @@ functions: dict[Callable, Callable] = {}
 
 
 def held(data: Any) -> ndarray:
-    """Return what a Tensor is to hold as an array; numbers are for tensor()."""
+    """Return `data` as the array of a Tensor; TypeError for numbers and lists."""
     if type(data) in (list, tuple, bool, int, float):
         raise TypeError("Tensor(...) takes an array: numbers are for minigrad.tensor()")
     return as_array(data)
@@ -158,7 +158,7 @@ class ArrayLike:
 
 
 def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
-    """Return what was copied or unpickled as a leaf."""
+    """Return a leaf with this array: of a Tensor that is copied or unpickled."""
     twin = cls(array)
     twin.requires_grad = requires_grad
     return twin

@@ -12,7 +12,7 @@ VERY_LONG = 8192  # more products than these are not added up at one go
 
 
 def sums(a, axes, keepdims=True):
-    """Return the sums along some axes, or of all; many float32 in float64 on the way.
+    """Return sums along axes, or of all numbers; long sums of float32 go by float64.
 
     Along an axis NumPy adds one number after the other, and the error grows with their
     number: of 0.1 in float32 60,000 make 6003.5. Short rows are added up faster as a
@@ -29,24 +29,24 @@ def sums(a, axes, keepdims=True):
 
 
 def suits(a):
-    """Return whether BLAS may add up the rows: they are short, and of floats."""
+    """Return whether the rows are short ones of floats, which BLAS adds up faster."""
     return a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < SHORT
 
 
 def means(a, axes):
-    """Return the means along some axes, which stay, with length 1."""
+    """Return the means along some axes, which are kept with length 1."""
     total = sums(a, axes)
     return total / (a.size // max(total.size, 1))
 
 
 def tops(a, dim):
-    """Return the largest numbers along an axis, which stays, with length 1."""
+    """Return the largest numbers along an axis, which is kept with length 1."""
     a = a if a.dtype.kind == "f" else a.astype(float32)
     return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
 
 
 def product_in_pieces(rows, columns):
-    """Return rows @ columns.T: with few but long rows piece by piece, and added up.
+    """Return rows @ columns.T; if rows are few and long, as a sum of shorter products.
 
     Up to a million multiplications OpenBLAS takes a faster way where it has AVX-512,
     and adds up each sum at one go.

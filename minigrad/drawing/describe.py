@@ -55,7 +55,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """Whether it is a leaf, a constant (or fed, which looks alike) or a result."""
+        """Whether it is drawn as a leaf, a constant (so is what is fed) or a result."""
         return KINDS.get(self.op, "result")
 
     @property
@@ -117,7 +117,7 @@ def saved_by(node: Any) -> list[tuple[str, Any]] | None:
 
 @singledispatch
 def memory_of(array: Any) -> tuple[int, int]:
-    """Return what tells an array's memory from any other, and its bytes."""
+    """Return an id of the memory that an array shows, and the size of it in bytes."""
     return id(storage(array)), storage(array).nbytes
 
 
@@ -154,7 +154,7 @@ def heat_of(array: Any) -> list[str]:
 
 
 def with_numbers(node: Node, tensor: Any) -> Node:
-    """Return the node with what a tensor, ours or PyTorch's, itself knows."""
+    """Return the node with a tensor's numbers and gradient, ours or PyTorch's."""
     keeps_grad = tensor.is_leaf or tensor.retains_grad  # asked for another's, both warn
     grad = tensor.grad if keeps_grad else None
     node.value, node.grad = shown(tensor), None if grad is None else shown(grad)
@@ -230,7 +230,7 @@ def _(tensor: Tensor) -> Any:
 
 
 def members(variable: Any) -> Iterable[tuple[str, Any]]:
-    """Return what a variable names: its value, and under longer names the parts.
+    """Return (ending of the name, value) for a variable, or for each part of one.
 
     Only the types of variables are looked at, since any of them may be hostile.
     """
@@ -243,7 +243,7 @@ def members(variable: Any) -> Iterable[tuple[str, Any]]:
 
 
 def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
-    """Return label and value of all that can be drawn, by the id that a graph means."""
+    """Return (label, value) of what can be drawn, by id(identity(value))."""
     found: dict[int, tuple[str, Any]] = {}
     for name, variable in variables.items():
         for more, item in members(variable):
@@ -265,7 +265,7 @@ def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
 
 
 def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
-    """Return the Node of `value`: of a variable, with its name and all it knows.
+    """Return the Node of `value`, with the label and numbers of a variable that has it.
 
     A constant among Values is a bare number, even if a variable holds it.
     """

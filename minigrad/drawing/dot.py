@@ -30,12 +30,8 @@ BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-WRONG = {
-    "color": "#D6006C",
-    "fontcolor": "#D6006C",
-    "penwidth": "2",
-    "margin": "0.14,0.05",
-}
+WRONG = {"color": "#D6006C", "fontcolor": "#D6006C", "penwidth": "2"}
+WRONG |= {"margin": "0.14,0.05"}
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": GRAY, "fontsize": "16"}
 SCISSORS = "\N{BLACK SCISSORS}"
@@ -94,7 +90,7 @@ class Layout:
         self.graph.graph_attr["rankdir"] = "TB" if down else "LR"
 
     def box(self, name: str, fields: list, look: dict, room=0.0, flat=False) -> None:
-        """Add a box with one field below, or if `flat` beside, the other."""
+        """Add a box whose fields are stacked, or if `flat` side by side."""
         parts = [f"<{p}> {escape(f)}" for p, f in zip("vgs", fields, strict=False)]
         turns = 2 if self.down == flat else 1  # braces turn the direction
         label = "{" * turns + "|".join(parts) + "}" * turns
@@ -147,7 +143,7 @@ class Layout:
 
 
 def product(local: float, upstream: float) -> str:
-    """Return what an orange arrow carries."""
+    """Return the label of an orange arrow: local · upstream = product."""
     return f"{number(local)} · {number(upstream)} = {number(local * upstream)}"
 
 
@@ -159,7 +155,7 @@ def fields_of(node: Node, inline: bool = False) -> list[str]:
 
 
 def escape(text: str) -> str:
-    """Guard what Graphviz would take for an entity, or for the fields of a record."""
+    """Escape the characters that have a meaning in the label of a Graphviz record."""
     safe = re.sub(r"([\\{}|<>])", r"\\\1", text.replace("&", "&amp;"))
     return safe.replace("\n", r"\n")
 

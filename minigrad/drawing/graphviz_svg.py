@@ -97,7 +97,7 @@ def graphviz_in_process() -> Any:
 
 
 def data_uri(svg: str) -> str:
-    """Return `svg` as an address."""
+    """Return `svg` as a data URI."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 

@@ -39,7 +39,7 @@ def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
 
 
 def entry(x: Tensor) -> Tensor:
-    """Return what stands for a tensor: a recorded leaf, whatever the dtype."""
+    """Return a leaf on the memory of x that records, even if x holds no floats."""
     return Tensor(x.array, AccumulateGrad(x))
 
 
@@ -79,7 +79,7 @@ class Fold:
         return new
 
     def made_by(self, x: Any) -> Any:
-        """Return the call that made a tensor, or else its node, or what it is."""
+        """Return the module call that made x, or else its edge, or x if it has none."""
         edge = getattr(x, "edge", None)
         return x if edge is None else self.calls.get(edge, edge)
 

@@ -138,7 +138,7 @@ def note_saved(root: Tensor, found: dict) -> str:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes as text: 4.8 kB."""
     units = ["B", "kB", "MB", "GB"]
     while count >= 1000 and len(units) > 1:
         count, units = count / 1000, units[1:]
@@ -236,7 +236,7 @@ def tensors_backward(root: Tensor, nodes: list[Node], found: dict) -> Iterator[s
 
 
 def shares_of(end: Any, g: Any) -> list[tuple]:
-    """Return each target of a node of the graph, and its share, as a walk sums them."""
+    """Return each target of a node, and its share of g, of the target's shape."""
     if not end.targets:
         return []
     before, recording.on = recording.on, False  # not no_grad: chapter 10 builds it

@@ -17,7 +17,7 @@ _traces: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def remember(node: Node, *args: Any) -> None:
-    """Make a node, and keep the lines it comes from, up to the last outside of here."""
+    """Make a node, and remember its traceback, up to the last line outside minigrad."""
     _usual[0][0](node, *args)
     stack = traceback.extract_stack()
     while stack and stack[-1].filename.startswith(PACKAGE):

@@ -7,7 +7,7 @@ from minigrad.graph.tensor import Tensor
 
 
 class RemovableHandle:
-    """What takes a hook off again, by remove(); a second time does nothing."""
+    """Removes a hook, by remove(); calling that a second time does nothing."""
 
     def __init__(self, remove: Callable):
         self.remove = remove

@@ -37,7 +37,7 @@ def batch_first(x):
 
 
 def framed(x, padding):
-    """Return an array (C, H, W, N) in a frame of zeros."""
+    """Return an array (C, H, W, N) padded with zeros."""
     ph, pw = padding
     return np.pad(x, ((0, 0), (ph, ph), (pw, pw), (0, 0))) if ph or pw else x
 

@@ -86,7 +86,7 @@ class Module:
         self._keep("_buffers", name, tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Keep a parameter, or the place of one."""
+        """Keep a parameter; None reserves its name, as for a layer without a bias."""
         self._keep("_parameters", name, parameter)
 
     # Walking through the parts
@@ -228,7 +228,7 @@ TABLES = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
 
 
 def forget_gradients(parameters: Iterable[Tensor], set_to_none: bool) -> None:
-    """Take their gradients from parameters, or set these to 0."""
+    """Set the gradients of parameters to None, or to 0."""
     for p in parameters:
         if p._grad is not None:
             p.grad = None if set_to_none else p.grad.detach().zero_()

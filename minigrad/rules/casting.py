@@ -7,7 +7,7 @@ from minigrad.rules.op import Op
 
 
 def to_dtype(a: Tensor, dtype: np.dtype) -> Tensor:
-    """Return `a` with numbers of another dtype; `a` itself if they are that already."""
+    """Return `a` converted to a dtype; `a` itself if it has that already."""
     if a.array.dtype == dtype:
         return a
     if not a.requires_grad:

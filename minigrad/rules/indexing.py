@@ -14,12 +14,12 @@ PICKS = ["Index", "Embedding", "Max", "Min"]
 
 
 def part(a, index):
-    """Return a part of an array, on its memory."""
+    """Return a part of an array as a view."""
     return a[index]
 
 
 def picked(a, index):
-    """Return a copy of the numbers at an index, in one piece of memory."""
+    """Return a contiguous copy of the numbers at an index."""
     return np.ascontiguousarray(a[index]) if type(a) is np.ndarray else a[index]
 
 
@@ -49,7 +49,7 @@ def placed(a, index, size):
 
 
 def as_index(index):
-    """Return an index as a tuple for NumPy, and what PyTorch calls taking it."""
+    """Return an index as a tuple for NumPy, and PyTorch's name of such a node."""
     index = index if isinstance(index, tuple) else (index,)
     plain = [plain_part(i) for i in index]
     kinds = [kind_of(i) for i in plain]
@@ -62,7 +62,7 @@ def as_index(index):
 
 
 def plain_part(i):
-    """Return one part of an index as NumPy takes it; raise for what has no meaning."""
+    """Return one part of an index for NumPy; raise for what PyTorch refuses."""
     if isinstance(i, slice):  # its numbers of now: a Tensor may be written to
         ends = (i.start, i.stop, i.step)
         i = slice(*(None if n is None else operator.index(n) for n in ends))

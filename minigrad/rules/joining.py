@@ -30,7 +30,7 @@ def part(g, dim, index):
 
 
 def of_one_dtype(tensors):
-    """Return the tensors with the dtype that they make together."""
+    """Return the tensors, converted to the dtype that fits all of them."""
     tensors = list(tensors)
     dtype = max((x.dtype for x in tensors), key=lambda d: (RANK[d], d.itemsize))
     return [to_dtype(tensor, dtype) for tensor in tensors]

@@ -47,7 +47,7 @@ class Program:
         self.plan = [self.instruction(step, last) for step in calls]
 
     def instruction(self, step: Step, last: Mapping[Step, Step]) -> tuple:
-        """Return a step's place, what it calls, with what, and what is free then."""
+        """Return a step's place, function, arguments, and those that are free then."""
         call = CALLS[step.call]
         call = partial(call, **step.options) if step.options else call
         done = [a for a in step.arguments if last[a] is step and a not in self.fetches]

@@ -54,7 +54,7 @@ def with_item(array: ndarray, index: Any, value: Any) -> ndarray:
 
 
 def with_sum(array: ndarray, index: Any, value: Any) -> ndarray:
-    """Return a copy of an array with `value` added at `index`, twice where named so."""
+    """Return a copy of an array with `value` added at `index`, as np.add.at does."""
     array = array.copy(order="K")
     np.add.at(array, index, value)
     return array

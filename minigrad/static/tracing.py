@@ -28,7 +28,7 @@ class Traced:
         self.program = Program(fetches, inputs).folded()
 
     def __call__(self, *tensors: Tensor) -> Any:
-        """Return what the same steps make of other tensors, without a history."""
+        """Return what the same steps compute for other tensors; nothing is recorded."""
         feed = dict(zip(self.program.inputs, tensors, strict=True))
         now = {step: tensor.array for step, tensor in self.variables.items()}
         results = self.program.run(checked(self.program.inputs, feed) | now)

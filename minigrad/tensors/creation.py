@@ -26,7 +26,7 @@ def manual_seed(seed: int) -> None:
 
 
 def repeatable(function: Callable) -> Callable:
-    """Return the function, but with the same random numbers in each call of it."""
+    """Return the function, with the same random numbers in every call."""
     first: list = []
 
     def run(*args):
@@ -76,7 +76,7 @@ def ones(*size: int, dtype: Any = default, **options: Any) -> Tensor:
 
 
 def empty(*size: int, dtype: Any = default, **options: Any) -> Tensor:
-    """Return whatever numbers are there, in a shape."""
+    """Return a tensor of this shape with arbitrary numbers."""
     return made(np.empty(sizes(size), as_dtype(dtype)), **options)
 
 
@@ -86,14 +86,14 @@ def full(size: tuple, fill_value: Any, dtype: Any = None, **options: Any) -> Ten
 
 
 def floating(dtype: Any) -> np.dtype:
-    """Return a dtype of floats; raise TypeError for others, which would be cut off."""
+    """Return the dtype; TypeError unless it is of floats: others would round."""
     if as_dtype(dtype).kind != "f":
         raise TypeError(f"these numbers are floats: dtype cannot be {dtype}")
     return as_dtype(dtype)
 
 
 def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor:
-    """Return start, start + step, ... up to but without end; of arange(n), from 0."""
+    """Return start, start + step, ... before end; arange(n) starts from 0."""
     start, end = (0, start) if end is None else (start, end)
     if (end - start) * step < 0:
         raise RuntimeError(f"arange: no way from {start} to {end} in steps of {step}")
@@ -104,7 +104,7 @@ def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor
 
 
 def linspace(start, end, steps: int, dtype: Any = default, **options: Any) -> Tensor:
-    """Return so many numbers from start to end, evenly spaced, with both ends."""
+    """Return `steps` evenly spaced numbers from start to end, both included."""
     array = np.linspace(float(start), float(end), steps)
     return made(array, floating(dtype), **options)
 

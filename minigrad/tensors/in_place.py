@@ -29,7 +29,7 @@ put_in = Op(
 
 
 def with_dimensions(g: Any, n: int) -> Any:
-    """Return g with n axes at least: a value may have axes of length 1 in front."""
+    """Return g with at least n axes, new ones in front: as many as the value had."""
     return g.reshape((1,) * (n - len(g.shape)) + tuple(g.shape))
 
 
@@ -62,7 +62,7 @@ def overwrite(x: Tensor, op: Callable, *args: Any) -> Tensor:
 
 
 def is_recorded(x: Tensor, *sources: Any) -> bool:
-    """Return whether autograd has to know of a write, made of sources, to x."""
+    """Return whether writing something made of `sources` to x has to be recorded."""
     concerned = x, x._base, *sources
     return recording.on and x.is_floating_point() and any(map(edge, concerned))
 
@@ -93,7 +93,7 @@ def check_fits(out: Tensor, x: Tensor) -> None:
 
 
 def write(memory: ndarray, values: Any, index: tuple = (...,)) -> None:
-    """Put values into memory, and note it."""
+    """Write values to an array, and note that its memory has changed."""
     memory[index] = values
     saved_values.wrote(memory)
 
@@ -112,7 +112,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 
 def apart(x: Tensor, other: Any) -> Any:
-    """Return an operand; raise RuntimeError if it shows a part of the memory of x."""
+    """Return `other`; raise RuntimeError if it shares memory with x."""
     if isinstance(other, Tensor) and np.may_share_memory(other.array, x.array):
         raise RuntimeError("an operand shares the memory that is written: clone() it")
     return other
@@ -139,7 +139,7 @@ def div_(self, other):
 
 
 def copy_(self, src):
-    """Take over the numbers of src, which is broadcast."""
+    """Copy the numbers of src, which is broadcast."""
     setitem(self, ..., src)
     return self
 

@@ -27,7 +27,7 @@ OPERANDS = float, int, Tensor, np.generic, Array
 
 
 def operator(name, rules=pointwise, reflected=False):
-    """Return an operator, which leaves what is no number to the other operand.
+    """Return the method of an operator; NotImplemented if `other` is no kind of number.
 
     It looks its rule up at each call, so that another one can take its place.
     """

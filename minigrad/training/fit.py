@@ -82,7 +82,7 @@ def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
 
 
 class Mean:
-    """A mean that grows, of batches of different sizes."""
+    """A running mean over batches of different sizes."""
 
     def __init__(self):
         self.sum, self.count = 0.0, 0

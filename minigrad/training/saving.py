@@ -26,7 +26,7 @@ def save(obj: Any, path: str | Path) -> None:
 
 
 def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
-    """Return a value as JSON has it, with names for arrays, which go to `arrays`."""
+    """Return a value for JSON, with a name for each array, which goes to `arrays`."""
     start = f"{name}." if name else ""
     if isinstance(value, list | tuple):
         return [taken_apart(v, f"{start}{i}", arrays) for i, v in enumerate(value)]

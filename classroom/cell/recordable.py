@@ -1,4 +1,4 @@
-"""Whether a formula can be recorded itself: what it makes of Tensors leads back."""
+"""Whether a formula can be recorded: whether it works on Tensors, too."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,13 +15,11 @@ WHY = (
 )
 
 
-def expect_recorded(
-    what: str, formula: Callable, arrays: Sequence[np.ndarray], walks: bool = True
-) -> None:
+def expect_recorded(what: str, formula: Callable, arrays: Sequence[np.ndarray]) -> None:
     """Raise WrongAnswer unless a formula does the same with Tensors, and is recorded.
 
-    `arrays` are its arguments. Unless `walks` is False, the way back from what it makes
-    is walked, and compared with nudging: the gradients of gradients stand on it.
+    `arrays` are its arguments. The gradients of its result are compared with nudging:
+    the gradients of gradients stand on them.
     """
     what = f"{what}, given Tensors"
     for k in range(len(arrays)):
@@ -38,9 +36,8 @@ def expect_recorded(
             found = f"an error: {type(error).__name__}: {error}"
         expect(f"{what}: does it lead back to input {k}", found, True, why=WHY)
         expect(what, share, np.asarray(formula(*arrays)), why=WHY)
-        if walks:
-            weights = np.cos(np.arange(share.array.size)).reshape(share.shape)
-            (share * Tensor(weights)).sum().backward()
-            nudged = array_gradients(formula, arrays, weights)[k].round(5)
-            place = f"{what}: the way back to input {k}"
-            expect(place, leaves[k].grad.array.round(5), nudged, why=WHY)
+        weights = np.cos(np.arange(share.array.size)).reshape(share.shape)
+        (share * Tensor(weights)).sum().backward()
+        nudged = array_gradients(formula, arrays, weights)[k].round(5)
+        place = f"{what}: the way back to input {k}"
+        expect(place, leaves[k].grad.array.round(5), nudged, why=WHY)
