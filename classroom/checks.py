@@ -1,7 +1,7 @@
 """The name by which cells import what checks, and answers to guesses, are made of."""
 
-from classroom.cell.exam_training import race  # noqa: F401
-from classroom.cell.examine import examine  # noqa: F401
+from classroom.cell.exam.examine import examine  # noqa: F401
+from classroom.cell.exam.training import race  # noqa: F401
 from classroom.cell.expect import check, expect, how_many, worked_out  # noqa: F401
 from classroom.cell.guesses import compare  # noqa: F401
 from classroom.cell.recordable import expect_recorded  # noqa: F401

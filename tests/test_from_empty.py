@@ -10,11 +10,11 @@ import sklearn.datasets  # noqa: F401, before a row is timed that asks for digit
 
 import minigrad
 from classroom.author.chapters import chapters, sections
-from classroom.cell import exam
-from classroom.cell.exam import DONE, OPEN, WRONG, Engine, Row, judge
-from classroom.cell.exam_numbers import random_program
-from classroom.cell.exam_training import package_losses, race
-from classroom.cell.examine import GROUPS, examine
+from classroom.cell.exam import rows
+from classroom.cell.exam.examine import GROUPS, examine
+from classroom.cell.exam.numbers import random_program
+from classroom.cell.exam.rows import DONE, OPEN, WRONG, Engine, Row, judge
+from classroom.cell.exam.training import package_losses, race
 from classroom.cell.expect import NotFilledIn, WrongAnswer
 from classroom.run.verdict import result
 from minigrad.value import Value
@@ -270,8 +270,8 @@ def test_whatever_an_engine_does_it_is_a_verdict(work, told):
 
 
 def test_the_rows_of_a_table_share_their_time(monkeypatch):
-    monkeypatch.setattr(exam, "SECONDS", 0.3)
-    monkeypatch.setattr(exam, "ALL_SECONDS", 0.5)
+    monkeypatch.setattr(rows, "SECONDS", 0.3)
+    monkeypatch.setattr(rows, "ALL_SECONDS", 0.5)
     with pytest.raises(WrongAnswer) as caught:
         examine("one walk", {"grad_of": lambda f, *numbers: endless()})
     told = str(caught.value).splitlines()

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from time import process_time
 from typing import Any
 
-from classroom.cell import exam
-from classroom.cell.exam import DONE, OPEN, WRONG, Engine, judge
-from classroom.cell.exam_arrays import (
+from classroom.cell.exam import rows
+from classroom.cell.exam.arrays import (
     LONG_AND_LEARNING,
     MANY_AT_ONCE,
     PRODUCTS,
     TWICE,
     WITH_CARE,
 )
-from classroom.cell.exam_numbers import LONG_AND_MANY, ONE_WALK, WHAT_STAYS
+from classroom.cell.exam.numbers import LONG_AND_MANY, ONE_WALK, WHAT_STAYS
+from classroom.cell.exam.rows import DONE, OPEN, WRONG, Engine, judge
 from classroom.cell.expect import NotFilledIn, WrongAnswer
 
 GROUPS = {
@@ -40,8 +40,8 @@ def examine(group: str, adapters: Mapping[str, Any]) -> None:
     engine = Engine(adapters)
     verdicts, begin = [], process_time()
     for row in GROUPS[group]:
-        left = exam.ALL_SECONDS - (process_time() - begin)
-        verdicts.append(judge(row, engine, min(exam.SECONDS, left)))
+        left = rows.ALL_SECONDS - (process_time() - begin)
+        verdicts.append(judge(row, engine, min(rows.SECONDS, left)))
     table = "\n".join(map(str, verdicts))
     if engine.came == {"nothing"} and not engine.is_function:
         table += f"\n{NOTHING_CAME}"

@@ -5,16 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.exam import (
-    Engine,
-    Row,
-    Wrong,
-    expect_same,
-    expect_slopes,
-    shown,
-    slopes,
-)
-from classroom.cell.exam_numbers import (
+from classroom.cell.exam.numbers import (
     REFUSALS,
     by_object,
     is_refusal,
@@ -23,7 +14,16 @@ from classroom.cell.exam_numbers import (
     programs,
     reused_at,
 )
-from classroom.cell.exam_training import trains_on
+from classroom.cell.exam.rows import (
+    Engine,
+    Row,
+    Wrong,
+    expect_same,
+    expect_slopes,
+    shown,
+    slopes,
+)
+from classroom.cell.exam.training import trains_on
 
 A = np.array([[1.0, -2.0, 3.0], [0.5, 4.0, -1.0]])
 B = np.array([[2.0, 1.0, -1.0], [3.0, -0.5, 1.5]])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.exam import Engine, expect_same
+from classroom.cell.exam.rows import Engine, expect_same
 from minigrad import tensor
 from minigrad.scalar.value import Value
 

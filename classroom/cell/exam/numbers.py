@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.exam import (
+from classroom.cell.exam.rows import (
     Engine,
     Row,
     Wrong,
@@ -22,7 +22,7 @@ from classroom.cell.exam import (
     shown,
     slopes,
 )
-from classroom.cell.exam_training import trains_on
+from classroom.cell.exam.training import trains_on
 
 REFUSALS = (RuntimeError, ValueError)
 
