@@ -18,7 +18,7 @@ from typing import Any
 from minigrad.drawing.describe import HEAT, NO_HEAT
 
 # Where a wide picture goes on beyond an edge, there is a shadow. It stays at the edge;
-# a cover in the color of the page goes along with the picture, and hides it at its ends.
+# a cover of the color of the page goes along with the picture, and hides it at an end.
 PAGE = "var(--jp-layout-color0, var(--vscode-editor-background, white))"
 SHADOWS = "; background: " + ", ".join(
     f"linear-gradient({turn}deg, {color}, transparent) {side} / {size} {how} no-repeat"
