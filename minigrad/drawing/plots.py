@@ -115,7 +115,7 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
             color = "white" if abs(number) > 0.7 * top else "black"
             ax.text(j, i, f"{number:.3g}", color=color, ha="center", va="center")
     else:
-        scale, low = ax.inset_axes((1.03, 0, 0.05, 1)), -top * (matrix < 0).any()
+        scale, low = ax.inset_axes((1.03, 0, 0.05, 1)), 0.0 - top * (matrix < 0).any()
         look = {"cmap": colors, "vmin": -top, "vmax": top, "aspect": "auto"}
         shades = np.linspace(top, low)[:, np.newaxis]
         scale.imshow(shades, extent=(0, 1, low, top), **look)
