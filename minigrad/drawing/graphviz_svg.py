@@ -24,7 +24,7 @@ SHADOWS = "; background: " + ", ".join(
     f"linear-gradient({turn}deg, {color}, transparent) {side} / {size} {how} no-repeat"
     for color, size, how in (
         (f"{PAGE} 40%", "48px calc(100% + 2px)", "local"),
-        ("#767676", "16px 100%", "scroll"),
+        ("#76767699", "16px 100%", "scroll"),
     )
     for turn, side in ((90, "left"), (270, "right"))
 )
