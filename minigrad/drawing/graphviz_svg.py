@@ -19,15 +19,12 @@ from minigrad.drawing.describe import HEAT, NO_HEAT
 
 # Where a wide picture goes on beyond an edge, there is a shadow. It stays at the edge;
 # a cover of the color of the page goes along with the picture, and hides it at an end.
-PAGE = "var(--jp-layout-color0, var(--vscode-editor-background, white))"
-SHADOWS = "; background: " + ", ".join(
-    f"linear-gradient({turn}deg, {color}, transparent) {side} / {size} {how} no-repeat"
-    for color, size, how in (
-        (f"{PAGE} 40%", "48px calc(100% + 2px)", "local"),
-        ("#76767699", "16px 100%", "scroll"),
-    )
-    for turn, side in ((90, "left"), (270, "right"))
-)
+SHADOWS = """; background:
+linear-gradient(90deg, {page} 40%, transparent) left / 48px 102% local no-repeat,
+linear-gradient(270deg, {page} 40%, transparent) right / 48px 102% local no-repeat,
+linear-gradient(90deg, #76767699, transparent) left / 16px 100% no-repeat,
+linear-gradient(270deg, #76767699, transparent) right / 16px 100% no-repeat
+""".format(page="var(--jp-layout-color0, var(--vscode-editor-background, white))")
 COLUMN = 640  # px: a window that is 1,100 wide has hardly more for a picture
 
 # The slider puts a frame together from its lines, most of which are in every frame.

@@ -117,13 +117,10 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
     else:
         scale, low = ax.inset_axes((1.03, 0, 0.05, 1)), 0.0 - top * (matrix < 0).any()
         look = {"cmap": colors, "vmin": -top, "vmax": top, "aspect": "auto"}
-        shades = np.linspace(top, low)[:, np.newaxis]
-        scale.imshow(shades, extent=(0, 1, low, top), **look)
-        scale.yaxis.tick_right()
-        scale.set_xticks([])
+        scale.imshow(np.linspace([top], [low]), extent=(0, 1, low, top), **look)
         scale.set_yticks([low, top], [f"{low:.2g}", f"{top:.2g}"])
-        scale.tick_params(length=0, pad=1)
-        scale.grid(visible=False)
+        scale.yaxis.tick_right()
+        scale.tick_params(length=0, pad=1, labelbottom=False)
     if row is not None:
         look = {"fill": False, "lw": 2.5, "clip_on": False, "zorder": 3}
         ax.add_patch(Rectangle((-0.5, row - 0.5), matrix.shape[1], 1, **look))
