@@ -10,9 +10,12 @@ from jupyter_core import paths
 from classroom import ROOT
 
 BUILT = ("notebooks", "exercises", "solutions")
+STYLE = {"static_custom_path": [str(ROOT / "classroom" / "jupyter" / "custom")]}
 QUIET = (  # what is opened is not changed by that; no list of extensions is asked for
     "--ServerApp.contents_manager_class=classroom.learner.contents.CourseContents",
     "--LabApp.extension_manager=readonly",
+    "--LabApp.custom_css=True",
+    f"--ServerApp.tornado_settings={STYLE}",
 )
 
 

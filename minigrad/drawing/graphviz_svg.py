@@ -17,10 +17,20 @@ from typing import Any
 
 from minigrad.drawing.describe import HEAT, NO_HEAT
 
+# Where a wide picture goes on beyond an edge, there is a shadow. It stays at the edge;
+# a cover of the color of the page goes along with the picture, and hides it at an end.
+SHADOWS = """; background:
+linear-gradient(90deg, {page} 40%, transparent) left / 48px 102% local no-repeat,
+linear-gradient(270deg, {page} 40%, transparent) right / 48px 102% local no-repeat,
+linear-gradient(90deg, #76767699, transparent) left / 16px 100% no-repeat,
+linear-gradient(270deg, #76767699, transparent) right / 16px 100% no-repeat
+""".format(page="var(--jp-layout-color0, var(--vscode-editor-background, white))")
+COLUMN = 640  # px: a window that is 1,100 wide has hardly more for a picture
+
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
-SLIDER = """<div style="overflow-x: auto">
+SLIDER = """<div style="{scroll}">
 <input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
  aria-label="{knob}" style="display: block; width: 24em"
  data-lm-suppress-shortcuts="true"
@@ -104,19 +114,22 @@ def data_uri(svg: str) -> str:
 def image(source: str, alt: str) -> str:
     """Return the HTML of the graph `source`; `alt` is for those who cannot see it."""
     svg = to_svg(source)
-    look = f'src="{data_uri(svg)}" style="{least_width(svg)}"'
+    scroll, least = looks(svg)
+    look = f'src="{data_uri(svg)}" style="{least}"'
     picture = f'<img alt="{html.escape(alt)}" {look}>'
-    return f'<div style="overflow-x: auto">{picture}</div>'
+    return f'<div style="{scroll}">{picture}</div>'
 
 
-def least_width(svg: str) -> str:
-    """Return the style that keeps a picture readable where a page would shrink it.
+def looks(svg: str) -> tuple[str, str]:
+    """Return styles, of a frame and of its picture, that keep it readable anywhere.
 
-    Its smallest letters have 13.3 pixels; 70 percent of that are more than 9. What is
+    Its smallest letters have 13.3 pixels; 68 percent of that are more than 9. What is
     wider than the page then scrolls.
     """
     points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
-    return f"min-width: {0.7 * points * 4 / 3:.0f}px"
+    least = round(0.68 * points * 4 / 3)
+    shadows = SHADOWS if least > COLUMN else ""
+    return f"overflow-x: auto{shadows}", f"min-width: {least}px"
 
 
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
@@ -132,6 +145,6 @@ def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
     alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
-    least = least_width(pictures[-1])
-    names = {"alt": alt, "src": src, "last": last, "least": least, "knob": knob}
-    return SLIDER.format(film=film, caption=alt.split("\n")[0], **names)
+    scroll, least = looks(pictures[-1])
+    names = {"alt": alt, "src": src, "last": last, "least": least, "scroll": scroll}
+    return SLIDER.format(film=film, caption=alt.split("\n")[0], knob=knob, **names)

@@ -99,8 +99,8 @@ def plot_gradients(
 def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> Any:
     """Color a matrix by its numbers: blue above 0, orange below, white at 0.
 
-    A vector is one row; a small matrix has its numbers written in, a large one the
-    number of its darkest color beside it; `row` frames one.
+    A vector is one row; a small matrix has its numbers written in, a large one a
+    scale of its colors beside it; `row` frames one.
     """
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Rectangle
@@ -115,12 +115,12 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
             color = "white" if abs(number) > 0.7 * top else "black"
             ax.text(j, i, f"{number:.3g}", color=color, ha="center", va="center")
     else:
-        words = f"darkest: {top:.2g}" if matrix.any() else "all 0"
-        look = {"transform": ax.transAxes, "size": 7}
-        if matrix.shape[1] > 3 * len(matrix):  # a strip has more room below it
-            ax.text(1, -0.03, words, ha="right", va="top", **look)
-        else:
-            ax.text(1.02, 0, words, rotation=90, ha="left", va="bottom", **look)
+        scale, low = ax.inset_axes((1.03, 0, 0.05, 1)), 0.0 - top * (matrix < 0).any()
+        look = {"cmap": colors, "vmin": -top, "vmax": top, "aspect": "auto"}
+        scale.imshow(np.linspace([top], [low]), extent=(0, 1, low, top), **look)
+        scale.set_yticks([low, top], [f"{low:.2g}", f"{top:.2g}"])
+        scale.yaxis.tick_right()
+        scale.tick_params(length=0, pad=1, labelbottom=False)
     if row is not None:
         look = {"fill": False, "lw": 2.5, "clip_on": False, "zorder": 3}
         ax.add_patch(Rectangle((-0.5, row - 0.5), matrix.shape[1], 1, **look))

@@ -147,10 +147,10 @@ def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]
     given = {}
     for step in inputs:
         array = np.asarray(getattr(feed[step], "array", feed[step]))
-        if array.shape != step.shape or not np.can_cast(array, step.dtype, "same_kind"):
-            raise ValueError(
-                f"{step.name} is a placeholder for {step.dtype} of shape {step.shape}; "
-                f"got {array.dtype} of shape {array.shape}"
-            )
+        this = f"{step.name} is a placeholder"
+        if array.shape != step.shape:
+            raise ValueError(f"{this} of shape {step.shape}; got {array.shape}")
+        if not np.can_cast(array, step.dtype, "same_kind"):
+            raise ValueError(f"{this} for {step.dtype}; got {array.dtype}")
         given[step] = array.astype(step.dtype, copy=False)
     return given
