@@ -161,14 +161,14 @@ def _names(code: CodeType) -> set[str]:
 
 
 def how_many(found: Any, numbers: bool = False) -> int:
-    """Return how many results an answer has given: 1, if they are no tuple or list.
+    """Return how many results an answer has given: 0 for None, 1 for what is no list.
 
     An array is one result, unless the results are `numbers`.
     """
     several = (numbers and isinstance(found, np.ndarray) and found.ndim) or isinstance(
         found, tuple | list
     )
-    return len(found) if several else 1
+    return len(found) if several else int(found is not None)
 
 
 def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:

@@ -177,9 +177,10 @@ def report(
 def next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
     """Return which hint to read after so many tries, or what helps with a mistake."""
     name, hints = exercise.name, exercise.hints
-    for message, hint in exercise.helps.items():
-        if message in said:  # a mistake that is known
-            return f"Help: Hint {hint} of exercise {name} is about this mistake."
+    known = [message for message in exercise.helps if message in said]
+    if known:  # the longest says most of the mistake
+        hint = exercise.helps[max(known, key=len)]
+        return f"Help: Hint {hint} of exercise {name} is about this mistake."
     if exercise.by_symptom:
         return f"Help: the hints of {name}, below its text, are named by what you see."
     if tries <= hints:
