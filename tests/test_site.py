@@ -7,6 +7,7 @@ import re
 import struct
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,11 +15,14 @@ import pytest
 
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
+from classroom.author import knobs
 from classroom.author import site as author
 from classroom.author.blanks import SOLUTION, STUB
 from classroom.author.chapters import chapters
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import reference, waits
+from minigrad.scalar.finite_differences import central_difference
+from minigrad.scalar.value import Value
 from tests.conftest import serving
 
 for package in ("myst_nb", "furo", "mathjax", "axe_playwright_python"):
@@ -29,7 +33,7 @@ from bs4 import BeautifulSoup  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore:.*MystReferenceResolver.app")
 SAMPLE = ["index", "notebooks/04_blame", "notebooks/05_diamonds", "notebooks/13_twice"]
 SAMPLE += ["exercises/05_diamonds", "reference/autograd", "glossary", "search"]
-LONG = {"notebooks/04_blame", "notebooks/13_twice"}  # built as lesson 5 is
+LONG = {"notebooks/05_diamonds", "notebooks/13_twice"}  # built as lesson 4 is
 AXE = {"resultTypes": ["violations"]}
 GUESS = "2,097,151"  # what a cell of lesson 5 prints that is to be guessed
 LARGEST = 1_500_000  # bytes of one page and its pictures
@@ -105,6 +109,8 @@ def open_page(browser, address):
 @pytest.mark.parametrize("name", [name for name in SAMPLE if name not in LONG])
 def test_everybody_can_read_it_in_light_and_dark(open_page, name):
     page = open_page(name)
+    page.add_style_tag(content="* { animation: none !important }")
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         found = Axe().run(page, options=AXE).response["violations"]
@@ -166,15 +172,41 @@ def told_of(cells):
     return [i["alt"] for i in BeautifulSoup(text, "html.parser").find_all("img")]
 
 
-def test_the_knob_moves_a_leaf_and_tells_the_slope(open_page):
-    knob = open_page("index").get_by_label("The value of w")
+@pytest.mark.parametrize("number", knobs.KNOBS)
+def test_a_knob_moves_leaves_and_tells_slope_and_share(open_page, number):
+    """What central differences say of the slope is what it tells."""
+    slugs = {chapter.number: f"notebooks/{chapter.slug}" for chapter in chapters()}
+    formula, leaves = knobs.KNOBS[number]
+    moved = {name: x for name, x in leaves.items() if isinstance(x, list)}
+    rest = leaves | {name: x[len(x) // 2] for name, x in moved.items()}
+    page = open_page(slugs.get(number, "index"))
+    knob = page.get_by_label(f"The value of {' and '.join(moved)}", exact=True)
     film = knob.locator("..")
     knob.press("Home")
-    for w in (-1.0, -0.5, 0.0):
-        told, slope = film.locator("p").inner_text(), 2 * (3 * w + 1 - 5) * 3
-        assert told.endswith(f"moves {slope:.4g} times as far as w.")
-        assert film.locator("img").evaluate("i => i.decode().then(() => i.width)") > 0
+    for name, x in [(name, x) for name, numbers in moved.items() for x in numbers]:
+        told = film.locator("p").inner_text()
+        start, slope = re.fullmatch(r"(.*): .* moves (\S+) times as .*", told).groups()
+        value = partial(evaluated, formula, rest, name)
+        assert start == f"{name} = {x:.4g}"
+        assert float(slope) == pytest.approx(central_difference(value, x), 1e-3, 1e-6)
+        picture = unquote(film.locator("img").get_attribute("src"))
+        assert f">grad {slope}<".replace("-", "&#45;") in picture
         knob.press("ArrowRight")
+    assert film.locator("img").evaluate("i => i.decode().then(() => i.width)") > 0
+
+
+def evaluated(formula, rest, name, x):
+    leaves = {each: Value(number) for each, number in (rest | {name: x}).items()}
+    return formula(**leaves).data
+
+
+def test_the_first_drawing_moves_by_itself_unless_that_is_unwanted(open_page):
+    film, still = "document.querySelector('.film input').value", []
+    for wish in ("reduce", "no-preference"):
+        page = open_page("index", reduced_motion=wish)
+        page.wait_for_timeout(1000)
+        still.append(page.evaluate(f"{film} === '0'"))
+    assert still == [True, False]
 
 
 def test_on_paper_there_is_the_text_alone(open_page):
@@ -264,6 +296,7 @@ def test_lessons_come_without_what_prepares_the_kernel(site, pages):
     for chapter in chapters():
         text = pages[site / "notebooks" / f"{chapter.slug}.html"]
         assert "This Python does not know the course" not in text
+        assert author.UNTIL_RUN not in text
         [name] = re.findall(r'class="download" href="([^"]+)"', text)
         notebook = json.loads((site / "notebooks" / name).read_text("utf-8"))
         assert notebook["metadata"]["minigrad"]["chapter"] == chapter.slug
@@ -295,12 +328,17 @@ def test_words_lead_to_their_chapter_and_back(site, pages):
 
 def test_the_reference_has_every_room(site, pages):
     rooms = [path.parent.name for path in (ROOT / "minigrad").glob("*/__init__.py")]
-    assert set(author.ROOMS) == set(rooms) - {"utils"}
+    assert set(author.reference.ROOMS) == set(rooms) - {"utils"}
     text = pages[site / "reference" / "autograd.html"]
     page = BeautifulSoup(text, "html.parser")
     vjp = page.find("dt", id="minigrad.autograd.functional.vjp")
     assert words(vjp.get_text()).startswith("vjp(func: Callable, inputs: Any")
-    assert "v times its Jacobian" in vjp.find_next("dd").get_text()
+    about = vjp.find_next("dd")
+    assert "v times its Jacobian" in about.get_text()
+    [link] = about.find_all("a", string="12")
+    assert link["href"] == "../notebooks/12_vjp.html"
+    told = [text for text in pages.values() if "<p>Built in chapter" in text]
+    assert len(told) > 9
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path, monkeypatch):
