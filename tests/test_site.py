@@ -7,7 +7,6 @@ import re
 import struct
 import time
 from collections import defaultdict
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -174,7 +173,6 @@ def told_of(cells):
 
 @pytest.mark.parametrize("number", knobs.KNOBS)
 def test_a_knob_moves_leaves_and_tells_slope_and_share(open_page, number):
-    """What central differences say of the slope is what it tells."""
     slugs = {chapter.number: f"notebooks/{chapter.slug}" for chapter in chapters()}
     formula, leaves = knobs.KNOBS[number]
     moved = {name: x for name, x in leaves.items() if isinstance(x, list)}
@@ -186,7 +184,11 @@ def test_a_knob_moves_leaves_and_tells_slope_and_share(open_page, number):
     for name, x in [(name, x) for name, numbers in moved.items() for x in numbers]:
         told = film.locator("p").inner_text()
         start, slope = re.fullmatch(r"(.*): .* moves (\S+) times as .*", told).groups()
-        value = partial(evaluated, formula, rest, name)
+
+        def value(x, name=name):
+            others = {n: Value(number) for n, number in rest.items()}
+            return formula(**others | {name: Value(x)}).data
+
         assert start == f"{name} = {x:.4g}"
         assert float(slope) == pytest.approx(central_difference(value, x), 1e-3, 1e-6)
         picture = unquote(film.locator("img").get_attribute("src"))
@@ -195,18 +197,12 @@ def test_a_knob_moves_leaves_and_tells_slope_and_share(open_page, number):
     assert film.locator("img").evaluate("i => i.decode().then(() => i.width)") > 0
 
 
-def evaluated(formula, rest, name, x):
-    leaves = {each: Value(number) for each, number in (rest | {name: x}).items()}
-    return formula(**leaves).data
-
-
 def test_the_first_drawing_moves_by_itself_unless_that_is_unwanted(open_page):
-    film, still = "document.querySelector('.film input').value", []
-    for wish in ("reduce", "no-preference"):
+    for wish, still in {"reduce": True, "no-preference": False}.items():
         page = open_page("index", reduced_motion=wish)
         page.wait_for_timeout(1000)
-        still.append(page.evaluate(f"{film} === '0'"))
-    assert still == [True, False]
+        at_start = page.locator(".film input").first.input_value() == "0"
+        assert at_start == still
 
 
 def test_on_paper_there_is_the_text_alone(open_page):
@@ -214,8 +210,13 @@ def test_on_paper_there_is_the_text_alone(open_page):
     assert page.locator(".sidebar-drawer").is_visible()
     page.emulate_media(media="print")
     assert not page.locator(".sidebar-drawer").is_visible()
-    assert not page.locator(".download").is_visible()
+    for what in (".download", ".skip-to-content", "input[type=range]"):
+        assert not page.locator(what).first.is_visible()
     assert page.locator("article h1").is_visible()
+    page.set_viewport_size({"width": 500, "height": 900})  # nothing can scroll there
+    cut = "e => e.querySelector('img') && e.scrollWidth > e.clientWidth"
+    boxes = "[...document.querySelectorAll('.film, .cell_output, .cell_output div')]"
+    assert page.evaluate(f"{boxes}.filter({cut}).length") == 0
 
 
 LINK = re.compile(r"<(a|link|img|script)\b[^>]*?\s(?:href|src)=\"([^\"]*)\"")

@@ -22,3 +22,6 @@ addEventListener("load", () => {
     first.oninput();
   }, 800);
 });
+
+// From a disk a search may not read the pages for excerpts; it finds them all the same.
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
