@@ -52,7 +52,7 @@ function offer(mine, newer, name) {
     const model = { ...mine, content: newer, path: name, name: name.split("/").pop() };
     const store = await files("readwrite");
     if (!(await settled(store.get(name)))) await settled(store.put(model, name));
-    other.location = `?${new URLSearchParams({ path: name })}`;
+    (other ?? window).location = `?${new URLSearchParams({ path: name })}`;
   }
   say("The site has a newer version of this notebook. Yours stays as it is. ", {
     "Open the newer one beside it": open_it,
