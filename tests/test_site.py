@@ -121,7 +121,7 @@ def test_everybody_can_read_it_in_light_and_dark(open_page, name):
         assert told == {}, theme
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize("name", [*SAMPLE, "notebooks/22_read_pytorch"])
 def test_a_phone_shows_all_text_without_scrolling_sideways(open_page, name):
     page = open_page(name, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -275,7 +275,9 @@ def describe(descriptions: dict[str, str]):
 
     def add(app, pagename, templatename, context, doctree) -> None:
         text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
-        title = html.unescape(re.sub("<.*?>", "", context.get("title") or "minigrad"))
+        title = html.unescape(
+            re.sub("<.*?>", "", context.get("title") or pagename.title())
+        )
         shown = sharing.preview(title, html.unescape(text), pagename)
         tag = f'<meta name="description" content="{text}">{shown}'
         context["metatags"] = context.get("metatags", "") + tag
