@@ -36,6 +36,7 @@ TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
 PARTS = {"I: one number at a time": 0, "II: arrays": 7, "III: learning machines": 14}
 TITLE = "<title>minigrad: build torch.autograd with your own hands<"
+UNTITLED = {"genindex": "Index", "search": "Search"}
 UNTIL_RUN = "shows nothing until you run it, after those above it"
 README = re.compile(
     r"# minigrad\n(?P<intro>.*?)!\[.*?## Two commands\n(?P<start>.*?)\n## "
@@ -275,9 +276,8 @@ def describe(descriptions: dict[str, str]):
 
     def add(app, pagename, templatename, context, doctree) -> None:
         text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
-        title = html.unescape(
-            re.sub("<.*?>", "", context.get("title") or pagename.title())
-        )
+        title = context.get("title") or UNTITLED[pagename]
+        title = html.unescape(re.sub("<.*?>", "", title))
         shown = sharing.preview(title, html.unescape(text), pagename)
         tag = f'<meta name="description" content="{text}">{shown}'
         context["metatags"] = context.get("metatags", "") + tag
