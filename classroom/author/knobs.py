@@ -25,8 +25,9 @@ KNOBS: dict[int | None, tuple[Callable, dict[str, Any]]] = {
 }
 WORDS = {
     3: r"""The first graph again, $w \cdot x + b$, with $w$ on a slider, and after it
-$x$. Two arrows lead into Mul. Whose slope changes when $w$ does, and whose when $x$
-does? (What is orange comes with the next chapter.)""",
+$x$. Two arrows lead into Mul, and at each stands, in orange, first its slope. Whose
+changes when $w$ does, and whose when $x$ does? (What the slope is multiplied with comes
+in the next chapter.)""",
     4: r"""A neuron, $\tanh(w \cdot x + b)$, with $w$ on a slider, and after it $b$.
 Where does it pass next to nothing back, and what is its result there?""",
     5: """The diamond of this chapter, with $a$ on a slider. Add up what comes back to
