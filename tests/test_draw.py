@@ -140,18 +140,22 @@ def test_without_a_home_nothing_is_kept_but_all_works(tmp_path):
     assert (tmp_path / "x.svg").exists()
 
 
-def test_explore_moves_one_leaf_and_keeps_the_others():
+def test_explore_moves_one_leaf_after_the_other():
     def f(a, b):
         return (a * b).tanh() + a
 
-    film = explore(f, "a", [-1, 0.5, 2], b=1)
+    film = explore(f, a=[-1, 1, 2], b=range(3))
     html, words = shown(film)
-    assert html.count("<input") == 1 and 'aria-label="The value of a"' in html
-    first, last = repr(film).splitlines()[0], repr(film).splitlines()[-1]
-    assert first.startswith("a = -1") and last.split(":")[0] in words
-    [slope] = numerical_gradient(lambda a: math.tanh(a) + a, [2.0])
-    assert f"moves {slope:.4g} times as far as a." in repr(film)
-    assert f"{slope - 1:.4g}" in " ".join(words)  # what tanh passes back
+    assert html.count("<input") == 1 and 'aria-label="The value of a and b"' in html
+    told = repr(film).splitlines()
+    places = ["a = -1", "a = 1", "a = 2", "b = 0", "b = 1", "b = 2"]
+    assert [caption.split(":")[0] for caption in told] == places
+    assert {"a = 1", "b = 2"} <= {*words}
+    for caption, (a, b) in zip(told, [(-1, 1), (1, 1), (2, 1), (1, 0), (1, 1), (1, 2)]):
+        slopes = numerical_gradient(lambda a, b: math.tanh(a * b) + a, [a, b])
+        slope, moved = slopes["ab".index(caption[0])], caption[0]
+        assert caption.endswith(f"moves {slope:.4g} times as far as {moved}.")
+    assert f"{slope:.4g}" in " ".join(words)
 
 
 def test_a_film_of_plots_says_what_each_shows_and_shares_what_all_have():

@@ -1,7 +1,11 @@
 """What others show of the site, and the notebooks that Colab opens."""
 
 import re
+import struct
 
+import pytest
+
+from classroom.all_or_nothing import Trouble
 from classroom.author import sharing, site
 from classroom.author.chapters import chapters
 from classroom.notebook.files import read_notebook
@@ -16,7 +20,8 @@ def test_a_page_can_be_shared(monkeypatch):
     page = "https://somewhere.example/course/notebooks/04_blame.html"
     assert told["og:url"] == page
     assert told["og:image"].endswith("/course/_static/preview.png")
-    assert (site.TEMPLATES / "static" / "preview.png").exists()
+    header = (site.TEMPLATES / "static" / "preview.png").read_bytes()[:24]
+    assert struct.unpack(">II", header[16:]) == (1200, 630)
     assert told["twitter:card"] == "summary_large_image"
 
 
@@ -33,3 +38,11 @@ def test_colab_installs_the_course_first(tmp_path, monkeypatch):
     link = sharing.links(course[4], in_tab=False)
     assert "/github/someone/course/blob/colab/notebooks/04_blame.ipynb" in link
     assert "try/" not in link
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(site, "OUT", tmp_path)
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(Trouble, match="did not make it"):
+        site.site_command()
+    assert (tmp_path / "mine.txt").read_text() == "mine"

@@ -187,16 +187,35 @@ def test_a_lesson_draws_and_an_exercise_is_solved_and_found_again(context, serve
     download.write_text(json.dumps(kept), encoding="utf-8")
     answers = open_learner(download, all_chapters()).answers()
     assert list(answers) == ["4.1"] and "1 - y * y" in answers["4.1"][-1]
+    assert "`04_blame.ipynb`" in kept["cells"][1]["source"]  # the name to give it
 
     file = served.folder / "files" / EXERCISES  # the site gets a newer version
     newer = json.loads(file.read_text("utf-8"))
     newer["metadata"]["minigrad"]["version"] = "abc123"
     file.write_text(json.dumps(newer), encoding="utf-8")
     page = open_notebook(context, served, EXERCISES)
-    page.get_by_role("button", name="Open the newer one beside it").click()
-    page.wait_for_url("**04_blame+%28abc123%29.ipynb*")
-    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-    assert page.evaluate(SAVED, EXERCISES) == kept
-    beside = page.evaluate(SAVED, EXERCISES.replace(".ipynb", " (abc123).ipynb"))
-    assert beside["metadata"]["minigrad"]["version"] == "abc123"
-    assert page.get_by_role("status").filter(has_text="newer").count() == 0
+    with context.expect_page() as opened:  # what is not saved here stays
+        page.get_by_role("button", name="Open the newer one beside it").click()
+    beside = opened.value
+    beside.wait_for_url("**04_blame+%28abc123%29.ipynb*")
+    beside.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    assert beside.evaluate(SAVED, EXERCISES) == kept
+    stored = beside.evaluate(SAVED, EXERCISES.replace(".ipynb", " (abc123).ipynb"))
+    assert stored["metadata"]["minigrad"]["version"] == "abc123"
+    assert beside.get_by_role("status").filter(has_text="newer").count() == 0
+
+
+def test_what_has_not_arrived_is_told(context, served):
+    [wheel] = served.folder.rglob(tab.OWN)
+    whole = wheel.read_bytes()
+    wheel.write_bytes(whole[:1000])
+    try:
+        page = context.new_page()
+        page.goto(f"{served.address}/try/notebooks/index.html?path={LESSON}")
+        bar = page.get_by_role("status").filter(has_text="arrived here (minigrad)")
+        bar.wait_for(timeout=60_000)
+    finally:
+        wheel.write_bytes(whole)
+    page.get_by_role("button", name="Load this page again").click()
+    page.wait_for_selector("[data-status=idle]", state="attached", timeout=120_000)
+    assert bar.count() == 0

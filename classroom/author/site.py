@@ -21,10 +21,9 @@ from typing import Any
 
 import jinja2
 
-import minigrad
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
-from classroom.author import sharing, tab
+from classroom.author import knobs, reference, sharing, tab
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table
 from classroom.author.tab import prose
@@ -37,7 +36,8 @@ TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
 PARTS = {"I: one number at a time": 0, "II: arrays": 7, "III: learning machines": 14}
 TITLE = "<title>minigrad: build torch.autograd with your own hands<"
-ROOMS = re.findall(r"(\w+)/", minigrad.__doc__)
+UNTITLED = {"genindex": "Index", "search": "Search"}
+UNTIL_RUN = "shows nothing until you run it, after those above it"
 README = re.compile(
     r"# minigrad\n(?P<intro>.*?)!\[.*?## Two commands\n(?P<start>.*?)\n## "
     r".*?<!-- with all chapters -->(?P<paths>.*?)<!-- with any -->",
@@ -103,7 +103,9 @@ def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> N
         kept = made.parent / "kept"
         app = Sphinx(pages, None, made, kept, "html", settings, **words)
         app.connect("html-page-context", describe(told))
-        app.connect("autodoc-process-docstring", as_plain_text)
+        app.connect("autodoc-process-docstring", reference.as_plain_text)
+        tell = reference.tell_chapters(chapters())
+        app.connect("autodoc-process-docstring", tell)
         app.build()
     except SphinxError as error:
         raise Trouble(f"Sphinx made no site: {error}") from error
@@ -140,8 +142,8 @@ def write_pages(pages: Path, course: list[Chapter], in_tab: bool) -> dict[str, s
         titles = ", ".join(each.title for each in chapter.exercises.values())
         about = f"Exercises of chapter {chapter.number}, {front['title']}: {titles}."
         told[f"exercises/{chapter.slug}"] = about
-    for room in ROOMS:
-        texts[f"reference/{room}.rst"] = reference(room)
+    for room in reference.ROOMS:
+        texts[f"reference/{room}.rst"] = reference.page(room)
         told[f"reference/{room}"] = f"minigrad.{room}: names, signatures, docstrings."
     for name, text in texts.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
@@ -163,18 +165,11 @@ def readme() -> dict[str, str]:
 
 def home(course: list[Chapter], in_tab: bool) -> str:
     """Return the first page, in Markdown."""
-    from minigrad.drawing.explore import explore
     from minigrad.drawing.pictures import draw_backward
     from minigrad.scalar.value import Value
 
-    def loss(w, x, b, y):
-        return (w * x + b - y) ** 2
-
-    numbers = {"w": 2.0, "x": 3.0, "b": 1.0, "y": 5.0}
-    leaves = {name: Value(number) for name, number in numbers.items()}
-    film = draw_backward(loss(**leaves), **leaves)
-    del numbers["w"]
-    knob = explore(loss, "w", [step / 2 for step in range(-2, 9)], **numbers)
+    leaves = {"w": Value(2.0), "x": Value(3.0), "b": Value(1.0), "y": Value(5.0)}
+    film = draw_backward(knobs.KNOBS[None][0](**leaves), **leaves)
     slugs = {str(chapter.number): chapter.slug for chapter in course}
     told = readme()
     told["paths"] = re.sub(
@@ -186,14 +181,14 @@ def home(course: list[Chapter], in_tab: bool) -> str:
     return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
         told,
         film=film._repr_mimebundle_()["text/html"],
-        knob=knob._repr_mimebundle_()["text/html"],
+        knob=knobs.knob(None),
         picture=surprise(read_notebook(LESSONS / "01_nudge.ipynb")["cells"]),
         table=chapter_table(course),
         parts=[
             (name, [each for each in course if first <= each.number < last])
             for name, first, last in zip(PARTS, starts, starts[1:])
         ],
-        rooms=ROOMS,
+        rooms=reference.ROOMS,
         tab=tab.address(course[tab.CHAPTERS[0]]) if in_tab else "",
         repository=os.environ.get("GITHUB_REPOSITORY"),
     )
@@ -213,11 +208,17 @@ def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     """Return a lesson as a notebook to read, with its exercises as the page below."""
     notebook = read_notebook(path)
     cells = notebook["cells"] = [c for c in notebook["cells"] if not is_setup(c)]
+    about = cells[0]["source"]
+    cells[0]["source"] = about.replace(UNTIL_RUN, "keeps what comes out folded")
     words = ", ".join(f"{{term}}`{term}`" for term in chapter.front["terms"])
     cells[0]["source"] += f"\n\nNew words: {words}" if words else ""
     cells[0]["source"] += f"\n\n{sharing.links(chapter, in_tab)}"
     below = f":hidden:\n:titlesonly:\n\n../exercises/{chapter.slug}"
     cells.append(prose("below", f"```{{toctree}}\n{below}\n```"))
+    if chapter.number in knobs.KNOBS:
+        starts = [cell["source"].startswith("## The same in") for cell in cells]
+        knob = prose("knob", knobs.section(chapter.number))
+        cells.insert(starts.index(True), knob)
     for cell in filter(waiting.waits, cells):
         fold(cell)
     return json.dumps(notebook)
@@ -270,50 +271,13 @@ def glossary(course: list[Chapter]) -> str:
     return "\n".join([f"# Glossary\n\n{intro}\n\n```{{glossary}}", *words, "```"])
 
 
-def reference(room: str) -> str:
-    """Return a page on one folder of the package, in reStructuredText.
-
-    A file that cannot be loaded without PyTorch is not on it.
-    """
-    texts = {p: p.read_text("utf-8") for p in (ROOT / "minigrad" / room).glob("*.py")}
-    loads = [path for path, text in texts.items() if "\nimport torch\n" not in text]
-    title = f"minigrad.{room}"
-    parts = [f"{title}\n{'=' * len(title)}\n\n.. automodule:: {title}\n"]
-    for path in sorted(loads):
-        name = f"{room}/{path.name}"
-        module = (
-            f".. automodule:: {title}.{path.stem}\n   :members:\n   :undoc-members:"
-        )
-        if path.stem != "__init__":
-            parts.append(f"{name}\n{'-' * len(name)}\n\n{module}\n")
-    return "\n".join(parts)
-
-
-def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:
-    """Guard a docstring, which is plain text, against what Sphinx would make of it.
-
-    What stands between backticks is code, and so is a paragraph that is indented.
-    """
-    block = False
-    for i, line in enumerate(lines.copy()):
-        if line.strip():
-            starts = i == 0 or not lines[i - 1].strip()
-            block = line.startswith(" ") and (starts or block)
-        if not block:
-            parts = re.split(r"(`[^`]+`)", line)
-            parts[::2] = [re.sub(r"([\\*|_`])", r"\\\1", part) for part in parts[::2]]
-            lines[i] = "".join(parts)
-        elif line.strip() and not lines[i - 1].strip():
-            lines[i - 1] = "\n::\n"
-    lines[:] = "\n".join(lines).split("\n")
-
-
 def describe(descriptions: dict[str, str]):
     """Return what gives each page its description, for search engines and previews."""
 
     def add(app, pagename, templatename, context, doctree) -> None:
         text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
-        title = html.unescape(re.sub("<.*?>", "", context.get("title") or "minigrad"))
+        title = context.get("title") or UNTITLED[pagename]
+        title = html.unescape(re.sub("<.*?>", "", title))
         shown = sharing.preview(title, html.unescape(text), pagename)
         tag = f'<meta name="description" content="{text}">{shown}'
         context["metatags"] = context.get("metatags", "") + tag

@@ -8,6 +8,7 @@ NumPy for Pyodide is in neither, so that there are the chapters that need none.
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -42,9 +43,18 @@ CHECKS += "from classroom.cell.guesses import compare\n"
 NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
 are shown as they came out before. A check runs by its cell; there is no terminal, so
 what is said of `course.py` needs an installed course. What you write stays in this
-browser. **File, Download** takes it along: put an exercise notebook into `exercises/`
-of an installed course, and `check` takes it.*"""
+browser. **File, Download** takes exercises along, under a longer name: call the file
+`{file}`, and put it into `exercises/` of an installed course, in the place of the one
+that is there.*"""
+HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
+<script type="module" src="../newer.js"></script></head>"""
 PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
+
+
+# A link to a lesson that is not in the tab
+LATER = re.compile(
+    rf"\[([^\]]*)\]\((?!0?({'|'.join(map(str, CHAPTERS))})_)\w+\.ipynb\)"
+)
 
 
 class NotToBeHad(Exception):
@@ -85,9 +95,8 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     if failed := run(command, lite):
         raise Trouble(failed)
     for page in (out / "notebooks" / "index.html", out / "tree" / "index.html"):
-        text = page.read_text("utf-8")
-        tag = '<script type="module" src="../newer.js"></script></head>'
-        page.write_text(text.replace("</head>", tag), encoding="utf-8")
+        text = page.read_text("utf-8").replace("</head>", HEAD)
+        page.write_text(text, encoding="utf-8")
     shutil.copy(FILES / "newer.js", out)
     icons = Path(jupyter_server.DEFAULT_STATIC_FILES_PATH, "favicons")
     shutil.copytree(icons, out / "static" / "favicons")
@@ -108,9 +117,10 @@ def for_tab(notebook: Notebook) -> Notebook:
             if waiting.waits(cell):
                 text = f"<details><summary>The plot</summary>\n\n{text}\n\n</details>"
             cells.append(prose(f"plot-{cell['id']}", text))
-    cells.insert(1, prose("in-a-tab", NOTE))
-    notebook["cells"] = cells
     about = notebook["metadata"]["minigrad"]
+    note = NOTE.format(file=f"{about['chapter']}.ipynb")
+    notebook["cells"] = cells = [cells[0], prose("in-a-tab", note), *cells[1:]]
+    cells[-1]["source"] = LATER.sub(r"\1", cells[-1]["source"])
     about["version"] = hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
     return notebook
 
@@ -211,7 +221,8 @@ def from_npm(package: str) -> Path:
     if not (folder / "package").exists():
         [archive] = folder.glob("*.tgz")
         with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
+            tar.extractall(folder / "part", filter="data")
+        (folder / "part" / "package").rename(folder / "package")
     return folder / "package"
 
 

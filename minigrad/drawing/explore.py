@@ -1,7 +1,7 @@
 """A knob to turn where no kernel runs: one formula, or one plot, drawn many times.
 
-explore(f, "w", [0, 1, 2, 3], x=3)     f(w, x), under a slider that moves w
-film(figures, "Step of training")      plots, each with a caption, under a slider
+explore(f, w=range(4), x=3)          f(w, x), under a slider that moves w
+film(figures, "Step of training")    plots, each with a caption, under a slider
 """
 
 import io
@@ -15,16 +15,21 @@ from minigrad.drawing.pictures import Drawing, mark_passed
 from minigrad.scalar.value import Value
 
 
-def explore(f: Callable, name: str, numbers: Sequence, **others: float) -> Drawing:
-    """Draw f and its slopes under a slider, which moves one leaf through numbers.
+def explore(f: Callable, /, **leaves: float | Sequence[float]) -> Drawing:
+    """Draw f and its slopes under a slider, which moves one leaf after the other.
 
-    `f` takes Values by name, and returns one; its graph has to be the same for all.
+    Each leaf is a number, or the numbers that it moves through; while another one moves
+    it rests at their middle. `f` takes Values by name and returns one; its graph has to
+    be the same for all.
     """
-    steps = [frame(f, {name: x} | others, name) for x in numbers]
+    moved = {name: x for name, x in leaves.items() if isinstance(x, Sequence)}
+    rest = leaves | {name: x[len(x) // 2] for name, x in moved.items()}
+    steps = [frame(f, rest | {name: x}, name) for name in moved for x in moved[name]]
     captions, frames = zip(*steps, strict=True)
     # `dot` draws the first, leaves room for all, and takes gradients from the last
     sources = [dot([nodes, *frames, nodes], 0) for nodes in frames]
-    return Drawing("\n".join(captions), sources, captions, knob=f"The value of {name}")
+    knob = f"The value of {' and '.join(moved)}"
+    return Drawing("\n".join(captions), sources, captions, knob)
 
 
 def frame(f: Callable, numbers: dict, name: str) -> tuple[str, list[Node]]:

@@ -30,27 +30,37 @@ async function look() {
   if (name !== path) offer(mine, newer, name);
 }
 
-function offer(mine, newer, name) {
+function say(text, buttons) {
   const bar = document.createElement("div");
   bar.setAttribute("role", "status");
   bar.style = `position: fixed; inset: auto 0 0 0; z-index: 10000; padding: 0.7em 1em;
     background: #fff3cd; color: #222; font: 15px/1.4 sans-serif`;
-  bar.textContent = "The site has a newer version of this notebook. Yours stays as it is. ";
-  const [open, later] = ["Open the newer one beside it", "Not now"].map((text) => {
+  bar.textContent = text;
+  for (const [words, act] of Object.entries({ ...buttons, "Not now": () => {} })) {
     const button = document.createElement("button");
-    button.textContent = text;
+    button.textContent = words;
     button.style = "font: inherit; margin: 0.1em 0.3em; padding: 0.2em 0.7em";
+    button.onclick = () => bar.remove(act());
     bar.append(button);
-    return button;
-  });
-  later.onclick = () => bar.remove();
-  open.onclick = async () => {
-    const model = { ...mine, content: newer, path: name, name: name.split("/").pop() };
-    const store = await files("readwrite");
-    if (!(await settled(store.get(name)))) await settled(store.put(model, name));
-    location.search = new URLSearchParams({ path: name });
-  };
+  }
   document.body.append(bar);
 }
 
+function offer(mine, newer, name) {
+  async function open_it() {
+    const other = open("", "_blank");  // a page of its own: here may be unsaved work
+    const model = { ...mine, content: newer, path: name, name: name.split("/").pop() };
+    const store = await files("readwrite");
+    if (!(await settled(store.get(name)))) await settled(store.put(model, name));
+    (other ?? window).location = `?${new URLSearchParams({ path: name })}`;
+  }
+  say("The site has a newer version of this notebook. Yours stays as it is. ", {
+    "Open the newer one beside it": open_it,
+  });
+}
+
+new BroadcastChannel("no python").onmessage = ({ data }) =>
+  say(`Not all that Python is made of has arrived here (${data}). What you wrote stays. `, {
+    "Load this page again": () => location.reload(),
+  });
 look();

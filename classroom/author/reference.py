@@ -1,0 +1,86 @@
+"""Pages of the site on the package: names, signatures, docstrings, and their chapters.
+
+Sphinx reads the package; here stands which files it reads, and what is added.
+"""
+
+import re
+from collections import defaultdict
+
+import minigrad
+from classroom import ROOT
+from classroom.author import so_far
+from classroom.author.chapters import Chapter
+from classroom.cell.pages import page_of
+
+ROOMS = re.findall(r"(\w+)/", minigrad.__doc__)
+
+
+def page(room: str) -> str:
+    """Return a page on one folder of the package, in reStructuredText.
+
+    A file that cannot be loaded without PyTorch is not on it.
+    """
+    texts = {p: p.read_text("utf-8") for p in (ROOT / "minigrad" / room).glob("*.py")}
+    loads = [path for path, text in texts.items() if "\nimport torch\n" not in text]
+    title = f"minigrad.{room}"
+    parts = [f"{title}\n{'=' * len(title)}\n\n.. automodule:: {title}\n"]
+    for path in sorted(loads):
+        name = f"{room}/{path.name}"
+        module = (
+            f".. automodule:: {title}.{path.stem}\n   :members:\n   :undoc-members:"
+        )
+        if path.stem != "__init__":
+            parts.append(f"{name}\n{'-' * len(name)}\n\n{module}\n")
+    return "\n".join(parts)
+
+
+def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:
+    """Guard a docstring, which is plain text, against what Sphinx would make of it.
+
+    What stands between backticks is code, and so is a paragraph that is indented.
+    """
+    block = False
+    for i, line in enumerate(lines.copy()):
+        if line.strip():
+            starts = i == 0 or not lines[i - 1].strip()
+            block = line.startswith(" ") and (starts or block)
+        if not block:
+            parts = re.split(r"(`[^`]+`)", line)
+            parts[::2] = [re.sub(r"([\\*|_`])", r"\\\1", part) for part in parts[::2]]
+            lines[i] = "".join(parts)
+        elif line.strip() and not lines[i - 1].strip():
+            lines[i - 1] = "\n::\n"
+    lines[:] = "\n".join(lines).split("\n")
+
+
+def built_in(course: list[Chapter]) -> dict[str, dict[int, Chapter]]:
+    """Map dotted names of the package to the chapters that have them on a page."""
+    found: dict = defaultdict(dict)
+    for chapter in course:
+        for _, page in so_far.pages(chapter):
+            for name in so_far.texts(page):
+                module = page_of(page)
+                dotted = [module, f"{module}.{name}", f"{module}.{name.split('.')[0]}"]
+                if module.startswith("minigrad.rules."):
+                    dotted.append(f"minigrad.graph.tensor.Tensor.{name}")
+                for each in dotted:
+                    found[each][chapter.number] = chapter
+    return found
+
+
+def tell_chapters(course: list[Chapter]):
+    """Return what adds to a docstring which chapters build what it describes."""
+    found = built_in(course)
+
+    def add(app, what, name, thing, options, lines: list[str]) -> None:
+        links = [
+            f":doc:`{number} </notebooks/{chapter.slug}>`"
+            for number, chapter in sorted(found.get(name, {}).items())
+        ]
+        if links:
+            several = "s" * (len(links) > 1)
+            lines += ["", f"Built in chapter{several} {', '.join(links)}."]
+        elif what == "module" and name.count(".") == 2:
+            lines += ["", "No chapter builds what is in this file."]
+
+    return add
