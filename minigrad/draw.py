@@ -1,3 +1,3 @@
-"""minigrad.draw: pictures of graphs; see drawing/pictures.py."""
+"""minigrad.draw: pictures of graphs; see drawing/draw.py."""
 
-from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
+from minigrad.drawing.draw import draw, draw_backward, draw_nodes

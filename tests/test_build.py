@@ -20,7 +20,7 @@ from classroom.author.blanks import STUB
 from classroom.author.chapters import Chapter, ChapterError
 from classroom.notebook.waiting import reference
 from minigrad.drawing.graphviz_svg import to_svg
-from minigrad.drawing.pictures import draw
+from minigrad.drawing.draw import draw
 from minigrad.scalar.value import Value
 from tests.tables import table
 

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from minigrad.drawing.describe import identity
-from minigrad.drawing.pictures import draw
+from minigrad.drawing.draw import draw
 from tests.test_sessions import leaf, lines
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

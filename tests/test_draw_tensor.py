@@ -10,7 +10,7 @@ import minigrad
 from minigrad import nn, static
 from minigrad.drawing import graphviz_svg
 from minigrad.drawing.dot import width
-from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
+from minigrad.drawing.draw import draw, draw_backward, draw_nodes
 from tests.test_sessions import Residual, leaf, lines, network, words
 
 

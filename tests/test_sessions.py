@@ -15,7 +15,7 @@ from minigrad import nn, plot, static
 from minigrad.autograd import Function, grad
 from minigrad.drawing import graphviz_svg
 from minigrad.drawing.dot import SCISSORS
-from minigrad.drawing.pictures import draw, draw_backward, draw_nodes
+from minigrad.drawing.draw import draw, draw_backward, draw_nodes
 from minigrad.drawing.plot_text import MEASURED, bundle, describe
 from minigrad.optim import SGD, Adam
 from minigrad.scalar.value import Value

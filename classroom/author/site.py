@@ -165,7 +165,7 @@ def readme() -> dict[str, str]:
 
 def home(course: list[Chapter], in_tab: bool) -> str:
     """Return the first page, in Markdown."""
-    from minigrad.drawing.pictures import draw_backward
+    from minigrad.drawing.draw import draw_backward
     from minigrad.scalar.value import Value
 
     leaves = {"w": Value(2.0), "x": Value(3.0), "b": Value(1.0), "y": Value(5.0)}

@@ -17,7 +17,7 @@ from classroom.cell import namespaces, pages
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
-from minigrad.drawing.pictures import variables_of
+from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
 BLANK = "fill this in"

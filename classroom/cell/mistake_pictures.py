@@ -11,7 +11,7 @@ import numpy as np
 from classroom.cell.equality import ARRAYS, agree, array_of, same, show
 from minigrad.drawing.describe import Node, constant, describe, graph_of, identity
 from minigrad.drawing.dot import dot
-from minigrad.drawing.pictures import Drawing, mark_passed
+from minigrad.drawing.draw import Drawing, mark_passed
 
 CROSS = "\N{BALLOT X}"
 MOST = 64  # numbers of an array that is shown

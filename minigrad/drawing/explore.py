@@ -11,7 +11,7 @@ from typing import Any
 from minigrad.drawing import plot_text
 from minigrad.drawing.describe import Node, graph_of, number
 from minigrad.drawing.dot import dot
-from minigrad.drawing.pictures import Drawing, mark_passed
+from minigrad.drawing.draw import Drawing, mark_passed
 from minigrad.scalar.value import Value
 
 
