@@ -19,8 +19,8 @@ from classroom.author import build, execute
 from classroom.author.blanks import STUB
 from classroom.author.chapters import Chapter, ChapterError
 from classroom.notebook.waiting import reference
-from minigrad.drawing.graphviz_svg import to_svg
 from minigrad.drawing.draw import draw
+from minigrad.drawing.graphviz_svg import to_svg
 from minigrad.scalar.value import Value
 from tests.tables import table
 

@@ -16,8 +16,8 @@ import pytest
 from minigrad import plot
 from minigrad.drawing import graphviz_svg, plot_text
 from minigrad.drawing.dot import width
-from minigrad.drawing.explore import explore
 from minigrad.drawing.draw import draw, draw_backward
+from minigrad.drawing.explore import explore
 from minigrad.nn import Module
 from minigrad.scalar.finite_differences import numerical_gradient
 from minigrad.scalar.value import Value
