@@ -15,7 +15,6 @@ from minigrad.graph import saved_values, tensor, walk
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.graph.walk import sum_to
 from minigrad.rules import pointwise
 from minigrad.rules.arguments import parted
 from minigrad.rules.op import Op, edge, value_of
@@ -131,7 +130,7 @@ def fast_walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> d
             continue
         for target, share in fast_shares(node, g):
             if share.shape != target.shape:
-                share = sum_to(share, target.shape, node.name())
+                share = walk.sum_to(share, target.shape, node.name())
             if target in waiting:
                 waiting[target] = waiting[target] + share
             else:

@@ -16,7 +16,6 @@ QUOTED_WHOLE += ["scalar/finite_differences.py", "array/finite_differences.py"]
 QUOTED_WHOLE += ["graph/node.py", "graph/walk.py", "graph/tensor.py"]
 QUOTED_WHOLE += ["autograd/function.py", "autograd/gradients.py"]
 QUOTED_WHOLE += ["autograd/functional.py", "autograd/checkpointing.py"]
-QUOTED_WHOLE += ["autograd/gradient_checks.py"]
 QUOTED_WHOLE += ["rules/pointwise.py", "rules/softmax.py", "rules/op.py Op."]
 LONGEST_CELL = 20
 
