@@ -34,6 +34,6 @@ def test_a_sample_of_mutants_is_refused():
     found = judged(CHAPTERS, EACH, SEED)
     passed = [name for *_, hidden in found for name in hidden]
     visible = [name for _, _, visible, _ in found for name in visible]
-    assert len(found) > 10 and sum(count for _, count, *_ in found) > 50
+    assert len(found) > 6 and sum(count for _, count, *_ in found) > 50
     assert set(passed) - equal() == set(), "both checks let them pass"
     assert set(visible) - equal() == set(), "the hidden check alone notices"
