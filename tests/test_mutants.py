@@ -9,7 +9,7 @@ from tests.mutants import equal, judged, mutants
 
 SEED = 11  # another one, another sample
 CHAPTERS = sorted(random.Random(SEED).sample(range(2, 22), 3))
-EACH = 5  # mutants of an exercise
+EACH = 7  # mutants of an exercise
 
 
 def test_mutants_change_what_a_learner_fills_in_and_nothing_else():
