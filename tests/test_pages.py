@@ -8,6 +8,7 @@ import pytest
 import minigrad
 from classroom.cell import pages
 from minigrad import Tensor, fast
+from minigrad.graph import walk
 from minigrad.rules import pointwise, reductions
 from minigrad.scalar import value
 from minigrad.scalar.value import Value
@@ -66,6 +67,10 @@ def test_the_walk_heeds_a_page_that_hands_formulas_their_values():
     x = minigrad.ones(3, requires_grad=True)
     (x * x).backward(minigrad.ones(3))
     assert x.grad.tolist() == [14.0] * 3
+
+
+def test_a_piece_that_has_a_faster_twin_keeps_its_name():
+    assert pages.name_of(walk.walk) == "walk" and pages.name_of(pointwise.kept) == "kept"
 
 
 def test_two_operations_of_one_line_are_used():
