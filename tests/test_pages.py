@@ -70,7 +70,7 @@ def test_the_walk_heeds_a_page_that_hands_formulas_their_values():
 
 
 def test_a_piece_that_has_a_faster_twin_keeps_its_name():
-    assert pages.name_of(walk.walk) == "walk" and pages.name_of(pointwise.kept) == "kept"
+    assert [pages.name_of(p) for p in (walk.walk, pointwise.kept)] == ["walk", "kept"]
 
 
 def test_two_operations_of_one_line_are_used():
