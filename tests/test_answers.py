@@ -20,7 +20,7 @@ from classroom.cell.namespaces import GIVEN, assigned
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import names_read
-from classroom.run.answers import run_notebook
+from classroom.run.answers import run_answers, run_notebook
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
 
@@ -119,6 +119,14 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
             if is_pictured(results[name].message):
                 pictured.add((name, title))
     assert len(pictured) >= PICTURED.get(chapter.number, 0)
+
+
+def test_what_is_shown_below_a_check_may_need_another_exercise():
+    chapter = CHAPTERS[7]
+    solved = {"7.3": [chapter.exercises["7.3"].solved]}  # the picture needs 7.1, too
+    place = ROOT / PRISTINE / f"{chapter.slug}.ipynb"
+    found = run_answers(place, solved, CELL_TIMEOUT, ROOT / "exercises")
+    assert found["7.3"].status == "passed" and found["7.1"].status == "blank"
 
 
 def is_pictured(message):

@@ -20,7 +20,7 @@ def graft(
     their exercise. Each cell's metadata says, under `minigrad`, which exercise it
     belongs to and what part it plays there.
     """
-    cells, answered = [], ""
+    cells, answered, checked = [], "", ""
     for label, cell in chapter.cells.items():
         kind, home = parse_label(label)[0], chapter.home[label]
         if kind == "answer":
@@ -32,15 +32,14 @@ def graft(
                 place = {"exercise": home, "role": role}
                 cells.append(code_cell(f"{label}-{n}", source, place))
         elif cell["cell_type"] == "code" and (home != answered or home in answers):
-            place = {
-                "exercise": home,
-                "role": kind or ("after" if home == answered else ""),
-            }
+            role = "shown" if home == checked else "after" if home == answered else ""
+            place = {"exercise": home, "role": kind or role}
             tags = cell["metadata"].get("tags", [])
             about = {"metadata": {"tags": tags, "minigrad": place}}
             shown = {"outputs": reference(cell), "execution_count": 1}
             cells.append({**cell, **about, **shown})
             if kind == "check":
+                checked = home
                 cells += [more[home] for more in hidden if home in more]
     return {**chapter.notebook, "cells": cells}
 
