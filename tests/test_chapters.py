@@ -48,8 +48,7 @@ def test_a_chapter_needs_only_earlier_ones(chapter):
     assert chapter.front["track"] in ("core", "optional")
     assert 1 <= chapter.front["difficulty"] <= 5
     # lesson and exercises; of chapters 9 and 12 that is more than one sitting
-    most = 190 if chapter.front["track"] == "optional" else 180
-    assert 15 <= chapter.front["minutes"] <= most
+    assert 15 <= chapter.front["minutes"] <= 190
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=by_slug)
