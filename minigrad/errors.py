@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
+
 
 def kind(value: Any) -> str:
     """Return the name of a value's type, for a message."""
@@ -107,12 +109,14 @@ def not_a_tensor(name: str, value: Any) -> TypeError:
     )
 
 
-def generator(name: str) -> TypeError:
-    """Return the error for decorating a generator with no_grad() or the like."""
-    return TypeError(
-        f"{name} is a generator, which runs when it is asked for values: write the "
-        "`with` inside of it"
-    )
+def refuse_generator(function: Any) -> None:
+    """Raise TypeError for decorating a generator with no_grad() or the like."""
+    code = getattr(function, "__code__", None)
+    if getattr(code, "co_flags", 0) & GENERATOR:
+        raise TypeError(
+            f"{function.__name__} is a generator, which runs when it is asked for "
+            "values: write the `with` inside of it"
+        )
 
 
 def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:

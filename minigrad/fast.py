@@ -4,24 +4,24 @@ MINIGRAD_PLAIN=1 leaves them out, and so does whoever puts another definition in
 place of a plain one: then that is what runs.
 """
 
-from collections.abc import Mapping
-from heapq import heapify, heappop, heappush
 from typing import Any
 
 from numpy import dtype, generic, ndarray
 from numpy._core import umath
 
-from minigrad.graph import saved_values, tensor, walk
+from minigrad.graph import saved_values
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
+from minigrad.rules import op as op_page
 from minigrad.rules import pointwise
 from minigrad.rules.arguments import parted
-from minigrad.rules.op import Op, edge, value_of
+from minigrad.rules.op import Op, edge
 
 # np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
 error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
-plain_call, plain_record, plain_walk = Op.__call__, Op.record, walk.walk
+plain_call, plain_record = Op.__call__, Op.record
+plain_shares, plain_free = Node.shares, Node.free
 plain_kept, plain_wrote = pointwise.kept, saved_values.wrote
 DETOURS, OWN, UNKNOWN = (list, generic), {"shape", "i"}, (None, 0, None, None)
 FLOATS = {dtype("float32"), dtype("float64")}
@@ -112,44 +112,13 @@ def fast_kept(g: Any, mask: ndarray) -> Any:
     return (g.view(f"i{g.itemsize}") & bits).view(g.dtype)
 
 
-def fast_walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:
-    """Do what walk does; of arrays, and to all leaves, without detours."""
-    used = Op.shares, Node.shares, Node.check, Node.free, value_of, saved_values.wrote
-    if inputs or used != AS_KNOWN or any(isinstance(g, Tensor) for g in roots.values()):
-        return plain_walk(roots, inputs, retain_graph)
-    waiting, ends = dict(roots), {}
-    heap = [(-node.number, node) for node in roots]
-    heapify(heap)
-    while heap:
-        _, node = heappop(heap)
-        g = waiting.pop(node)
-        for hook in node.hooks:
-            g = hook(g)
-        if not node.targets:
-            ends[node] = g
-            continue
-        for target, share in fast_shares(node, g):
-            if share.shape != target.shape:
-                share = walk.sum_to(share, target.shape, node.name())
-            if target in waiting:
-                waiting[target] = waiting[target] + share
-            else:
-                waiting[target] = share
-                heappush(heap, (-target.number, target))
-        if retain_graph or not node.saved:
-            continue
-        if node.saved.keys() <= node.op.settings:
-            node.free()
-        else:
-            node.saved = None
-    return ends
-
-
-def fast_shares(node: Node, g: ndarray) -> Any:
+def fast_shares(node: Node, g: Any, wanted: Any) -> Any:
     """Return each target of a node with its share, as Node.shares yields them."""
     rules, saved, shares = getattr(node.op, "fast", UNKNOWN)[3], node.saved, []
-    if rules is None or saved is None or len(rules) != len(node.targets):
-        return node.shares(g, None)
+    usual = rules is not None and len(rules) == len(node.targets) and saved is not None
+    used = Op.shares, Node.check, op_page.value_of, saved_values.wrote
+    if not usual or wanted is not None or type(g) is not ndarray or used != AS_KNOWN:
+        return plain_shares(node, g, wanted)
     if node.number < newest_write[0]:
         node.check()
     for target, (formula, names, all_saved) in zip(node.targets, rules):
@@ -159,6 +128,14 @@ def fast_shares(node: Node, g: ndarray) -> Any:
     return shares
 
 
+def fast_free(node: Node) -> None:
+    """Do what Node.free does; of what is no setting, without looking at it."""
+    if node.saved and not node.saved.keys() <= node.op.settings:
+        node.saved = None
+    elif node.saved:
+        plain_free(node)
+
+
 def wrote(array: ndarray) -> None:
     """Note a write, and that it is the newest: nodes made later need no check."""
     plain_wrote(array)
@@ -166,11 +143,10 @@ def wrote(array: ndarray) -> None:
 
 
 # A page that replaces one of these is heeded
-AS_KNOWN = Op.shares, Node.shares, Node.check, Node.free, value_of, wrote
+AS_KNOWN = Op.shares, Node.check, op_page.value_of, wrote
 
 
 def install() -> None:
     """Put the fast definitions in the place of the plain ones."""
     Op.__call__, pointwise.kept, saved_values.wrote = fast_call, fast_kept, wrote
-    walk.walk = tensor.walk = fast_walk
-    fast_walk.__name__, fast_kept.__name__ = "walk", "kept"  # what a check calls them
+    Node.shares, Node.free, fast_kept.__name__ = fast_shares, fast_free, "kept"

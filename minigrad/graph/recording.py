@@ -5,8 +5,6 @@ from contextlib import ContextDecorator
 
 from minigrad import errors
 
-GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
-
 
 class Recording(threading.local):
     """Whether this thread records, and whether it did outside of each open `with`."""
@@ -31,9 +29,7 @@ class Switch(ContextDecorator):
         recording.on = recording.outside.pop() if recording.outside else True
 
     def __call__(self, function):
-        code = getattr(function, "__code__", None)
-        if getattr(code, "co_flags", 0) & GENERATOR:
-            raise errors.generator(function.__name__)
+        errors.refuse_generator(function)
         return super().__call__(function)
 
 

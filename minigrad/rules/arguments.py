@@ -1,6 +1,6 @@
 """What an operation is called with: names, defaults, tensors among other things."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,20 +9,9 @@ from numpy import ndarray
 from minigrad import errors
 from minigrad.array.dtypes import Array, default, float64, promoted
 from minigrad.graph.tensor import Tensor
+from minigrad.rules.parameters import MISSING
 
-MISSING = object()  # the default of a parameter that has none
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
-
-
-def parameters_of(forward: Callable) -> dict[str, Any]:
-    """Map the names of a function's parameters to their defaults."""
-    if isinstance(forward, np.ufunc):
-        return dict.fromkeys("ab"[: forward.nin], MISSING)
-    code = forward.__code__  # inspect.signature takes a third of minigrad's import
-    names = code.co_varnames[: code.co_argcount]
-    defaults = forward.__defaults__ or ()
-    missing = (MISSING,) * (len(names) - len(defaults))
-    return dict(zip(names, missing + defaults))
 
 
 def in_order(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:

@@ -10,15 +10,8 @@ from minigrad.array.dtypes import ARRAYS
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
-from minigrad.rules.arguments import (
-    bare,
-    computed,
-    flat,
-    named,
-    on_arrays,
-    operands,
-    parameters_of,
-)
+from minigrad.rules.arguments import bare, computed, flat, named, on_arrays, operands
+from minigrad.rules.parameters import parameters_of
 
 
 class Op:
