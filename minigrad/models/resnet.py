@@ -104,8 +104,7 @@ DIGITS = Path(__file__).with_name("digits.safetensors")
 def resnet_digits(weights: str | Path | None = None) -> ResNet:
     """Return a network of 8 layers for 8 x 8 gray images, and 5 classes.
 
-    `weights` is a .safetensors file; with DIGITS it knows the digits 0 to 4 (see
-    chapters/19_freeze/pretrain.py).
+    `weights` is a .safetensors file; with DIGITS it knows the digits 0 to 4.
     """
     model = ResNet((1, 1, 1), 5, (16, 32, 64), channels=1, small=True)
     return loaded(model, weights)
