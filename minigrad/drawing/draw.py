@@ -123,20 +123,12 @@ def note_saved(root: Tensor, found: dict) -> str:
         targets = {target for target, _ in node.next_functions if target}
         reached += targets - {*reached}
         values = saved_by(node)
-        told = [f"{name} {size(x.nbytes)}" for name, x in values or []]
+        told = [f"{name} {x.nbytes:,} B" for name, x in values or []]
         memory |= dict(memory_of(x) for _, x in values or [])
         if targets and id(identity(node)) in found:
             nothing = "nothing any more" if values is None else "nothing"
             found[id(identity(node))].note = f"keeps {', '.join(told) or nothing}"
-    return f"kept for backward: {size(sum(memory.values()))}"
-
-
-def size(count: float) -> str:
-    """Return a number of bytes as text: 4.8 kB."""
-    units = ["B", "kB", "MB", "GB"]
-    while count >= 1000 and len(units) > 1:
-        count, units = count / 1000, units[1:]
-    return f"{count:.3g} {units[0]}"
+    return f"kept for backward: {sum(memory.values()):,} B"
 
 
 def draw_nodes(root: Any, /, **names: Any) -> Drawing:
