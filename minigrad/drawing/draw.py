@@ -141,8 +141,9 @@ def draw_nodes(root: Any, /, **names: Any) -> Drawing:
         raise TypeError("draw_nodes shows what has a grad_fn, as a leaf has not")
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), describe_node)
     for node in nodes:
-        leaf = node.kind == "leaf" and node.label != node.note
-        node.value = f"{node.note}\n{node.label}" if leaf else node.note or node.value
+        leaf = node.kind == "leaf" and not node.label.startswith("#")
+        node.value = "" if node.edges else node.note or node.value
+        node.value += f"\n{node.label}" * leaf
         node.label, node.note, node.grad = "", "", None
     return Drawing(text_of_nodes(nodes), [dot([nodes], bare=True)])
 
@@ -157,7 +158,7 @@ def describe_node(node: Any) -> Node:
     """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
     edges = [(target or constant("None"), None) for target, _ in node.next_functions]
-    return Node(name, op=name if edges else "", edges=edges, label=name, note=name)
+    return Node("", op=name if edges else "", edges=edges, note="" if edges else name)
 
 
 def mark_passed(nodes: list[Node]) -> None:
@@ -237,7 +238,7 @@ def text_of(nodes: list[Node]) -> str:
 
 def text_of_nodes(nodes: list[Node]) -> str:
     """Return a line for each node and its links, root first; those alike as #1, #2."""
-    names = {node: node.value.replace("\n", " of ") for node in nodes[::-1]}
+    names = {n: n.op if n.edges else n.value.replace("\n", " of ") for n in nodes[::-1]}
     often, met = Counter(names.values()), Counter()
     for node, name in names.items():
         if often[name] > 1 and node.kind != "constant":
