@@ -106,17 +106,10 @@ class Module:
         """Yield this module and all of its parts, each once."""
         return (module for _, module in self.named_modules())
 
-    def named_children(self) -> Iterator:
-        """Yield (name, part) for the direct parts, each once."""
-        seen = {None}
-        for name, part in self._modules.items():
-            if part not in seen:
-                seen.add(part)
-                yield name, part
-
     def children(self) -> Iterator["Module"]:
-        """Yield the direct parts."""
-        return (part for _, part in self.named_children())
+        """Yield the direct parts, each once."""
+        parts = dict.fromkeys(self._modules.values())
+        return (part for part in parts if part is not None)
 
     def _named(self, table: str) -> Iterator:
         """Yield (name, tensor) from the tables of all parts; each tensor once."""

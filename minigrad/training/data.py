@@ -77,8 +77,6 @@ class DataLoader:
     def __init__(
         self, dataset, batch_size=1, shuffle=False, *, drop_last=False, seed=None
     ):
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueError(f"batch_size should be 1 or more, but got {batch_size!r}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.drop_last = drop_last
         self._generator = None if seed is None else np.random.default_rng(seed)
