@@ -4,7 +4,6 @@ from minigrad.drawing.plots import (
     BLUE,
     ORANGE,
     axes,
-    film,
     heatmap,
     plot_decision_boundary,
     plot_gradients,

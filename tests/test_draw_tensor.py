@@ -87,7 +87,7 @@ def test_what_backward_keeps_is_told_and_is_what_memory_says():
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     told = lines(draw(loss, saved=True, x=x, w=w, loss=loss))
-    assert told[-1] == "kept for backward: 600,000 B"  # x, and the results of tanh and exp
+    assert told[-1] == "kept for backward: 600,000 B"  # x, and tanh's and exp's
     assert [line.rpartition("keeps ")[2] for line in told if "keeps" in line] == [
         *("a 480,000 B", "y 60,000 B", "y 60,000 B", "nothing", "nothing")
     ]

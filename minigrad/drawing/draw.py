@@ -50,17 +50,11 @@ class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
     `source` is the picture in DOT, the language of Graphviz; of several, the last.
-    Several have captions, and a slider, which moves what `knob` says.
+    Several are the steps of a backward pass; they have captions, and a slider.
     """
 
-    def __init__(
-        self,
-        text: str,
-        sources: list[str],
-        captions: Sequence[str] = (),
-        knob: str = "Step of the backward pass",
-    ):
-        self._text, self._captions, self._knob = text, captions, knob
+    def __init__(self, text: str, sources: list[str], captions: Sequence[str] = ()):
+        self._text, self._captions = text, captions
         self.sources, self.source = sources, sources[-1]
 
     def __repr__(self) -> str:
@@ -69,7 +63,7 @@ class Drawing:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
-                html = slider(self.sources, self._captions, self._knob)
+                html = slider(self.sources, self._captions, "Step of the backward pass")
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it

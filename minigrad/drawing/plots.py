@@ -4,15 +4,13 @@ All share `axes`, which lessons use for plots of their own as well; course.mplst
 the style.
 """
 
-import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from minigrad.drawing import plot_text
-from minigrad.drawing.draw import Drawing
+from minigrad.drawing.plot_text import speak
 
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#767676"  # of course.mplstyle
 
@@ -22,7 +20,7 @@ def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any
 
     `options` go to `pyplot.subplots`: `ncols=2` gives two axes, labelled alike.
     """
-    plot_text.speak()
+    speak()
     from matplotlib import pyplot
 
     # Not in a `style.context`: that would undo what the first figure of a notebook
@@ -115,20 +113,3 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
     ax.grid(visible=False)
     ax.spines[:].set_visible(True)
     return ax
-
-
-def film(figures: Mapping[str, Any], knob: str) -> Drawing:
-    """Show one of the figures, by the caption that is its key; a slider moves `knob`.
-
-    Their curves are kept as curves: dots, axes and letters that all have cost nothing.
-    """
-    from matplotlib import pyplot
-
-    told, pictures = [], []
-    for caption, figure in figures.items():
-        told.append(f"{caption}\n{plot_text.describe(figure, sure=True)}")
-        file = io.StringIO()
-        figure.savefig(file, format="svg", metadata={"Date": None})
-        pyplot.close(figure)
-        pictures.append(file.getvalue()[file.getvalue().index("<svg") :])
-    return Drawing("\n".join(told), pictures, told, knob)
