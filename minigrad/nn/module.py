@@ -196,10 +196,9 @@ class Module:
             for name in shared
             if state_dict[name].shape != own[name].shape
         ]
-        if strict and missing:
-            wrong.append(f"Missing key(s) in state_dict: {', '.join(missing)}")
-        if strict and unexpected:
-            wrong.append(f"Unexpected key(s) in state_dict: {', '.join(unexpected)}")
+        if strict and missing + unexpected:
+            wrong.append(f"Missing key(s) in state_dict: {missing}")
+            wrong.append(f"Unexpected key(s) in state_dict: {unexpected}")
         if wrong:
             title = f"Error(s) in loading state_dict for {kind(self)}:"
             raise RuntimeError("\n    ".join([title, *wrong]))

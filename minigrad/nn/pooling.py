@@ -28,9 +28,6 @@ def largest(a, kernel, stride):
     for part in parts[1:-1]:  # count the places before the first largest
         smaller &= part != out
         where += smaller
-    if np.isnan(out).any():  # as in PyTorch, a window's last nan counts as its largest
-        for i, part in enumerate(parts):
-            where[np.isnan(part)] = i
     return out, {"where": where}
 
 
@@ -55,11 +52,7 @@ MAX = Op(
     largest,
     a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
 )
-PUT = Op(
-    "MaxUnpool2D",
-    to_largest,
-    a=from_largest,
-)
+PUT = Op("MaxUnpool2D", to_largest, a=from_largest)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.array.dtypes import as_dtype
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import stack
 from minigrad.tensors import creation
@@ -63,8 +62,7 @@ def default_collate(examples: list) -> Any:
         return stack(examples)
     if isinstance(first, tuple | list):
         return [default_collate(column) for column in zip(*examples, strict=True)]
-    numbers = np.asarray(examples)
-    return Tensor(numbers.astype(as_dtype(numbers.dtype)))
+    return creation.tensor(np.asarray(examples))
 
 
 class DataLoader:
