@@ -1,13 +1,12 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float64
 from minigrad.errors import kind
-from minigrad.graph.hooks import RemovableHandle
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 
@@ -38,20 +37,9 @@ class Module:
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
-        self.__dict__["_forward_hooks"] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        out = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
-            changed = hook(self, args, out)
-            out = out if changed is None else changed
-        return out
-
-    def register_forward_hook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(module, args, output) after forward; it may replace the output."""
-        key = object()
-        self._forward_hooks[key] = hook
-        return RemovableHandle(lambda: self._forward_hooks.pop(key, None))
+        return self.forward(*args, **kwargs)
 
     # Attributes
 
