@@ -142,10 +142,8 @@ def product(local: float, upstream: float) -> str:
 
 
 def fields_of(node: Node, inline: bool = False) -> list[str]:
-    """Return the fields of an operation's box; a long name is broken at a capital."""
-    broken = re.sub(r"(.{9,19}[a-z])(?=[A-Z].{5})", r"\1\n", node.op, count=1)
-    name = node.op if inline else broken
-    return [name, *filter(None, [node.note, node.value * inline])]
+    """Return the fields of an operation's box."""
+    return [node.op, *filter(None, [node.note, node.value * inline])]
 
 
 def escape(text: str) -> str:
