@@ -107,24 +107,19 @@ def graphviz_in_process() -> Any:
 
 
 def image(source: str, alt: str, onload: str = "") -> str:
-    """Return the HTML of the graph `source`; `alt` is for those who cannot see it."""
-    svg = to_svg(source)
-    scroll, least = looks(svg)
-    uri = "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-    picture = f'<img alt="{html.escape(alt)}" src="{uri}" style="{least}" {onload}>'
-    return f'<div style="{scroll}">{picture}</div>'
-
-
-def looks(svg: str) -> tuple[str, str]:
-    """Return styles, of a frame and of its picture, that keep it readable anywhere.
+    """Return the HTML of the graph `source`; `alt` is for those who cannot see it.
 
     Its smallest letters have 13.3 pixels; 68 percent of that are more than 9. What is
     wider than the page then scrolls.
     """
+    svg = to_svg(source)
     points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
     least = round(0.68 * points * 4 / 3)
     shadows = SHADOWS if least > COLUMN else ""
-    return f"overflow-x: auto{shadows}", f"min-width: {least}px"
+    uri = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    look = f'src="{uri}" style="min-width: {least}px" {onload}'
+    picture = f'<img alt="{html.escape(alt)}" {look}>'
+    return f'<div style="overflow-x: auto{shadows}">{picture}</div>'
 
 
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
@@ -137,10 +132,6 @@ def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     frames = [[numbers[line] for line in picture] for picture in pictures]
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
-    last, caption = (
-        image(sources[-1], captions[-1], TO_START),
-        html.escape(captions[-1]),
-    )
-    return SLIDER.format(
-        film=film, knob=knob, picture=last, caption=caption, last=len(frames) - 1
-    )
+    names = {"film": film, "knob": knob, "caption": html.escape(captions[-1])}
+    picture = image(sources[-1], captions[-1], TO_START)
+    return SLIDER.format(picture=picture, last=len(frames) - 1, **names)

@@ -62,9 +62,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
     if ph > kernel[0] // 2 or pw > kernel[1] // 2:  # a window might see nothing else
         raise RuntimeError(f"pad should be at most half of the window {kernel}")
     if input.ndim != 4 or min(out_size(input.shape, kernel, stride, (ph, pw))) < 1:
-        raise RuntimeError(
-            f"max_pool2d: no room for a window {kernel} in {input.shape}"
-        )
+        raise RuntimeError(f"max_pool2d: no window {kernel} fits into {input.shape}")
     if ph or pw:
         input = pad(input, (pw, pw, ph, ph), value=-math.inf)
     return MAX(input, kernel, stride)
