@@ -16,7 +16,6 @@ no gradient comes to, and what is frozen.
 """
 
 import copy
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -103,15 +102,13 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
     for versions in zip(*frames, strict=True):  # leave room where no number is yet
         full = max((version.heat for version in versions), key=len)
         for version in versions:
-            version.heat = version.heat or [re.sub(".", NO_HEAT, line) for line in full]
+            version.heat = version.heat or [NO_HEAT * len(line) for line in full]
     sources = [dot(frames, step) for step in range(len(frames))]
     return Drawing("\n".join(captions), sources, captions)
 
 
 def note_saved(root: Tensor, found: dict) -> str:
     """Note at each operation what its node keeps for backward; return the sum."""
-    if getattr(root, "grad_fn", None) is None:
-        raise TypeError("saved=True shows what a recorded Tensor keeps for backward")
     reached, memory = [root.grad_fn], {}
     for node in reached:
         targets = {target for target, _ in node.next_functions if target}
