@@ -1,6 +1,5 @@
 """minigrad.plot: plots of learning; see minigrad/drawing/plots.py."""
 
-from minigrad.drawing.explore import film
 from minigrad.drawing.plots import (
     BLUE,
     ORANGE,

@@ -24,15 +24,6 @@ def test_a_place_sees_what_comes_before_it_and_nothing_later(model):
     assert np.abs(before[0, 5:] - after[0, 5:]).max(1).min() > 1e-6
 
 
-def test_maps_tell_what_attention_does(model):
-    tokens = minigrad.randint(0, 12, (3, 6))
-    first, second = model.attention_maps(tokens)
-    for each in (first, second):
-        assert each.shape == (3, 4, 6, 6)
-        np.testing.assert_allclose(each.array.sum(-1), 1, 1e-5)
-        assert not np.triu(each.array, 1).any()
-
-
 def test_the_embedding_is_the_last_layer_too(model):
     names = [name for name, _ in model.named_parameters()]
     assert "token_embedding.weight" in names and len(names) == 2 + 2 * 12 + 2

@@ -62,8 +62,8 @@ def test_loading_reports_all_that_is_wrong_and_changes_nothing():
     assert str(caught.value).splitlines() == [
         "Error(s) in loading state_dict for Net:",
         "    size mismatch for head.weight: (2, 5), but (2, 4)",
-        "    Missing key(s) in state_dict: scale, body.1.bias",
-        "    Unexpected key(s) in state_dict: extra, more",
+        "    Missing key(s) in state_dict: ['scale', 'body.1.bias']",
+        "    Unexpected key(s) in state_dict: ['extra', 'more']",
     ]
     assert numbers(net) == before
 

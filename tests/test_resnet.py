@@ -1,11 +1,15 @@
 """Residual networks have torchvision's names; tests/reference holds their numbers."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 
 import minigrad
 from minigrad.models import DIGITS, resnet18, resnet_digits
-from minigrad.models.pretrain import first_digits
 from minigrad.training.data import load_digits
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_names_and_sizes_are_torchvisions():
@@ -40,7 +44,8 @@ def test_the_weights_that_ship_know_the_digits_0_to_4():
 
 
 def test_only_known_digits_are_learnt_before_and_none_is_tested():
-    learnt, tested = first_digits()
+    pretrain = runpy.run_path(str(ROOT / "chapters/19_freeze/pretrain.py"))
+    learnt, tested = pretrain["first_digits"]()
     assert len(learnt) + len(tested) == 901
     assert not set(learnt.indices) & set(tested.indices)
     assert {int(label) for _, label in learnt} == {0, 1, 2, 3, 4}

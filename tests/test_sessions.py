@@ -24,7 +24,7 @@ from minigrad.static.session import Session, as_step, assign, placeholder, varia
 from minigrad.static.symbolic_arrays import Symbol
 from minigrad.static.tracing import trace
 from minigrad.training.data import DataLoader, TensorDataset
-from minigrad.training.fit import History, batch_size, evaluate, fit
+from minigrad.training.fit import History, evaluate, fit
 from tests.test_trainer import everything, loss, modes, moons, squares
 
 HERE = Path(__file__).parent

@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.drawing.explore import explore
+from minigrad.drawing.describe import Node, graph_of, number
+from minigrad.drawing.dot import dot
+from minigrad.drawing.draw import mark_passed
+from minigrad.drawing.graphviz_svg import slider
+from minigrad.scalar.value import Value
 
 
 def steps(first: int, last: int) -> list[float]:
@@ -36,10 +40,32 @@ $b$ along its two arrows, and then to $a$ along the other two: is it $6a$, at 0 
 SECTION = "## Turn a knob\n\n{}\n\n```{{raw}} html\n<div class=film>{}</div>\n```"
 
 
-def knob(number: int | None) -> str:
-    """Return a chapter's formula under its slider, as HTML."""
-    formula, leaves = KNOBS[number]
-    return explore(formula, **leaves)._repr_mimebundle_()["text/html"]
+def knob(chapter: int | None) -> str:
+    """Return a chapter's formula under its slider, as HTML.
+
+    The slider moves one leaf after the other, through all of its numbers; while another
+    one moves it rests at their middle.
+    """
+    formula, leaves = KNOBS[chapter]
+    moved = {name: x for name, x in leaves.items() if isinstance(x, list)}
+    rest = leaves | {name: x[len(x) // 2] for name, x in moved.items()}
+    places = [(name, rest | {name: x}) for name in moved for x in moved[name]]
+    captions, frames = zip(*(frame(formula, *place) for place in places))
+    # `dot` draws the first, leaves room for all, and takes gradients from the last
+    sources = [dot([nodes, *frames, nodes], 0) for nodes in frames]
+    return slider(sources, captions, f"The value of {' and '.join(moved)}")
+
+
+def frame(f: Callable, name: str, numbers: dict) -> tuple[str, list[Node]]:
+    """Return what f does with these numbers: in a sentence, and as nodes."""
+    leaves = {each: Value(x) for each, x in numbers.items()}
+    result = f(**leaves)
+    result.backward()
+    nodes = graph_of(result, {**leaves, "result": result})
+    mark_passed(nodes)
+    x, slope = leaves[name], number(leaves[name].grad)
+    at = f"{name} = {number(x.data)}: the result is {number(result.data)}"
+    return f"{at}, and moves {slope} times as far as {name}.", nodes
 
 
 def section(number: int) -> str:

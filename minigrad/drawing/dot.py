@@ -7,6 +7,7 @@ Tensors carry nothing: there a graph that would be too wide runs down the page.
 import re
 import unicodedata
 from collections import Counter
+from typing import Any
 
 from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Node, number
 
@@ -24,9 +25,7 @@ KINDS = {
     "constant": {"style": "dashed", "color": GRAY, "fontcolor": GRAY},
     "result": {"style": "filled", "fillcolor": "white"},
 }
-ROUND = {"style": "rounded,filled"}
-OPERATION = ROUND | {"fillcolor": "#F0F0F0", "color": GRAY}
-BARE = KINDS | {"leaf": KINDS["leaf"] | ROUND, "result": OPERATION}
+OPERATION = {"style": "rounded,filled", "fillcolor": "#F0F0F0", "color": GRAY}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
@@ -46,30 +45,24 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
     Words may stand `below` it.
 
     If `folded`, results have no box of their own: what made them shows their shape.
-    If `bare`, operations have none: the boxes are the nodes that backward visits.
+    If `bare`, there are no results at all, and arrows run the way backward goes.
     """
     nodes = frames[step]
     results = [node for node in nodes if node.kind == "result"]
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
-    boxes = [node.fields for node in nodes] + [fields_of(x) for x in results] * (
-        not bare
-    )
+    boxes = [node.fields for node in nodes] + [fields_of(node) for node in results]
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
-    layout = Layout(nodes, down, results[:-1] if folded else [])
+    layout = Layout(nodes, down, results if bare else results[:-1] if folded else [])
     layout.graph.attr("graph", label=below, **FONT | {"fontcolor": GRAY})
     for versions in zip(*frames, strict=True):
         node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:
             room = max(widest(version.fields) for version in versions)
-            looks = (BARE if bare else KINDS)["constant" if node.idle else node.kind]
+            looks = KINDS["constant" if node.idle else node.kind]
             mistake = WRONG | {"fontcolor": INK} if None in node.mistakes else {}
             layout.box(layout.names[node], node.fields, looks | look | mistake, room)
-        if bare:
-            for parent, _ in node.edges:
-                layout.graph.edge(layout.names[parent], layout.names[node], **BACK)
-            continue
         if node.kind == "result":
-            layout.operation(node, look, versions[-1].grad)
+            layout.operation(node, look, versions[-1].grad, BACK if bare else {})
         for origin, _ in node.edges * (node.kind == "constant"):
             tail, head = layout.names[origin], f"{layout.names[node]}:v"
             layout.arrow(tail, head, SCISSORS, **CUT)
@@ -108,7 +101,7 @@ class Layout:
         self.graph.edge(tail, middle, **look if back else plain)
         self.graph.edge(middle, head, **plain if back else look)
 
-    def operation(self, node: Node, look: dict, upstream: float | str | None) -> None:
+    def operation(self, node: Node, look: dict, upstream: Any, arrows: dict) -> None:
         """Add what made a node, the arrows into it and out of it, and those back."""
         op = self.made[node]
         gray = GRAYED if node.idle or node.frozen else {}
@@ -120,7 +113,8 @@ class Layout:
             tail, origin = self.sides(parent, slope is not None or uses[parent] == 1)
             learns = slope is not None and parent.kind != "constant"
             words = number(slope) if learns and node.passed is None else ""
-            words, way = node.mistakes.get(place, words), DOTTED if parent.idle else {}
+            words = node.mistakes.get(place, words)
+            way = arrows | (DOTTED if parent.idle else {})
             self.arrow(tail, op, words, **WRONG if place in node.mistakes else way)
             if node.passed is not None and (parent.grad is not None or parent.passed):
                 share = product(slope, upstream) if learns else ""
@@ -148,10 +142,8 @@ def product(local: float, upstream: float) -> str:
 
 
 def fields_of(node: Node, inline: bool = False) -> list[str]:
-    """Return the fields of an operation's box; a long name is broken at a capital."""
-    broken = re.sub(r"(.{9,19}[a-z])(?=[A-Z].{5})", r"\1\n", node.op, count=1)
-    name = node.op if inline else broken
-    return [name, *filter(None, [node.note]), *[node.value] * inline]
+    """Return the fields of an operation's box."""
+    return [node.op, *filter(None, [node.note, node.value * inline])]
 
 
 def escape(text: str) -> str:

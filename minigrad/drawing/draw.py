@@ -16,17 +16,14 @@ no gradient comes to, and what is frozen.
 """
 
 import copy
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from minigrad import errors
 from minigrad.drawing.describe import (
     NO_HEAT,
     Node,
@@ -45,23 +42,18 @@ from minigrad.drawing.module_graph import module_graph
 from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.graph.walk import sum_to
+from minigrad.scalar.value import Value
 
 
 class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
     `source` is the picture in DOT, the language of Graphviz; of several, the last.
-    Several have captions, and a slider, which moves what `knob` says.
+    Several are the steps of a backward pass; they have captions, and a slider.
     """
 
-    def __init__(
-        self,
-        text: str,
-        sources: list[str],
-        captions: Sequence[str] = (),
-        knob: str = "Step of the backward pass",
-    ):
-        self._text, self._captions, self._knob = text, captions, knob
+    def __init__(self, text: str, sources: list[str], captions: Sequence[str] = ()):
+        self._text, self._captions = text, captions
         self.sources, self.source = sources, sources[-1]
 
     def __repr__(self) -> str:
@@ -70,7 +62,7 @@ class Drawing:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
-                html = slider(self.sources, self._captions, self._knob)
+                html = slider(self.sources, self._captions, "Step of the backward pass")
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it
@@ -99,50 +91,35 @@ def draw(root: Any, /, *inputs: Any, saved: bool = False, **names: Any) -> Drawi
 def draw_backward(root: Any, /, **names: Any) -> Drawing:
     """Draw the backward pass from `root` step by step; no grad of the graph changes.
 
-    Of a Tensor it shows what each node is given at its turn; no hook is called.
+    It needs a Value, or a Tensor of one number; no hook is called.
     """
     found: dict = {}
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), found=found)
     if not nodes[-1].edges:  # nothing to pass on
         return Drawing(text_of(nodes), [dot([nodes])])
-    walked = backward(nodes)
-    if nodes[-1].edges[0][1] is None:
-        if not isinstance(getattr(root, "array", None), np.ndarray):
-            raise TypeError("draw_backward shows Values, and Tensors that have numbers")
-        walked = tensors_backward(root, nodes, found)
-    steps = [(caption, copy.deepcopy(nodes)) for caption in walked]
-    captions, frames = zip(*steps, strict=True)
+    turns = backward(root, nodes, found)
+    captions, frames = zip(*((caption, copy.deepcopy(nodes)) for caption in turns))
     for versions in zip(*frames, strict=True):  # leave room where no number is yet
         full = max((version.heat for version in versions), key=len)
         for version in versions:
-            version.heat = version.heat or [re.sub(".", NO_HEAT, line) for line in full]
+            version.heat = version.heat or [NO_HEAT * len(line) for line in full]
     sources = [dot(frames, step) for step in range(len(frames))]
     return Drawing("\n".join(captions), sources, captions)
 
 
 def note_saved(root: Tensor, found: dict) -> str:
     """Note at each operation what its node keeps for backward; return the sum."""
-    if getattr(root, "grad_fn", None) is None:
-        raise TypeError("saved=True shows what a recorded Tensor keeps for backward")
     reached, memory = [root.grad_fn], {}
     for node in reached:
         targets = {target for target, _ in node.next_functions if target}
         reached += targets - {*reached}
         values = saved_by(node)
-        told = [f"{name} {size(x.nbytes)}" for name, x in values or []]
+        told = [f"{name} {x.nbytes:,} B" for name, x in values or []]
         memory |= dict(memory_of(x) for _, x in values or [])
         if targets and id(identity(node)) in found:
             nothing = "nothing any more" if values is None else "nothing"
             found[id(identity(node))].note = f"keeps {', '.join(told) or nothing}"
-    return f"kept for backward: {size(sum(memory.values()))}"
-
-
-def size(count: float) -> str:
-    """Return a number of bytes as text: 4.8 kB."""
-    units = ["B", "kB", "MB", "GB"]
-    while count >= 1000 and len(units) > 1:
-        count, units = count / 1000, units[1:]
-    return f"{count:.3g} {units[0]}"
+    return f"kept for backward: {sum(memory.values()):,} B"
 
 
 def draw_nodes(root: Any, /, **names: Any) -> Drawing:
@@ -155,8 +132,9 @@ def draw_nodes(root: Any, /, **names: Any) -> Drawing:
         raise TypeError("draw_nodes shows what has a grad_fn, as a leaf has not")
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), describe_node)
     for node in nodes:
-        leaf = node.kind == "leaf" and node.label != node.note
-        node.value = f"{node.note}\n{node.label}" if leaf else node.note or node.value
+        leaf = node.kind == "leaf" and not node.label.startswith("#")
+        node.value = "" if node.edges else node.note or node.value
+        node.value += f"\n{node.label}" * leaf
         node.label, node.note, node.grad = "", "", None
     return Drawing(text_of_nodes(nodes), [dot([nodes], bare=True)])
 
@@ -171,7 +149,7 @@ def describe_node(node: Any) -> Node:
     """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
     edges = [(target or constant("None"), None) for target, _ in node.next_functions]
-    return Node(name, op=name if edges else "", edges=edges, label=name, note=name)
+    return Node("", op=name if edges else "", edges=edges, note="" if edges else name)
 
 
 def mark_passed(nodes: list[Node]) -> None:
@@ -195,69 +173,52 @@ def mark_passed(nodes: list[Node]) -> None:
             node.passed = True
 
 
-def backward(nodes: list[Node]) -> Iterator[str]:
-    """Run the backward pass from the last node on the nodes, and tell each step."""
-    results = [node for node in reversed(nodes) if node.edges]
+def backward(root: Any, nodes: list[Node], found: dict) -> Iterator[str]:
+    """Carry a gradient back over the nodes, results first, and tell each step."""
+    last, of_values = nodes[-1], isinstance(root, Value)
     for node in nodes:
-        node.grad = None if node.kind == "constant" else 0.0
-        node.passed = False if node.edges else None
-    nodes[-1].grad = 1.0
-    yield f"Start: the grad of {nodes[-1].label} is 1, all others are 0."
-    for step, node in enumerate(results, 1):
-        node.passed = node.turn = True
-        shares = " and ".join(pass_on(node))
-        yield f"Step {step}: {node.op}, which made {node.label}, passes {shares}."
-        node.turn = False
-
-
-def tensors_backward(root: Tensor, nodes: list[Node], found: dict) -> Iterator[str]:
-    """Carry a gradient back from a tensor; tell what each node is given at its turn."""
-    if root.numel() != 1:
-        raise errors.no_scalar(root.shape)
-    for node in nodes:
-        node.grad = None if node.kind == "constant" else "not yet"
+        start = 0.0 if of_values else "not yet"
+        node.grad = None if node.kind == "constant" else start
         node.passed = False if node.kind == "result" else None
-    yield "Start: nothing has come anywhere."
-    waiting, step = {root.edge: np.ones_like(root.array)}, 0
-    while waiting:
-        end = max(waiting, key=attrgetter("number"))  # the newest
-        g, node, step = waiting.pop(end), found[id(end)], step + 1
-        node.grad, node.turn, shares = shown(g), True, []
-        node.heat = heat_of(g)
-        for target, share in shares_of(end, g):
-            shares.append(f"{shown(share)} to {found[id(target)].label}")
-            waiting[target] = waiting[target] + share if target in waiting else share
-        who, does = node.label, "adds it to its grad"
-        if shares:
-            node.passed, who = True, f"{node.op}, which made {node.label},"
-            does = f"passes {' and '.join(shares)}"
-        yield f"Step {step}: {who} is given {node.grad} and {does}."
+    last.grad = 1.0
+    yield f"Start: the grad of {last.label} is 1."
+    given, makers = {last: 1.0}, {}
+    if not of_values:
+        root.item()  # refuses several numbers, and none
+        given, makers = {last: np.ones_like(root.array)}, {last: root.edge}
+    turns = (node for node in nodes[::-1] if node.kind == "result" and node in given)
+    for step, node in enumerate(turns, 1):
+        node.passed = node.turn = True
+        passed = []
+        for to, share, words in shares_of(node, given[node], makers, found):
+            now = " (now {})" if to in given else ""
+            given[to] = to.grad = share + given.get(to, 0)
+            if makers:
+                to.grad, to.heat = shown(given[to]), heat_of(given[to])
+            passed.append(f"{words} to {to.label}{now.format(number(to.grad))}")
+        who = f"{node.op}, which made {node.label}, is given {number(node.grad)}"
+        yield f"Step {step}: {who} and passes {' and '.join(passed)}."
         node.turn = False
 
 
-def shares_of(end: Any, g: Any) -> list[tuple]:
-    """Return each target of a node, and its share of g, of the target's shape."""
-    if not end.targets:
-        return []
+def shares_of(node: Node, g: Any, makers: dict, found: dict) -> Iterator[tuple]:
+    """Yield, of what a result was made from, the Node, its share of g, and words."""
+    if node not in makers:  # of Values
+        for parent, slope in node.edges:
+            if parent.kind != "constant":
+                yield parent, slope * g, product(slope, g)
+        return
     before, recording.on = recording.on, False  # not no_grad: chapter 10 builds it
     try:
         with np.errstate(all="ignore"):
-            pairs = list(end.shares(g, None))
+            pairs = list(makers[node].shares(g, None))
     finally:
         recording.on = before
-    return [
-        (to, x if x.shape == to.shape else sum_to(x, to.shape, end.name()))
-        for to, x in pairs
-    ]
-
-
-def pass_on(node: Node) -> Iterator[str]:
-    """Add to the parents' grads what they get from a node, and tell it."""
-    for parent, slope in node.edges:
-        if parent.kind != "constant":
-            before, parent.grad = parent.grad, parent.grad + slope * node.grad
-            now = f" (now {number(parent.grad)})" if before else ""
-            yield f"{product(slope, node.grad)} to {parent.label}{now}"
+    for to, share in pairs:
+        if share.shape != to.shape:
+            share = sum_to(share, to.shape, node.op)
+        makers[found[id(to)]] = to
+        yield found[id(to)], share, shown(share)
 
 
 def text_of(nodes: list[Node]) -> str:
@@ -268,7 +229,7 @@ def text_of(nodes: list[Node]) -> str:
 
 def text_of_nodes(nodes: list[Node]) -> str:
     """Return a line for each node and its links, root first; those alike as #1, #2."""
-    names = {node: node.value.replace("\n", " of ") for node in nodes[::-1]}
+    names = {n: n.op if n.edges else n.value.replace("\n", " of ") for n in nodes[::-1]}
     often, met = Counter(names.values()), Counter()
     for node, name in names.items():
         if often[name] > 1 and node.kind != "constant":

@@ -30,7 +30,7 @@ COLUMN = 640  # px: a window that is 1,100 wide has hardly more for a picture
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
-SLIDER = """<div style="{scroll}">
+SLIDER = """<div>
 <input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
  aria-label="{knob}" style="display: block; width: 24em"
  data-lm-suppress-shortcuts="true"
@@ -38,14 +38,14 @@ SLIDER = """<div style="{scroll}">
   const svg = frames[this.value].map(i => lines[i]).join('\\n');
   const [picture, caption] = this.parentNode.querySelectorAll('img, p');
   picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
-  picture.alt = captions[this.value];
-  [caption.textContent] = picture.alt.split('\\n');
+  picture.alt = caption.textContent = captions[this.value];
   this.setAttribute('aria-valuetext', caption.textContent)">
-<img alt="{alt}" src="{src}" style="{least}" onload="this.onload = null;
-  const slider = this.parentNode.querySelector('input');
-  slider.value = 0; slider.oninput()">
+{picture}
 <p>{caption}</p>
 </div>"""
+TO_START = """onload="this.onload = null;
+  const slider = this.parentNode.parentNode.querySelector('input');
+  slider.value = 0; slider.oninput()\""""
 
 
 # A line of letters that stand for the numbers of a heat map
@@ -106,45 +106,32 @@ def graphviz_in_process() -> Any:
     return Graphviz()
 
 
-def data_uri(svg: str) -> str:
-    """Return `svg` as a data URI."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-
-
-def image(source: str, alt: str) -> str:
-    """Return the HTML of the graph `source`; `alt` is for those who cannot see it."""
-    svg = to_svg(source)
-    scroll, least = looks(svg)
-    look = f'src="{data_uri(svg)}" style="{least}"'
-    picture = f'<img alt="{html.escape(alt)}" {look}>'
-    return f'<div style="{scroll}">{picture}</div>'
-
-
-def looks(svg: str) -> tuple[str, str]:
-    """Return styles, of a frame and of its picture, that keep it readable anywhere.
+def image(source: str, alt: str, onload: str = "") -> str:
+    """Return the HTML of the graph `source`; `alt` is for those who cannot see it.
 
     Its smallest letters have 13.3 pixels; 68 percent of that are more than 9. What is
     wider than the page then scrolls.
     """
+    svg = to_svg(source)
     points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
     least = round(0.68 * points * 4 / 3)
     shadows = SHADOWS if least > COLUMN else ""
-    return f"overflow-x: auto{shadows}", f"min-width: {least}px"
+    uri = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    look = f'src="{uri}" style="min-width: {least}px" {onload}'
+    picture = f'<img alt="{html.escape(alt)}" {look}>'
+    return f'<div style="overflow-x: auto{shadows}">{picture}</div>'
 
 
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
-    """Return the HTML of a slider through graphs, or SVGs, with their captions.
+    """Return the HTML of a slider through graphs, with their captions.
 
-    `knob` says what it moves to those who cannot see it; what a caption says after its
-    first line is for them, too.
+    `knob` says what it moves to those who cannot see it.
     """
-    pictures = [s if s.startswith("<svg") else to_svg(s) for s in sources]
-    split = [picture.splitlines() for picture in pictures]
-    numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(split, [])))}
-    frames = [[numbers[line] for line in picture] for picture in split]
+    pictures = [to_svg(source).splitlines() for source in sources]
+    numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(pictures, [])))}
+    frames = [[numbers[line] for line in picture] for picture in pictures]
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
-    alt, src, last = html.escape(captions[-1]), data_uri(pictures[-1]), len(frames) - 1
-    scroll, least = looks(pictures[-1])
-    names = {"alt": alt, "src": src, "last": last, "least": least, "scroll": scroll}
-    return SLIDER.format(film=film, caption=alt.split("\n")[0], knob=knob, **names)
+    names = {"film": film, "knob": knob, "caption": html.escape(captions[-1])}
+    picture = image(sources[-1], captions[-1], TO_START)
+    return SLIDER.format(picture=picture, last=len(frames) - 1, **names)

@@ -67,8 +67,8 @@ class Fold:
             return out
         with enable_grad():  # a clone may be written to, which a leaf may not
             new = entry(out).clone()
-        given = [x for x in [*args, *kwargs.values()] if isinstance(x, Tensor)]
-        origins = dict.fromkeys(self.made_by(x) for x in given if x.edge is not None)
+        given = [x for x in [*args, *kwargs.values()] if getattr(x, "edge", None)]
+        origins = dict.fromkeys(map(self.made_by, given))
         size = sum(p.array.size for p in part.parameters())
         learns = any(p.requires_grad for p in part.parameters())
         node = Node(str(out.shape), op=f"{name}: {kind(part)}", idle=not learns)

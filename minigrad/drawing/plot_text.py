@@ -120,12 +120,9 @@ def parts(ax: Any) -> Iterator[Sequence[str]]:
 
 def heights(bars: Any) -> tuple[Sequence[float], Any]:
     """Return where the bars stand, and how long they are."""
-    upright = bars.orientation == "vertical"
-    corners = [bar.get_xy() for bar in bars]
-    sizes = [(bar.get_width(), bar.get_height()) for bar in bars]
-    side = 0 if upright else 1
-    places = [xy[side] + size[side] / 2 for xy, size in zip(corners, sizes)]
-    return places, [size[1 - side] for size in sizes]
+    side = 0 if bars.orientation == "vertical" else 1
+    sizes = [(bar.get_width(), bar.get_height())[1 - side] for bar in bars]
+    return [bar.get_center()[side] for bar in bars], sizes
 
 
 def series(kind: str, artist: Any, x: Any, y: Any, logs: Sequence[bool]) -> tuple:
@@ -164,8 +161,6 @@ def matrix(numbers: np.ndarray) -> tuple[str, str]:
     """Return what to tell of an image: its size, its corners and its extremes."""
     kind = f"image of {numbers.shape[0]} x {numbers.shape[1]}"
     flat = rounded(numbers.mean(axis=2) if numbers.ndim == 3 else numbers)
-    if not np.isfinite(flat).any():
-        return kind, ", nothing finite"
     text = f" from {flat[0, 0]:g} at the top left to {flat[-1, -1]:g} at the end"
     for name, place in ("least", np.nanargmin(flat)), ("greatest", np.nanargmax(flat)):
         row, column = np.unravel_index(place, flat.shape)

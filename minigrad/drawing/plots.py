@@ -1,19 +1,18 @@
 """Plots of learning: losses, decision boundaries, gradients.
 
-All share `axes`, which lessons use for plots of their own as well. The colors are
-those of Okabe and Ito ("Color Universal Design", 2008), for color-blind people too.
-A plot has no ground of its own: words and lines can be read on white and on black.
+All share `axes`, which lessons use for plots of their own as well; course.mplstyle has
+the style.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from minigrad.drawing.plot_text import speak
 
-BLUE, ORANGE, GREEN, PINK, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9"
-GRAY = "#767676"
+BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#767676"  # of course.mplstyle
 
 
 def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any, Any]:
@@ -24,21 +23,10 @@ def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any
     speak()
     from matplotlib import pyplot
 
-    # Not in an `rc_context`: that would undo what the first figure of a notebook sets,
-    # and no figure would be shown any more.
-    cycle = pyplot.cycler(color=[BLUE, ORANGE, GREEN, PINK, SKY])
-    pyplot.rc("axes", axisbelow=True, grid=True, prop_cycle=cycle)
-    pyplot.rc("axes", facecolor="none", edgecolor=GRAY, labelcolor=GRAY)
-    pyplot.rc("axes", labelsize=9, titlesize=9)
-    pyplot.rc("axes.spines", right=False, top=False)
-    pyplot.rc("figure", dpi=100, facecolor="none", figsize=(3.5, 2.5))
-    pyplot.rc("font", size=8)
-    pyplot.rc("grid", color=GRAY, alpha=0.25)
-    pyplot.rc(["text", "xtick", "ytick"], color=GRAY)
-    pyplot.rc("patch", edgecolor=GRAY)
-    pyplot.rc("legend", edgecolor=GRAY)
-    pyplot.rc("lines", linewidth=1.6, markersize=4)
-    figure, made = pyplot.subplots(layout="constrained", **options)
+    # Not in a `style.context`: that would undo what the first figure of a notebook
+    # sets, and no figure would be shown any more.
+    pyplot.style.use(Path(__file__).with_name("course.mplstyle"))
+    figure, made = pyplot.subplots(**options)
     for each in np.ravel(made):
         each.set(xlabel=x, ylabel=y, title=title)
     return figure, made
@@ -103,27 +91,24 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
     scale of its colors beside it; `row` frames one.
     """
     from matplotlib.colors import LinearSegmentedColormap
-    from matplotlib.patches import Rectangle
 
     ax = ax or axes()[1]
     matrix = np.atleast_2d(np.asarray(numbers, dtype=float))
     top = np.nanmax(np.abs(matrix), initial=0) or 1
     colors = LinearSegmentedColormap.from_list("", [ORANGE, "white", BLUE])
-    ax.imshow(matrix, cmap=colors, vmin=-top, vmax=top)
+    image = ax.imshow(matrix, cmap=colors, vmin=-top, vmax=top)
     if matrix.size <= 60:
         for (i, j), number in np.ndenumerate(matrix):
             color = "white" if abs(number) > 0.7 * top else "black"
             ax.text(j, i, f"{number:.3g}", color=color, ha="center", va="center")
     else:
-        scale, low = ax.inset_axes((1.03, 0, 0.05, 1)), 0.0 - top * (matrix < 0).any()
-        look = {"cmap": colors, "vmin": -top, "vmax": top, "aspect": "auto"}
-        scale.imshow(np.linspace([top], [low]), extent=(0, 1, low, top), **look)
-        scale.set_yticks([low, top], [f"{low:.2g}", f"{top:.2g}"])
-        scale.yaxis.tick_right()
-        scale.tick_params(length=0, pad=1, labelbottom=False)
+        scale = ax.inset_axes((1.03, 0, 0.05, 1))
+        low = 0.0 - top * (matrix < 0).any()
+        ax.figure.colorbar(image, scale, ticks=[low, top], format="{x:.2g}")
+        scale.set_ylim(low, top)
     if row is not None:
         look = {"fill": False, "lw": 2.5, "clip_on": False, "zorder": 3}
-        ax.add_patch(Rectangle((-0.5, row - 0.5), matrix.shape[1], 1, **look))
+        ax.axhspan(row - 0.5, row + 0.5, **look)
     ax.set(title=title, xticks=[], yticks=[])
     ax.grid(visible=False)
     ax.spines[:].set_visible(True)

@@ -38,24 +38,14 @@ def _(edge: GradientEdge) -> ours.Node:
 def arguments(node: GraphNode) -> list[tuple[Any, None]]:
     """Return edges to the arguments: nodes, and constants that PyTorch has saved."""
     names = ARGUMENTS.get(len(node.next_functions), [()] * len(node.next_functions))
-    found = []
+    kept, found = dict(ours.saved_by(node) or []), []
     for (target, index), known_as in zip(node.next_functions, names):
-        values = [saved(node, name) for name in known_as]
-        constants = [x for x in values if isinstance(x, torch.Tensor)]
+        constants = [kept[name] for name in known_as if name in kept]
         came_from = target and GradientEdge(target, index)
         found.append((came_from, constants[0] if constants else None))
-    exponent = saved(node, "exponent")
-    if isinstance(exponent, int | float):  # a number has no edge
-        return [*ours.known(found), (ours.constant(ours.number(exponent)), None)]
+    if node.name() == "PowBackward0":  # its exponent is a number, which has no edge
+        found.append((None, torch.tensor(node._saved_exponent)))
     return ours.known(found)
-
-
-def saved(node: GraphNode, name: str) -> Any:
-    """Return what `node` has saved under a name; None if that is gone or changed."""
-    try:
-        return getattr(node, f"_saved_{name}", None)
-    except RuntimeError:
-        return None
 
 
 @ours.saved_by.register

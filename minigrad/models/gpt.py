@@ -37,12 +37,6 @@ class CausalSelfAttention(Module):
         parts = self.qkv(x).reshape(n, t, 3, self.heads, width // self.heads)
         return parts.permute(2, 0, 3, 1, 4).unbind(0)
 
-    def map(self, x):
-        """Return all shares (N, heads, T, T): what a value tells is its own place."""
-        q, k, _ = self.parts(x)
-        places = creation.eye(x.shape[1], dtype=x.dtype)
-        return F.scaled_dot_product_attention(q, k, places, is_causal=True)
-
 
 class Block(Module):
     """Attention, then a small network for each place; x comes through beside both."""
@@ -95,12 +89,3 @@ class GPT(Module):
             scores = self(tokens)[:, -1]
             tokens = cat([tokens, scores.argmax(-1, keepdim=True)], 1)
         return tokens
-
-    @no_grad()
-    def attention_maps(self, tokens: Tensor) -> list[Tensor]:
-        """Return who looks at whom: for every block (N, heads, T, T)."""
-        x, maps = self.embed(tokens), []
-        for block in self.blocks:
-            maps.append(block.attention.map(block.norm1(x)))
-            x = block(x)
-        return maps

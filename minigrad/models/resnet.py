@@ -98,7 +98,7 @@ def resnet18(weights: str | Path | None = None) -> ResNet:
     return loaded(ResNet((2, 2, 2, 2), 1000, (64, 128, 256, 512)), weights)
 
 
-DIGITS = Path(__file__).with_name("digits.safetensors")  # written by pretrain.py
+DIGITS = Path(__file__).with_name("digits.safetensors")
 
 
 def resnet_digits(weights: str | Path | None = None) -> ResNet:

@@ -7,7 +7,6 @@ the kernel is a copy of long rows, and a convolution is one matrix product.
 import functools
 import itertools
 import math
-import operator
 
 import numpy as np
 
@@ -20,9 +19,8 @@ from minigrad.tensors import creation
 
 
 def pair(value):
-    """Return (height, width), also of a single number; TypeError for other words."""
-    height, width = value if isinstance(value, list | tuple) else (value, value)
-    return operator.index(height), operator.index(width)
+    """Return (height, width), also of a single number."""
+    return tuple(value) if isinstance(value, list | tuple) else (value, value)
 
 
 def batch_last(x):

@@ -1,13 +1,12 @@
 """Module: parameters, and what is computed with them, as one thing with parts."""
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float64
 from minigrad.errors import kind
-from minigrad.graph.hooks import RemovableHandle
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 
@@ -38,20 +37,9 @@ class Module:
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
-        self.__dict__["_forward_hooks"] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        out = self.forward(*args, **kwargs)
-        for hook in list(self._forward_hooks.values()):
-            changed = hook(self, args, out)
-            out = out if changed is None else changed
-        return out
-
-    def register_forward_hook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(module, args, output) after forward; it may replace the output."""
-        key = object()
-        self._forward_hooks[key] = hook
-        return RemovableHandle(lambda: self._forward_hooks.pop(key, None))
+        return self.forward(*args, **kwargs)
 
     # Attributes
 
@@ -106,17 +94,10 @@ class Module:
         """Yield this module and all of its parts, each once."""
         return (module for _, module in self.named_modules())
 
-    def named_children(self) -> Iterator:
-        """Yield (name, part) for the direct parts, each once."""
-        seen = {None}
-        for name, part in self._modules.items():
-            if part not in seen:
-                seen.add(part)
-                yield name, part
-
     def children(self) -> Iterator["Module"]:
-        """Yield the direct parts."""
-        return (part for _, part in self.named_children())
+        """Yield the direct parts, each once."""
+        parts = dict.fromkeys(self._modules.values())
+        return (part for part in parts if part is not None)
 
     def _named(self, table: str) -> Iterator:
         """Yield (name, tensor) from the tables of all parts; each tensor once."""
@@ -203,10 +184,9 @@ class Module:
             for name in shared
             if state_dict[name].shape != own[name].shape
         ]
-        if strict and missing:
-            wrong.append(f"Missing key(s) in state_dict: {', '.join(missing)}")
-        if strict and unexpected:
-            wrong.append(f"Unexpected key(s) in state_dict: {', '.join(unexpected)}")
+        if strict and missing + unexpected:
+            wrong.append(f"Missing key(s) in state_dict: {missing}")
+            wrong.append(f"Unexpected key(s) in state_dict: {unexpected}")
         if wrong:
             title = f"Error(s) in loading state_dict for {kind(self)}:"
             raise RuntimeError("\n    ".join([title, *wrong]))

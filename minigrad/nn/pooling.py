@@ -28,9 +28,6 @@ def largest(a, kernel, stride):
     for part in parts[1:-1]:  # count the places before the first largest
         smaller &= part != out
         where += smaller
-    if np.isnan(out).any():  # as in PyTorch, a window's last nan counts as its largest
-        for i, part in enumerate(parts):
-            where[np.isnan(part)] = i
     return out, {"where": where}
 
 
@@ -55,11 +52,7 @@ MAX = Op(
     largest,
     a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
 )
-PUT = Op(
-    "MaxUnpool2D",
-    to_largest,
-    a=from_largest,
-)
+PUT = Op("MaxUnpool2D", to_largest, a=from_largest)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):
@@ -69,9 +62,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
     if ph > kernel[0] // 2 or pw > kernel[1] // 2:  # a window might see nothing else
         raise RuntimeError(f"pad should be at most half of the window {kernel}")
     if input.ndim != 4 or min(out_size(input.shape, kernel, stride, (ph, pw))) < 1:
-        raise RuntimeError(
-            f"max_pool2d: no room for a window {kernel} in {input.shape}"
-        )
+        raise RuntimeError(f"max_pool2d: no window {kernel} fits into {input.shape}")
     if ph or pw:
         input = pad(input, (pw, pw, ph, ph), value=-math.inf)
     return MAX(input, kernel, stride)

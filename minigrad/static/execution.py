@@ -147,10 +147,8 @@ def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]
     given = {}
     for step in inputs:
         array = np.asarray(getattr(feed[step], "array", feed[step]))
-        this = f"{step.name} is a placeholder"
         if array.shape != step.shape:
-            raise ValueError(f"{this} of shape {step.shape}; got {array.shape}")
-        if not np.can_cast(array, step.dtype, "same_kind"):
-            raise ValueError(f"{this} for {step.dtype}; got {array.dtype}")
-        given[step] = array.astype(step.dtype, copy=False)
+            this = f"{step.name} is a placeholder of shape {step.shape}"
+            raise ValueError(f"{this}; got {array.shape}")
+        given[step] = array.astype(step.dtype, casting="same_kind", copy=False)
     return given

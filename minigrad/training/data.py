@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.array.dtypes import as_dtype
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import stack
 from minigrad.tensors import creation
@@ -63,8 +62,7 @@ def default_collate(examples: list) -> Any:
         return stack(examples)
     if isinstance(first, tuple | list):
         return [default_collate(column) for column in zip(*examples, strict=True)]
-    numbers = np.asarray(examples)
-    return Tensor(numbers.astype(as_dtype(numbers.dtype)))
+    return creation.tensor(np.asarray(examples))
 
 
 class DataLoader:
@@ -77,8 +75,6 @@ class DataLoader:
     def __init__(
         self, dataset, batch_size=1, shuffle=False, *, drop_last=False, seed=None
     ):
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueError(f"batch_size should be 1 or more, but got {batch_size!r}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.drop_last = drop_last
         self._generator = None if seed is None else np.random.default_rng(seed)

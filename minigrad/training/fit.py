@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from minigrad.graph.recording import no_grad
-from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
 
 
@@ -54,16 +53,16 @@ def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
     """
     if not any(module.training for module in model.modules()):
         model.train()
-    total = Mean()
+    total = count = 0
     with progress_bar(data, label) as bar:
         for x, y in bar:
             value = loss(model(x), y)
             optimizer.zero_grad()
             value.backward()
             optimizer.step()
-            total.add(value.item(), batch_size(x, y))
-            bar.set_postfix_str(f"loss {total.mean:.4f}", refresh=False)
-    return total.mean
+            total, count = total + value.item() * len(x), count + len(x)
+            bar.set_postfix_str(f"loss {total / count:.4f}", refresh=False)
+    return total / count
 
 
 @no_grad()
@@ -71,38 +70,14 @@ def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
     """Return the mean loss over batches that are not learned from, in eval mode."""
     modes = [(module, module.training) for module in model.modules()]
     model.eval()
-    total = Mean()
+    total = count = 0
     try:
         for x, y in data:
-            total.add(loss(model(x), y).item(), batch_size(x, y))
+            total, count = total + loss(model(x), y).item() * len(x), count + len(x)
     finally:
         for module, mode in modes:
             module.training = mode
-    return total.mean
-
-
-class Mean:
-    """A running mean over batches of different sizes."""
-
-    def __init__(self):
-        self.sum, self.count = 0.0, 0
-
-    def add(self, value: float, count: int) -> None:
-        """Add the mean of `count` more numbers."""
-        self.sum, self.count = self.sum + value * count, self.count + count
-
-    @property
-    def mean(self) -> float:
-        if not self.count:
-            raise ValueError("no batch: data is empty, or used up as a generator is")
-        return self.sum / self.count
-
-
-def batch_size(x: Tensor, y: Tensor) -> int:
-    """Return how many examples a batch has."""
-    if x.shape[0] != y.shape[0]:
-        raise ValueError(f"a batch of {x.shape[0]} inputs, but {y.shape[0]} targets")
-    return x.shape[0]
+    return total / count
 
 
 def progress_bar(data: Iterable, label: str) -> Any:

@@ -1,6 +1,6 @@
 """Trains resnet_digits on the digits 0 to 4, and writes digits.safetensors.
 
-python -m minigrad.models.pretrain
+python chapters/19_freeze/pretrain.py
 """
 
 import numpy as np
