@@ -4,6 +4,7 @@ from minigrad.drawing.plots import (
     BLUE,
     ORANGE,
     axes,
+    film,
     heatmap,
     plot_decision_boundary,
     plot_gradients,

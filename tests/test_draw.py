@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from classroom.author import knobs
-from minigrad.drawing import graphviz_svg
+from minigrad import plot
+from minigrad.drawing import graphviz_svg, plot_text
 from minigrad.drawing.dot import width
 from minigrad.drawing.draw import draw, draw_backward
 from minigrad.nn import Module
@@ -156,3 +157,15 @@ def test_a_knob_moves_one_leaf_after_the_other(monkeypatch):
         slope, moved = slopes["ab".index(caption[0])], caption[0]
         assert caption.endswith(f"moves {slope:.4g} times as far as {moved}.")
     assert all(each in last for each in ("a = 1", "b = 2", f"{slope:.4g}"))
+
+
+def test_a_film_of_plots_says_what_each_shows_and_shares_what_all_have():
+    def figure(k):
+        return plot.plot_loss([float(k), 1.0], "a & b's <loss>").figure
+
+    film = plot.film({f"no. {k}": figure(k) for k in range(2, 12)}, "Number")
+    html = film._repr_mimebundle_()["text/html"]
+    assert 'aria-label="Number"' in html and "<p>no. 11</p>" in html
+    assert repr(film).splitlines()[:2] == ["no. 2", plot_text.describe(figure(2), True)]
+    assert 'alt="no. 11\nPlot of loss over step' in html
+    assert len(html) < 7 * len(film.source)  # of ten

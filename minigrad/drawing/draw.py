@@ -49,11 +49,13 @@ class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
     `source` is the picture in DOT, the language of Graphviz; of several, the last.
-    Several are the steps of a backward pass; they have captions, and a slider.
+    Several have captions, and a slider, which moves what `knob` says.
     """
 
-    def __init__(self, text: str, sources: list[str], captions: Sequence[str] = ()):
-        self._text, self._captions = text, captions
+    def __init__(
+        self, text: str, sources: list[str], captions: Sequence[str] = (), knob=""
+    ):
+        self._text, self._captions, self._knob = text, captions, knob
         self.sources, self.source = sources, sources[-1]
 
     def __repr__(self) -> str:
@@ -62,7 +64,7 @@ class Drawing:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         try:
             if self._captions:
-                html = slider(self.sources, self._captions, "Step of the backward pass")
+                html = slider(self.sources, self._captions, self._knob)
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
         except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it
@@ -104,7 +106,8 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
         for version in versions:
             version.heat = version.heat or [NO_HEAT * len(line) for line in full]
     sources = [dot(frames, step) for step in range(len(frames))]
-    return Drawing("\n".join(captions), sources, captions)
+    knob = "Step of the backward pass"
+    return Drawing("\n".join(captions), sources, captions, knob)
 
 
 def note_saved(root: Tensor, found: dict) -> str:

@@ -38,7 +38,8 @@ SLIDER = """<div>
   const svg = frames[this.value].map(i => lines[i]).join('\\n');
   const [picture, caption] = this.parentNode.querySelectorAll('img, p');
   picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
-  picture.alt = caption.textContent = captions[this.value];
+  picture.alt = captions[this.value];
+  [caption.textContent] = picture.alt.split('\\n');
   this.setAttribute('aria-valuetext', caption.textContent)">
 {picture}
 <p>{caption}</p>
@@ -69,7 +70,12 @@ def colored(line: re.Match) -> str:
 
 
 def to_svg(source: str) -> str:
-    """Return the picture of a graph in DOT; raises RuntimeError without Graphviz."""
+    """Return the picture of a graph in DOT, or an SVG as it is.
+
+    Raises RuntimeError without Graphviz.
+    """
+    if source.startswith("<svg"):
+        return source
     try:
         if sys.platform == "emscripten":  # a browser's tab brings its own
             from graphviz_in_tab import svg as in_tab
@@ -125,13 +131,15 @@ def image(source: str, alt: str, onload: str = "") -> str:
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     """Return the HTML of a slider through graphs, with their captions.
 
-    `knob` says what it moves to those who cannot see it.
+    `knob` says what it moves to those who cannot see it; what a caption says after its
+    first line is for them, too.
     """
     pictures = [to_svg(source).splitlines() for source in sources]
     numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(pictures, [])))}
     frames = [[numbers[line] for line in picture] for picture in pictures]
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
-    names = {"film": film, "knob": knob, "caption": html.escape(captions[-1])}
+    caption = html.escape(captions[-1].split("\n")[0])
+    names = {"film": film, "knob": knob, "caption": caption}
     picture = image(sources[-1], captions[-1], TO_START)
     return SLIDER.format(picture=picture, last=len(frames) - 1, **names)

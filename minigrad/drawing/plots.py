@@ -4,13 +4,15 @@ All share `axes`, which lessons use for plots of their own as well; course.mplst
 the style.
 """
 
-from collections.abc import Callable, Sequence
+import io
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from minigrad.drawing.plot_text import speak
+from minigrad.drawing.draw import Drawing
+from minigrad.drawing.plot_text import describe, speak
 
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#767676"  # of course.mplstyle
 
@@ -113,3 +115,20 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
     ax.grid(visible=False)
     ax.spines[:].set_visible(True)
     return ax
+
+
+def film(figures: Mapping[str, Any], knob: str) -> Drawing:
+    """Show one of the figures, by the caption that is its key; a slider moves `knob`.
+
+    Their curves are kept as curves: dots, axes and letters that all have cost nothing.
+    """
+    from matplotlib import pyplot
+
+    told, pictures = [], []
+    for caption, figure in figures.items():
+        told.append(f"{caption}\n{describe(figure, sure=True)}")
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+        pictures.append(file.getvalue()[file.getvalue().index("<svg") :])
+    return Drawing("\n".join(told), pictures, told, knob)
