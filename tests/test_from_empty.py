@@ -218,7 +218,7 @@ def test_a_random_program_that_fails_is_written_out():
     exec(told[0].split("at ")[1].rstrip(":").replace(", ", "\n"), space)
     exec("\n".join(told[1:-2]), space)
     seed = int(re.search(r"program (\d+)", told[0])[1])
-    program, numbers, _ = random_program(seed, ((), ()))
+    _, program, numbers, _ = random_program(seed, ((), ()))
     last = space[told[-3].split(" = ")[0]]
     assert last == pytest.approx(program(*numbers), rel=1e-4)
 

@@ -258,54 +258,40 @@ def programs(*shapes: tuple) -> Callable[[Engine], None]:
 
     def random_programs(e: Engine) -> None:
         for seed in range(200):
-            program, numbers, expected = random_program(seed, shapes)
-            given = f"of random program {seed}, {written(program, numbers)}"
+            text, program, numbers, expected = random_program(seed, shapes)
+            at = ", ".join(f"{x} = {shown(n)}" for x, n in zip("xyz", numbers))
+            given = f"of random program {seed}, at {at}:\n{text}"
             expect_slopes(e, program, numbers, given, expected)
 
     return random_programs
 
 
-def written(program: Callable, numbers: tuple) -> str:
-    """Return a program as text: its leaves' numbers, then a line for each step."""
-    steps, names = [], iter("abcdefghi")
-
-    def note(step: str) -> str:
-        name = next(names)
-        steps.append(f"{name} = {step}")
-        return name
-
-    writer = {
-        "add": lambda x, y: note(f"{x} + {y}"),
-        "multiply": lambda x, y: note(f"{x} * {y}"),
-        "tanh": lambda x: note(f"tanh({x})"),
-        "add_up": lambda x: note(f"add_up({x})"),
-    }
-    leaves = "xyz"[: len(numbers)]
-    Engine(writer).of_its_own(program)(*leaves)
-    given = [f"{leaf} = {shown(number)}" for leaf, number in zip(leaves, numbers)]
-    return "\n".join([f"at {', '.join(given)}:", *steps])
-
-
 @cache
-def random_program(seed: int, shapes: tuple) -> tuple[Callable, tuple, list]:
-    """Return a program of sums, products and tanhs, leaves for it, and its slopes."""
+def random_program(seed: int, shapes: tuple) -> tuple[str, Callable, tuple, list]:
+    """Return a program of sums, products and tanhs, as text and as a function.
+
+    With it come numbers for its leaves, and its slopes there.
+    """
     rng = random.Random(seed)
-    kinds = "add", "multiply", "tanh"
-    steps = [(rng.choice(kinds), rng.random(), rng.random()) for _ in range(6)]
+    names, lines = list("xyz"[: len(shapes)]), []
+    for name in "abcdef":
+        x, y = rng.choice(names), rng.choice(names)
+        step = rng.choice([f"{x} + {y}", f"{x} * {y}", f"tanh({x})"])
+        lines.append(f"{name} = {step}")
+        names.append(name)
+    lines.append("g = (f + e * x).sum()" if shapes[0] else "g = f + e * x")
+    text = "\n".join(lines)
+
+    def program(*leaves: Any) -> Any:
+        known = {"tanh": np.tanh, **dict(zip("xyz", leaves))}
+        exec(text, known)
+        return known["g"]
+
     sizes = [int(np.prod(shape)) for shape in shapes]
     drawn = [[rng.uniform(-1.5, 1.5) for _ in range(size)] for size in sizes]
     arrays = [np.reshape(n, shape) for n, shape in zip(drawn, shapes)]
-
-    def program(*leaves: Any) -> Any:
-        made = list(leaves)
-        for name, one, other in steps:
-            a, b = made[int(one * len(made))], made[int(other * len(made))]
-            made.append(np.tanh(a) if name == "tanh" else getattr(np, name)(a, b))
-        last = made[-1] + made[-2] * made[0]
-        return last.sum() if shapes[0] else last
-
     numbers = tuple(n if n.shape else n.item() for n in arrays)
-    return program, numbers, nudged(program, numbers)
+    return text, program, numbers, nudged(program, numbers)
 
 
 LONG_AND_MANY = [
