@@ -87,23 +87,15 @@ def harmless(value: Any) -> Any:
 
 def write_json(path: Path, students: list[Student], course: Course) -> None:
     """Write all that was found, for other programs."""
-
-    def result(student: Student, name: str) -> dict[str, Any]:
-        of = course.exercises[name].points
-        points = {"points": course.earned(student, name), "of": of}
-        return asdict(student.results[name]) | points
-
-    found = [
-        {
-            "student": student.name,
-            "id": student.id,
-            "points": course.total(student),
-            "of": course.most,
-            "remarks": student.remarks(),
-            "exercises": {name: result(student, name) for name in student.results},
-        }
-        for student in students
-    ]
+    found = []
+    for student in students:
+        about = {"student": student.name, "id": student.id, "of": course.most}
+        about |= {"points": course.total(student), "remarks": student.remarks()}
+        exercises = {name: asdict(each) for name, each in student.results.items()}
+        for name, each in exercises.items():
+            each["points"] = course.earned(student, name)
+            each["of"] = course.exercises[name].points
+        found.append(about | {"exercises": exercises})
     text = json.dumps(found, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
