@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -217,13 +216,8 @@ def own_wheel(folder: Path) -> Path:
 def from_npm(package: str) -> Path:
     """Return the folder of a package of npm."""
     npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
-    folder = downloaded(package, [*npm, "pack", package])
-    if not (folder / "package").exists():
-        [archive] = folder.glob("*.tgz")
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder / "part", filter="data")
-        (folder / "part" / "package").rename(folder / "package")
-    return folder / "package"
+    install = [*npm, "install", "--ignore-scripts", "--prefix", ".", package]
+    return downloaded(package, install) / "node_modules" / package.rpartition("@")[0]
 
 
 def from_pypi(packages: list[str]) -> list[Path]:
