@@ -217,7 +217,11 @@ def from_npm(package: str) -> Path:
     """Return the folder of a package of npm."""
     npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
     install = [*npm, "install", "--ignore-scripts", "--prefix", ".", package]
-    return downloaded(package, install) / "node_modules" / package.rpartition("@")[0]
+    return (
+        downloaded(f"npm {package}", install)
+        / "node_modules"
+        / package.rpartition("@")[0]
+    )
 
 
 def from_pypi(packages: list[str]) -> list[Path]:
