@@ -8,12 +8,11 @@ NumPy for Pyodide is in neither, so that there are the chapters that need none.
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import Chapter
+from classroom.author.compose import unlinked
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
@@ -50,12 +50,6 @@ HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
 PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
 
 
-# A link to a lesson that is not in the tab
-LATER = re.compile(
-    rf"\[([^\]]*)\]\((?!0?({'|'.join(map(str, CHAPTERS))})_)\w+\.ipynb\)"
-)
-
-
 class NotToBeHad(Exception):
     """Something that the tab is made of could not be downloaded; the text says what."""
 
@@ -74,12 +68,13 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     """Write JupyterLite and the chapters; raises NotToBeHad, or Trouble."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
-    for chapter in course:
-        for folder in FOLDERS if chapter.number in CHAPTERS else ():
-            path = lite / "files" / folder / f"{chapter.slug}.ipynb"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            notebook = for_tab(read_notebook(FOLDERS[folder] / path.name))
-            path.write_text(json.dumps(notebook), encoding="utf-8")
+    slugs = [chapter.slug for chapter in course if chapter.number in CHAPTERS]
+    for folder, source in FOLDERS.items():
+        (lite / "files" / folder).mkdir(parents=True)
+        for name in [f"{slug}.ipynb" for slug in slugs]:
+            notebook = for_tab(read_notebook(source / name), slugs)
+            text = json.dumps(notebook)
+            (lite / "files" / folder / name).write_text(text, encoding="utf-8")
     shutil.copytree(FILES / "lite", lite, dirs_exist_ok=True)
     settings = json.loads((lite / "jupyter-lite.json").read_text("utf-8"))
     plugins = settings["jupyter-config-data"]["litePluginSettings"]
@@ -106,8 +101,8 @@ def address(chapter: Chapter, folder: str = "notebooks") -> str:
     return f"../try/notebooks/index.html?path={folder}/{chapter.slug}.ipynb"
 
 
-def for_tab(notebook: Notebook) -> Notebook:
-    """Return a notebook with what is different in a tab, and its version."""
+def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
+    """Return a notebook with what is different in a tab of these, and its version."""
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -119,7 +114,7 @@ def for_tab(notebook: Notebook) -> Notebook:
     about = notebook["metadata"]["minigrad"]
     note = NOTE.format(file=f"{about['chapter']}.ipynb")
     notebook["cells"] = cells = [cells[0], prose("in-a-tab", note), *cells[1:]]
-    cells[-1]["source"] = LATER.sub(r"\1", cells[-1]["source"])
+    cells[-1]["source"] = unlinked(cells[-1]["source"], slugs)
     about["version"] = hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
     return notebook
 
@@ -217,11 +212,8 @@ def from_npm(package: str) -> Path:
     """Return the folder of a package of npm."""
     npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
     install = [*npm, "install", "--ignore-scripts", "--prefix", ".", package]
-    return (
-        downloaded(f"npm {package}", install)
-        / "node_modules"
-        / package.rpartition("@")[0]
-    )
+    folder = downloaded(f"npm {package}", install)
+    return folder / "node_modules" / package.rpartition("@")[0]
 
 
 def from_pypi(packages: list[str]) -> list[Path]:
