@@ -34,7 +34,7 @@ from classroom.learner.newer_course import (
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.carry_over import carry_over
-from classroom.notebook.files import write_notebook
+from classroom.notebook.files import as_bytes, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 NEWEST = (
@@ -99,12 +99,14 @@ def update(root: Path, newer: Newer, kept: Path) -> list[str]:
     there = notebooks_in(root, all_chapters(root)).items()
     known = {path: each for path, each in there if path.name in contents}
     new = newer_chapters(root, newer)
-    told = put_back(contents, known, new, files / "exercises", aside)
+    after, told = put_back(contents, known, new, aside)
     if older:
         told.append(f"{len(older)} more files were different; yours are kept too.")
-    gone = newer.gone + drop_unchanged(contents, files / "exercises")
-    before = {f"exercises/{path.name}": "" for path in files.glob("exercises/*.ipynb")}
-    before |= {f"exercises/{name}": digest(data) for name, data in contents.items()}
+    for name in [name for name in after if after[name] != contents.get(name)]:
+        (files / "exercises" / name).write_bytes(after[name])
+    gone = newer.gone + [f"exercises/{n}" for n in contents.keys() - after.keys()]
+    here = {name: digest(contents[name]) for name in contents}
+    before = {f"exercises/{n}": here.get(n, "") for n in after.keys() | here.keys()}
     write_journal(root, {"told": told, "gone": gone, "before": before})
     return finish(root)
 
@@ -125,59 +127,47 @@ def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
 
 
 def put_back(
-    contents: dict[str, bytes],
-    there: Notebooks,
-    new: list[Chapter],
-    folder: Path,
-    kept: Path,
-) -> list[str]:
-    """Write all of exercises/ into `folder`: newer notebooks, the learner's cells."""
-    kept.mkdir(parents=True, exist_ok=True)  # and so `folder`, which it is in
+    contents: dict[str, bytes], there: Notebooks, new: list[Chapter], kept: Path
+) -> tuple[dict[str, bytes], list[str]]:
+    """The notebooks of exercises/ as they are to be, and what to tell of them."""
+    kept.mkdir(parents=True, exist_ok=True)
     told, renamed = [], {e.chapter for e in there.values() if isinstance(e, Learner)}
     slugs = {chapter.slug for chapter in renamed} - {Path(n).stem for n in contents}
-    for chapter in new:
-        if chapter.slug not in slugs:  # which the learner keeps under another name
-            shutil.copyfile(chapter.path, folder / f"{chapter.slug}.ipynb")
+    fresh = (c for c in new if c.slug not in slugs)  # else, under another name
+    after = {f"{chapter.slug}.ipynb": chapter.path.read_bytes() for chapter in fresh}
     for path, found in there.items():
-        content, place = contents[path.name], folder / path.name
+        name = path.name
         if isinstance(found, Learner):
-            told += _put_back_one(place, content, found, new, kept)
-        elif place.exists() and not isinstance(found, NotOurs):
+            told += _put_back_one(after, name, contents[name], found, new, kept)
+        elif name in after and not isinstance(found, NotOurs):
             told.append(f"{found}\n  It is kept, and a fresh one is in its place.")
         else:
-            place.write_bytes(content)
-    return told
-
-
-def drop_unchanged(contents: dict[str, bytes], folder: Path) -> list[str]:
-    """Leave out of `folder` what stays as it is; return what it has no longer."""
-    gone = []
-    for name, content in contents.items():
-        place = folder / name
-        if not place.exists():
-            gone.append(f"exercises/{name}")
-        elif place.read_bytes() == content:
-            place.unlink()
-    return gone
+            after[name] = contents[name]
+    return after, told
 
 
 def _put_back_one(
-    path: Path, content: bytes, learner: Learner, new: list[Chapter], kept: Path
+    after: dict[str, bytes],
+    name: str,
+    content: bytes,
+    learner: Learner,
+    new: list[Chapter],
+    kept: Path,
 ) -> list[str]:
-    before = learner.chapter
-    if learner.notebook == before.notebook and path.stem == before.slug:
+    before, usual = learner.chapter, name == f"{learner.chapter.slug}.ipynb"
+    if learner.notebook == before.notebook and usual:
         return []
     chapter = chapter_of(learner.notebook, new)
     if chapter is None:
-        path.unlink(missing_ok=True)
-        return [f"{path.name}: the course has this chapter no longer; yours is kept."]
+        after.pop(name, None)
+        return [f"{name}: the course has this chapter no longer; yours is kept."]
     about = learner.notebook["metadata"].get("minigrad")
     if chapter.notebook == before.notebook and about == chapter.about:
-        path.write_bytes(content)
+        after[name] = content
         return []
-    name = f"{chapter.slug}.ipynb" if path.stem == before.slug else path.name
+    name = f"{chapter.slug}.ipynb" if usual else name
     carried = carry_over(learner, chapter)
-    write_notebook(path.with_name(name), carried.notebook)
+    after[name] = as_bytes(carried.notebook)
     told = [f"{name}: {_what_is_back(learner, chapter)}"]
     if carried.homeless:
         cells = {**before.notebook, "cells": carried.homeless}
