@@ -22,8 +22,7 @@ from classroom.notebook.files import (
     write_notebook,
     write_whole,
 )
-from classroom.notebook.pristine import Chapter
-from classroom.teacher.grade import chosen_chapters
+from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
 from classroom.teacher.nbgrader import write_nbgrader
 
 TEMPLATES = ROOT / "classroom" / "templates"
@@ -37,7 +36,7 @@ def release_command(
     out: Path, chapters: str | None, nbgrader: bool, seed: str | None
 ) -> int:
     """Write a release into the folder `out`; raise Trouble if that cannot be done."""
-    chosen = chosen_chapters(chapters)
+    chosen = chosen_chapters(chapters, all_chapters())
     check_built(chosen)
     if out.exists() and any(out.iterdir()):
         raise Unreadable(
