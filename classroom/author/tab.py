@@ -50,22 +50,8 @@ HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
 PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
 
 
-class NotToBeHad(Exception):
-    """Something that the tab is made of could not be downloaded; the text says what."""
-
-
-def make_tab(out: Path, course: Iterable[Chapter]) -> str:
-    """Write the folder `out` with what runs in a tab; return why that failed, or ""."""
-    try:
-        write_tab(out, course)
-    except NotToBeHad as reason:
-        shutil.rmtree(out, ignore_errors=True)
-        return str(reason)
-    return ""
-
-
 def write_tab(out: Path, course: Iterable[Chapter]) -> None:
-    """Write JupyterLite and the chapters; raises NotToBeHad, or Trouble."""
+    """Write JupyterLite and the chapters; raises Trouble, as where nothing loads."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
     slugs = [chapter.slug for chapter in course if chapter.number in CHAPTERS]
@@ -86,8 +72,7 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     options += [f"--LiteBuildConfig.federated_extensions={kernel_at}"]
     options += ["--output-dir", str(out), "--lite-dir", str(lite)]
     command = [sys.executable, "-m", "jupyterlite_core", "build", *options]
-    if failed := run(command, lite):
-        raise Trouble(failed)
+    run(command, lite)
     for page in (out / "notebooks" / "index.html", out / "tree" / "index.html"):
         text = page.read_text("utf-8").replace("</head>", HEAD)
         page.write_text(text, encoding="utf-8")
@@ -224,23 +209,21 @@ def from_pypi(packages: list[str]) -> list[Path]:
 
 
 def downloaded(name: str, command: list[str]) -> Path:
-    """Return the folder of what a command downloads, once; raises NotToBeHad."""
+    """Return the folder of what a command downloads, once; raises Trouble."""
     folder = CACHE / hashlib.sha256(name.encode()).hexdigest()[:12]
     if not folder.exists():
         fresh = CACHE / "fresh"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        if failed := run(command, fresh):
-            raise NotToBeHad(failed)
+        run(command, fresh)
         fresh.rename(folder)
     return folder
 
 
-def run(command: list[str], folder: Path) -> str:
-    """Run a command in `folder`; return "", or what it said when it failed."""
+def run(command: list[str], folder: Path) -> None:
+    """Run a command in `folder`; raise Trouble with what it said if it failed."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if not done.returncode:
-        return ""
-    said = (done.stdout + done.stderr).strip().splitlines()
-    told = said if len(said) < 7 else [*said[:3], "...", *said[-3:]]
-    return f"`{' '.join(command)}` failed: {' '.join(told)}"
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        told = said if len(said) < 7 else [*said[:3], "...", *said[-3:]]
+        raise Trouble(f"`{' '.join(command)}` failed: {' '.join(told)}")
