@@ -65,7 +65,7 @@ def command_line() -> ArgumentParser:
     each.add_argument("number", type=int, help="a chapter, from 3 to 13")
     each.add_argument("--out", type=Path, help="a new folder; else one in .minigrad/")
     each = command("build", "author.build", "make the notebooks from chapters/")
-    each.add_argument("words", nargs="*", help="chapters (4); without any, all")
+    each.add_argument("words", nargs="*", help="chapters (4 or 7-9); else, all")
     each.add_argument("--check", action="store_true", help="only say what would change")
     command("site", "author.site", "make site/, where the course is read")
     command("test", "author.testing", "run every test; further words go on to pytest")

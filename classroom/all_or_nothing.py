@@ -87,7 +87,8 @@ def _lock(file: IO) -> bool:
 def alone(root: Path) -> Iterator[None]:
     """Hold the lock of the course; first finish a change that was cut off."""
     with only_one(root / LOCK, BUSY, PATIENCE):
-        tell_finished(root)
+        if (root / JOURNAL).exists():
+            tell_finished(root)
         yield
 
 
@@ -102,9 +103,7 @@ def finish_first(root: Path) -> None:
 
 
 def tell_finished(root: Path) -> None:
-    """Finish a change that was cut off, if there is one, and say so."""
-    if not (root / JOURNAL).exists():
-        return
+    """Finish a change that was cut off, and say so."""
     try:
         told = finish(root)
     except (OSError, ValueError) as error:

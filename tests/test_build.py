@@ -18,6 +18,7 @@ from classroom import ROOT
 from classroom.author import build, execute
 from classroom.author.blanks import STUB
 from classroom.author.chapters import Chapter, ChapterError
+from classroom.notebook.files import Unreadable
 from classroom.notebook.waiting import reference
 from minigrad.drawing.draw import draw
 from minigrad.drawing.graphviz_svg import to_svg
@@ -167,7 +168,7 @@ def test_one_chapter_that_fails_stops_no_other(sample, tmp_path, monkeypatch, ca
 
 
 def test_an_unknown_chapter_is_refused():
-    with pytest.raises(ChapterError, match="There is no chapter '99'"):
+    with pytest.raises(Unreadable, match="Chapters 99: there is no such chapter"):
         build.build_command(["99"], check=False)
 
 

@@ -186,18 +186,12 @@ def test_a_renamed_notebook_of_an_older_jupyter(root, capsys):
     assert find("90.3", all_chapters(root), root)[0] == path
 
 
-def test_a_name_that_is_given_below_the_check_is_told_of(root, capsys):
-    cells = {"one": "import one", "two": "two = 2", "three": "def three(): ..."}
-    uses = {f"90.{k}": f"def f(x):\n    return {n}" for k, n in enumerate(cells, 1)}
-    notebook = fill(learner(root), {n: f"{text}\nf(1)" for n, text in uses.items()})
-    code, out = check(root, "90", capsys)
-    assert code == 1 and out.count("is not defined") == 3
-    assert "below the check" not in out
-    notebook["cells"] += [sample.code(f"my-{name}", cells[name]) for name in cells]
+def test_a_name_that_no_cell_above_the_check_gives_is_told_of(root, capsys):
+    notebook = fill(learner(root), {"90.1": "def f(x):\n    return two\nf(1)"})
+    notebook["cells"].append(sample.code("my-two", "two = 2"))
     write_notebook(learner(root), notebook)
-    code, out = check(root, "90", capsys)
-    for name in cells:
-        assert code == 1 and f"`{name}` is given a value below the check" in out
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and "No cell above the check gives `two` a value" in out
 
 
 def with_magics(root, magics):

@@ -233,7 +233,7 @@ def test_what_cannot_be_graded_is_said(tmp_path):
     for words, told in {
         "nowhere --out out": "There is nothing at",
         "empty --out out": "no student",
-        "class --out out --chapters x": "--chapters x",
+        "class --out out --chapters x": "Chapters x: give numbers",
         "class --out class/report": "lies within the submissions",
         "class --out file": "file: File exists.",
         "class --out file/report": "file/report: Not a directory.",

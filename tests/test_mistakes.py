@@ -29,4 +29,4 @@ def test_a_notebook_shows_where_an_answer_differs_and_says_the_rest(monkeypatch)
     html = told(np.array([1.0, 2.0]), np.array([1.0, -2.0]))._repr_html_()
     assert html.count("solid #D6006C") == html.count("dashed #D6006C") == 1
     before, _, after = html.partition("\N{BALLOT X} 2</td>")
-    assert before.endswith('rgba(0, 114, 178, 0.50)">') and ">-2</td>" in after
+    assert before.endswith('solid #D6006C">') and 'dashed #D6006C">-2</td>' in after

@@ -21,6 +21,7 @@ from classroom.author.compose import (
 from classroom.author.execute import execute
 from classroom.author.front_matter import made_pages
 from classroom.notebook.files import write_whole
+from classroom.notebook.pristine import chosen_chapters
 from classroom.notebook.waiting import put_away, waits
 
 PRISTINE = Path("classroom") / "pristine"
@@ -120,17 +121,8 @@ def _essence(cell: NotebookNode) -> tuple:
 def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
     """Build all chapters or those named by number; with `check`, only compare."""
     does = _compare if check else _build
-    return does(_wanted(words), root, Console())
-
-
-def _wanted(words: list[str]) -> list[Chapter]:
-    everything = chapters()
-    known = {str(chapter.number): chapter for chapter in everything}
-    unknown = [word for word in words if word not in known]
-    if unknown:
-        numbers = ", ".join(str(chapter.number) for chapter in everything)
-        raise ChapterError(f"There is no chapter {unknown[0]!r}; there are {numbers}.")
-    return [known[word] for word in words] or everything
+    wanted = chosen_chapters(",".join(words), chapters())
+    return does(wanted, root, Console())
 
 
 def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:

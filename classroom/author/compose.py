@@ -3,6 +3,7 @@
 import hashlib
 import re
 import tomllib
+from collections.abc import Collection
 from copy import deepcopy
 
 import nbformat
@@ -17,6 +18,7 @@ from classroom.notebook.files import KERNEL
 from classroom.notebook.pristine import make_label
 from classroom.notebook.waiting import put_away
 
+LINK = re.compile(r"\[([^\]]*)\]\((\w+)\.ipynb\)")  # to a lesson
 SETUP = """\
 try:
     import classroom.live
@@ -172,6 +174,11 @@ def pinned_version(name: str) -> str:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = sum(project["project"]["optional-dependencies"].values(), [])
     return next((one for one in extras if one.startswith(f"{name}==")), name)
+
+
+def unlinked(source: str, slugs: Collection[str]) -> str:
+    """Return prose in which a link to a lesson that is none of `slugs` is words."""
+    return LINK.sub(lambda link: link[0] if link[2] in slugs else link[1], source)
 
 
 def _lesson_foot(chapter: Chapter) -> str:

@@ -57,26 +57,22 @@ def site_command() -> int:
             f"{OUT} is there, but `course.py site` did not make it. Move it away, and "
             "run the same command again: the site is written into a folder of its own."
         )
-    missing = make_site(OUT, with_tab=True)
-    if missing:
-        print(f"No chapters run in the browser on this site: {missing}.")
+    make_site(OUT, with_tab=True)
     size = sum(path.stat().st_size for path in OUT.rglob("*") if path.is_file())
     told = f"{OUT / 'index.html'}: {size / 1e6:.1f} MB, in"
     print(f"{told} {time.monotonic() - start:.0f} s.")
     return 0
 
 
-def make_site(out: Path, with_tab: bool = False) -> str:
-    """Write the site in the place of `out`; return why it lacks the tab, or "".
+def make_site(out: Path, with_tab: bool = False) -> None:
+    """Write the site in the place of `out`, with chapters that run in a tab or without.
 
     Raises Trouble if Sphinx finds anything wrong, such as a link that leads nowhere.
     """
     with tempfile.TemporaryDirectory() as folder:
         pages, made, static = (Path(folder, n) for n in ("pages", "made", "static"))
-        course, missing = chapters(), "nobody asked for them"
-        if with_tab:
-            missing = tab.make_tab(Path(folder, "try"), course)
-        descriptions = write_pages(pages, course, in_tab=not missing)
+        course = chapters()
+        descriptions = write_pages(pages, course, with_tab)
         run_sphinx(pages, made, mathjax(static), descriptions)
         first = made / "index.html"  # its title would be the name alone
         text = first.read_text("utf-8").replace("<title>minigrad<", TITLE, 1)
@@ -85,11 +81,11 @@ def make_site(out: Path, with_tab: bool = False) -> str:
             name = path.with_suffix(".ipynb").name
             shutil.copy(LESSONS / name, made / "notebooks" / name)
         sharing.write_for_colab(made / "colab", course)
-        if not missing:
+        if with_tab:
+            tab.write_tab(Path(folder, "try"), course)
             shutil.move(Path(folder, "try"), made / "try")
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)
-    return missing
 
 
 def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> None:

@@ -8,13 +8,11 @@ NumPy for Pyodide is in neither, so that there are the chapters that need none.
 
 import hashlib
 import json
-import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ import numpy as np
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import Chapter
+from classroom.author.compose import unlinked
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
@@ -51,36 +50,17 @@ HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
 PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
 
 
-# A link to a lesson that is not in the tab
-LATER = re.compile(
-    rf"\[([^\]]*)\]\((?!0?({'|'.join(map(str, CHAPTERS))})_)\w+\.ipynb\)"
-)
-
-
-class NotToBeHad(Exception):
-    """Something that the tab is made of could not be downloaded; the text says what."""
-
-
-def make_tab(out: Path, course: Iterable[Chapter]) -> str:
-    """Write the folder `out` with what runs in a tab; return why that failed, or ""."""
-    try:
-        write_tab(out, course)
-    except NotToBeHad as reason:
-        shutil.rmtree(out, ignore_errors=True)
-        return str(reason)
-    return ""
-
-
 def write_tab(out: Path, course: Iterable[Chapter]) -> None:
-    """Write JupyterLite and the chapters; raises NotToBeHad, or Trouble."""
+    """Write JupyterLite and the chapters; raises Trouble, as where nothing loads."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
-    for chapter in course:
-        for folder in FOLDERS if chapter.number in CHAPTERS else ():
-            path = lite / "files" / folder / f"{chapter.slug}.ipynb"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            notebook = for_tab(read_notebook(FOLDERS[folder] / path.name))
-            path.write_text(json.dumps(notebook), encoding="utf-8")
+    slugs = [chapter.slug for chapter in course if chapter.number in CHAPTERS]
+    for folder, source in FOLDERS.items():
+        (lite / "files" / folder).mkdir(parents=True)
+        for name in [f"{slug}.ipynb" for slug in slugs]:
+            notebook = for_tab(read_notebook(source / name), slugs)
+            text = json.dumps(notebook)
+            (lite / "files" / folder / name).write_text(text, encoding="utf-8")
     shutil.copytree(FILES / "lite", lite, dirs_exist_ok=True)
     settings = json.loads((lite / "jupyter-lite.json").read_text("utf-8"))
     plugins = settings["jupyter-config-data"]["litePluginSettings"]
@@ -92,8 +72,7 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     options += [f"--LiteBuildConfig.federated_extensions={kernel_at}"]
     options += ["--output-dir", str(out), "--lite-dir", str(lite)]
     command = [sys.executable, "-m", "jupyterlite_core", "build", *options]
-    if failed := run(command, lite):
-        raise Trouble(failed)
+    run(command, lite)
     for page in (out / "notebooks" / "index.html", out / "tree" / "index.html"):
         text = page.read_text("utf-8").replace("</head>", HEAD)
         page.write_text(text, encoding="utf-8")
@@ -107,8 +86,8 @@ def address(chapter: Chapter, folder: str = "notebooks") -> str:
     return f"../try/notebooks/index.html?path={folder}/{chapter.slug}.ipynb"
 
 
-def for_tab(notebook: Notebook) -> Notebook:
-    """Return a notebook with what is different in a tab, and its version."""
+def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
+    """Return a notebook with what is different in a tab of these, and its version."""
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -120,7 +99,7 @@ def for_tab(notebook: Notebook) -> Notebook:
     about = notebook["metadata"]["minigrad"]
     note = NOTE.format(file=f"{about['chapter']}.ipynb")
     notebook["cells"] = cells = [cells[0], prose("in-a-tab", note), *cells[1:]]
-    cells[-1]["source"] = LATER.sub(r"\1", cells[-1]["source"])
+    cells[-1]["source"] = unlinked(cells[-1]["source"], slugs)
     about["version"] = hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
     return notebook
 
@@ -217,13 +196,9 @@ def own_wheel(folder: Path) -> Path:
 def from_npm(package: str) -> Path:
     """Return the folder of a package of npm."""
     npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
-    folder = downloaded(package, [*npm, "pack", package])
-    if not (folder / "package").exists():
-        [archive] = folder.glob("*.tgz")
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder / "part", filter="data")
-        (folder / "part" / "package").rename(folder / "package")
-    return folder / "package"
+    install = [*npm, "install", "--ignore-scripts", "--prefix", ".", package]
+    folder = downloaded(f"npm {package}", install)
+    return folder / "node_modules" / package.rpartition("@")[0]
 
 
 def from_pypi(packages: list[str]) -> list[Path]:
@@ -234,23 +209,21 @@ def from_pypi(packages: list[str]) -> list[Path]:
 
 
 def downloaded(name: str, command: list[str]) -> Path:
-    """Return the folder of what a command downloads, once; raises NotToBeHad."""
+    """Return the folder of what a command downloads, once; raises Trouble."""
     folder = CACHE / hashlib.sha256(name.encode()).hexdigest()[:12]
     if not folder.exists():
         fresh = CACHE / "fresh"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        if failed := run(command, fresh):
-            raise NotToBeHad(failed)
+        run(command, fresh)
         fresh.rename(folder)
     return folder
 
 
-def run(command: list[str], folder: Path) -> str:
-    """Run a command in `folder`; return "", or what it said when it failed."""
+def run(command: list[str], folder: Path) -> None:
+    """Run a command in `folder`; raise Trouble with what it said if it failed."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if not done.returncode:
-        return ""
-    said = (done.stdout + done.stderr).strip().splitlines()
-    told = said if len(said) < 7 else [*said[:3], "...", *said[-3:]]
-    return f"`{' '.join(command)}` failed: {' '.join(told)}"
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().splitlines()
+        told = said if len(said) < 7 else [*said[:3], "...", *said[-3:]]
+        raise Trouble(f"`{' '.join(command)}` failed: {' '.join(told)}")

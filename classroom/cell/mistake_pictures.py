@@ -4,6 +4,7 @@ A mark is a cross with words or a thick line, and a color: it can be told by eit
 """
 
 import html
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ MOST = 64  # numbers of an array that is shown
 TABLE = (
     '<table style="margin: 0 2em 1em 0; display: inline-table"><caption>{}</caption>'
 )
-CELL = '<td style="color: inherit; border: {}; background: {}">{}</td>'
+CELL = '<td style="border: {}">{}</td>'
 
 
 class Beside:
@@ -34,18 +35,17 @@ class Beside:
             digits = 6 + any(show(one) == show(other) for one, other in both)
             self.titles = f"your answer, {CROSS} where it differs", "expected"
         else:
-            wrong, digits = None, 6
+            wrong, digits = np.zeros(0, bool), 6
             titles = f"{CROSS} your answer, of shape", "expected, of shape"
             self.titles = [f"{t} {a.shape}" for t, a in zip(titles, (yours, right))]
-        self.top = np.nanmax(np.abs([*yours.flat, *right.flat]), initial=0) or 1
         marked = table(yours, wrong, digits, f"{CROSS} ")
         self.tables = [marked, table(right, wrong, digits)]
 
     def __repr__(self) -> str:
         lines = []
-        widest = max(len(c[2]) for rows in self.tables for row in rows for c in row)
+        widest = max(len(c[1]) for rows in self.tables for row in rows for c in row)
         for title, rows in zip(self.titles, self.tables):
-            text = ["  ".join(text.rjust(widest) for *_, text in row) for row in rows]
+            text = ["  ".join(text.rjust(widest) for _, text in row) for row in rows]
             lines += [f"{title}:", *(f"    {line}" for line in text)]
         return "\n".join(lines)
 
@@ -55,39 +55,26 @@ class Beside:
             parts.append(TABLE.format(title))
             for row in rows:
                 cells = [
-                    CELL.format(look if flag else "none", self.color(x), html.escape(t))
-                    for x, flag, t in row
+                    CELL.format(look * f or "none", html.escape(t)) for f, t in row
                 ]
                 parts.append(f"<tr>{''.join(cells)}</tr>")
             parts.append("</table>")
         return f"<div>{''.join(parts)}</div>"
 
-    def color(self, x: float) -> str:
-        """Blue above 0, orange below; the page shows through, dark or light."""
-        part = 0.5 * abs(x) / self.top if np.isfinite(x) else 0
-        rgb = "0, 114, 178" if x > 0 else "213, 94, 0"
-        return f"rgba({rgb}, {part:.2f})"
 
-
-def table(array: np.ndarray, wrong: Any, digits: int, mark: str = "") -> list:
-    """Return an array as rows of (number, whether it is wrong, text)."""
-    flags = np.zeros(array.shape, bool) if wrong is None else wrong
-    pairs = zip(array.flat, flags.flat)
-    cells = [(x, flag, mark * bool(flag) + show(x.item(), digits)) for x, flag in pairs]
+def table(array: np.ndarray, wrong: np.ndarray, digits: int, mark: str = "") -> list:
+    """Return an array as rows of pairs: whether a number is wrong, and its text."""
+    pairs = zip_longest(array.flat, wrong.flat, fillvalue=False)
+    cells = [(bool(f), mark * bool(f) + show(x.item(), digits)) for x, f in pairs]
     width = array.shape[-1] if array.ndim else 1
     return [cells[i : i + width] for i in range(0, len(cells), width)]
 
 
 def beside(got: Any, expected: Any) -> Beside | None:
     """Return the first of the arrays that differ, beside the one that was expected."""
-    grids = [
-        isinstance(x, list) and x and isinstance(x[0], list) for x in (got, expected)
-    ]
-    pair = (
-        [np.array(got, float), np.array(expected, float)]
-        if all(grids)
-        else [got, expected]
-    )
+    pair = got, expected
+    if all(isinstance(x, list) and x and isinstance(x[0], list) for x in pair):
+        pair = [np.array(x, float) for x in pair]
     if all(isinstance(x, list | tuple) for x in pair) and len(got) == len(expected):
         return next(beside(*both) for both in zip(got, expected) if not same(*both))
     if not all(isinstance(x, ARRAYS) for x in pair):

@@ -10,7 +10,8 @@ import builtins
 import importlib
 import re
 import sys
-from importlib.util import find_spec
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,7 +21,9 @@ from minigrad.array.protocols import functions, ufuncs
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
+PACKAGE = Path(minigrad.__file__).parent
 PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
+DEFINED = re.compile(r"^(?:def|class) (?!__)(\w+)|^(\w+)(?:: .+)? = ", re.MULTILINE)
 NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
 NOT_METHODS |= {"__qualname__", "__firstlineno__", "__static_attributes__"}
 
@@ -34,27 +37,6 @@ class Replaced(NamedTuple):
     newer: Any
 
 
-# Where pages are that older notebooks name otherwise: one place, or several to look in
-MOVED = {
-    "autograd": "autograd/functional autograd/gradients autograd/checkpointing",
-    "grad_mode": "graph/recording",
-    "neuron": "scalar/neuron",
-    "nn/class_losses": "nn/losses",
-    "nn/functional": "nn/linear nn/activations nn/attention nn/dropout nn/embedding",
-    "nn/norm": "nn/normalization",
-    "nn/pool": "nn/pooling",
-    "numeric": "scalar/finite_differences array/finite_differences",
-    "ops": "rules/pointwise",
-    "products": "rules/matrix_products rules/einsum",
-    "program": "static/execution",
-    "reductions": "rules/reductions rules/softmax",
-    "shapes": "rules/shape rules/joining",
-    "static/program": "static/execution",
-    "tensor": "graph/tensor",
-    "trainer": "training/fit",
-    "value": "scalar/value",
-    "versions": "graph/saved_values",
-}
 MISSING = object()
 _on_trial: list[Replaced] = []  # since the last check that passed
 _kept: list[Replaced] = []
@@ -63,23 +45,37 @@ _kept: list[Replaced] = []
 def page_of(source: str) -> str | None:
     """Return the module that a cell is a page of ("minigrad.value"), if it is one.
 
-    Raises LookupError if the file that the cell names is not in the package.
+    Older notebooks may name a file that is called otherwise now: then it is the one
+    that defines most of the same names. Raises LookupError if there is none.
     """
     match = PAGE.match(source)
     if not match:
         return None
-    place = match[1].removeprefix("minigrad/")
-    places = MOVED.get(place, place).split()
-    modules = [f"minigrad.{place}".replace("/", ".") for place in places]
-    if not find_spec(modules[0]):
+    place = PACKAGE.parent / f"{match[1]}.py"
+    if not defined_in(place):
+        names, files = defined(source), PACKAGE.rglob("*.py")
+        known = sorted(
+            files, key=lambda p: (p.name != place.name, p.parent == PACKAGE, p)
+        )
+        shared = {path: len(names & defined_in(path)) for path in known}
+        place = max(filter(shared.get, known), key=shared.get, default=place)
+    if not place.exists():
         raise LookupError(
             f"there is no {match[1]}.py in the package, so this cell stays in "
             "the notebook; the first line of the blank names the right file"
         )
-    defined = set(re.findall(r"^(?:def|class) (\w+)|^(\w+) = ", source, re.MULTILINE))
-    names = {name for pair in defined for name in pair if name}
-    of_these = [m for m in modules if names & vars(importlib.import_module(m)).keys()]
-    return (of_these or modules)[0]
+    return ".".join(place.relative_to(PACKAGE.parent).with_suffix("").parts)
+
+
+def defined(text: str) -> set[str]:
+    """Return the names that a file, or a page, defines."""
+    return {definition or value for definition, value in DEFINED.findall(text)}
+
+
+@cache
+def defined_in(path: Path) -> set[str]:
+    """Return the names that a file of the package defines; none if there is no file."""
+    return defined(path.read_text("utf-8")) if path.exists() else set()
 
 
 def lend(source: str, namespace: dict[str, Any]) -> None:
@@ -153,15 +149,14 @@ def _move(method: Any, newer: type, older: type) -> None:
 
 
 def _share_variables(module: ModuleType, statement: ast.Assign, namespace: dict):
-    named = [part for target in statement.targets for part in ast.walk(target)]
-    stored = [each for each in named if isinstance(getattr(each, "ctx", 0), ast.Store)]
-    for name in [each.id for each in stored if isinstance(each, ast.Name)]:
-        if name in vars(module):
-            ours, theirs = vars(module)[name], namespace[name]
+    for part in [part for target in statement.targets for part in ast.walk(target)]:
+        written = isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        if written and part.id in vars(module):
+            ours, theirs = vars(module)[part.id], namespace[part.id]
             if isinstance(ours, Op) and isinstance(theirs, Op):
-                _replace(module, name, namespace)
+                _replace(module, part.id, namespace)
             else:
-                namespace[name] = ours
+                namespace[part.id] = ours
 
 
 def in_package(module_name: str) -> bool:

@@ -24,65 +24,11 @@ from minigrad.tensors import creation
 
 Holder = ModuleType | type  # what has attributes that answers may replace
 _attributes: dict[Holder, dict[str, Any]] = {}  # what each had at first
-_putting_back: list[Callable[[], Any]] = []
+_kept: list[tuple[Callable[[Any], Any], Any]] = []  # how to put back, and what
 
 
-def remember() -> None:
-    """Keep the state as it is, that of modules as it was first; see put_back()."""
-    for key, module in list(sys.modules.items()):
-        own = pages.in_package(key)
-        if own or module in (builtins, math, random, np):
-            _remember_attributes(module)
-        for value in list(vars(module).values()) if own else ():
-            if isinstance(value, type) and pages.in_package(value.__module__):
-                _remember_attributes(value)
-    _putting_back[:] = [*_random_state(), *_settings()]
-
-
-def put_back() -> None:
-    """Undo what cells have changed since remember(), but for live pages."""
-    live = {(id(r.holder), r.name): r.newer for r in pages.all_replaced()}
-    for holder, saved in _attributes.items():
-        there = vars(holder)
-        key = id(holder if isinstance(holder, type) else there)
-        for name, first in saved.items():
-            value = live.get((key, name), first)
-            if there.get(name) is not value:
-                setattr(holder, name, value)
-    for action in _putting_back:
-        with suppress(OSError):  # a folder is gone
-            action()
-
-
-def _remember_attributes(holder: Holder) -> None:
-    there = vars(holder).items()
-    saved = {name: value for name, value in there if name not in pages.NOT_METHODS}
-    _attributes.setdefault(holder, saved)
-
-
-def _random_state() -> list[Callable[[], Any]]:
-    state, numbers = random.getstate(), np.random.get_state()
-    drawn = copy.deepcopy(creation.generator())
-    return [
-        lambda: random.setstate(state),
-        lambda: np.random.set_state(numbers),
-        lambda: creation._generators.__setitem__(0, copy.deepcopy(drawn)),
-    ]
-
-
-def _settings() -> list[Callable[[], Any]]:
-    errors, shown = np.geterr(), np.get_printoptions()
-    limit, stream, folder = sys.getrecursionlimit(), sys.stdout, os.getcwd()
-    environment = dict(os.environ)
-    return [
-        lambda: np.seterr(**errors),
-        lambda: np.set_printoptions(**shown),
-        lambda: sys.setrecursionlimit(limit),
-        lambda: _put_stream_back(stream),
-        lambda: os.chdir(folder),
-        lambda: vars(recording).update(on=True, outside=[]),
-        lambda: _put_environment_back(environment),
-    ]
+def _put_generator_back(kept: Any) -> None:
+    creation._generators[0] = copy.deepcopy(kept)
 
 
 def _put_stream_back(stream: TextIO) -> None:
@@ -97,3 +43,50 @@ def _put_environment_back(environment: dict[str, str]) -> None:
     if environment != dict(os.environ):
         os.environ.clear()
         os.environ.update(environment)
+
+
+SETTINGS = [  # how to get each, and how to put it back
+    (random.getstate, random.setstate),
+    (np.random.get_state, np.random.set_state),
+    (lambda: copy.deepcopy(creation.generator()), _put_generator_back),
+    (np.geterr, lambda kept: np.seterr(**kept)),
+    (np.get_printoptions, lambda kept: np.set_printoptions(**kept)),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (lambda: sys.stdout, _put_stream_back),
+    (os.getcwd, os.chdir),
+    (lambda: dict(os.environ), _put_environment_back),
+    (lambda: True, lambda on: vars(recording).update(on=on, outside=[])),
+]
+
+
+def remember() -> None:
+    """Keep the state as it is, that of modules as it was first; see put_back()."""
+    for key, module in list(sys.modules.items()):
+        own = pages.in_package(key)
+        if own or module in (builtins, math, random, np):
+            _remember_attributes(module)
+        for value in list(vars(module).values()) if own else ():
+            if isinstance(value, type) and pages.in_package(value.__module__):
+                _remember_attributes(value)
+    _kept[:] = [(put, get()) for get, put in SETTINGS]
+
+
+def put_back() -> None:
+    """Undo what cells have changed since remember(), but for live pages."""
+    live = {(id(r.holder), r.name): r.newer for r in pages.all_replaced()}
+    for holder, saved in _attributes.items():
+        there = vars(holder)
+        key = id(holder if isinstance(holder, type) else there)
+        for name, first in saved.items():
+            value = live.get((key, name), first)
+            if there.get(name) is not value:
+                setattr(holder, name, value)
+    for put, kept in _kept:
+        with suppress(OSError):  # a folder is gone
+            put(kept)
+
+
+def _remember_attributes(holder: Holder) -> None:
+    there = vars(holder).items()
+    saved = {name: value for name, value in there if name not in pages.NOT_METHODS}
+    _attributes.setdefault(holder, saved)

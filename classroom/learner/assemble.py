@@ -39,21 +39,16 @@ import minigrad.nn.functional as F
 from minigrad import nn
 from minigrad.data import DataLoader, load_digits, random_split
 from minigrad.optim import SGD
+from minigrad.training.fit import fit
 
 learn, test = random_split(load_digits(), [1438, 359], seed=0)
 minigrad.manual_seed(0)
 model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
-sgd, losses = SGD(model.parameters(), lr=0.2), []
-for _ in range(5):
-    for x, y in DataLoader(learn, 64, shuffle=True, seed=0):
-        loss = F.cross_entropy(model(x), y)
-        sgd.zero_grad()
-        loss.backward()
-        sgd.step()
-        losses.append(loss.item())
+batches, sgd = DataLoader(learn, 64, shuffle=True, seed=0), SGD(model.parameters(), 0.2)
+loss = fit(model, F.cross_entropy, sgd, batches, epochs=5).loss
 x, y = next(iter(DataLoader(test, len(test))))
 right = (model(x).argmax(1) == y).numpy().mean()
-print(f"loss {losses[0]:.2f} -> {losses[-1]:.2f}, {right:.0%} of {len(y)} others right")
+print(f"loss {loss[0]:.2f} -> {loss[-1]:.2f}, {right:.0%} of {len(y)} others right")
 """
 
 

@@ -8,6 +8,7 @@ Nothing is ever written into the learner's notebook.
 import os
 import re
 import textwrap
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,9 @@ from classroom import ROOT
 from classroom.learner.find import (
     NO_NOTEBOOK,
     copies,
-    exercises_in,
     find,
     notebook_of,
+    notebooks_in,
     open_learner,
 )
 from classroom.learner.results import Memory
@@ -41,6 +42,7 @@ class Task:
     path: Path
     learner: Learner
     only: str | None = None
+    beside: Sequence[str] = ()  # notebooks with answers to the same chapter
 
     def answers(self) -> dict[str, list[str]]:
         """The answers to run; up to the one asked for, as it may use earlier ones."""
@@ -73,8 +75,7 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
     if not tasks and not unreadable:
         console.print("Nothing is filled in yet. Save the notebook, then check again.")
         return 1
-    memory, among = Memory(root), exercises_in(root)
-    statuses = set()
+    memory, statuses = Memory(root), set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         for task, job in [(each, pool.submit(each.run, timeout)) for each in tasks]:
@@ -85,9 +86,8 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
             if (size := task.path.stat().st_size) > FILE_LIMIT:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
                 console.print(Text(told), style="red")
-            if not (what or "").endswith(".ipynb"):
-                for path in copies(task.path, task.learner.chapter, among):
-                    console.print(Text(COPIES.format(path.name, COURSE)))
+            for name in task.beside:
+                console.print(Text(COPIES.format(name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -97,28 +97,26 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
 
 def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
     """The notebooks to check, and what to say of those that cannot be read."""
-    chapters, among = all_chapters(root), exercises_in(root)
+    chapters = all_chapters(root)
+    there = notebooks_in(root, chapters)
     if what is not None:
         path, chapter, only = find(what, chapters, root)
         if not path.exists():
             raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
-        return [Task(path, open_learner(path, [chapter]), only)], []
-    if not any((root / "exercises").glob("*.ipynb")):
+        named = what.endswith(".ipynb")
+        beside = [] if named else copies(path, chapter, there)
+        return [Task(path, open_learner(path, [chapter]), only, beside)], []
+    if not there:
         raise Unreadable(NO_NOTEBOOK.format("notebook", "CHAPTER"))
     tasks, unreadable = [], []
-    for path in sorted((root / "exercises").glob("*.ipynb")):
-        try:
-            task = Task(path, open_learner(path, chapters))
-        except NotOurs:
-            continue
-        except Unreadable as error:
-            unreadable.append(str(error))
-        else:
-            chapter = task.learner.chapter
-            begun = task.answers() or task.learner.astray()
-            begun = begun or copies(path, chapter, among)
-            if begun and path == notebook_of(chapter, chapters, root):
-                tasks.append(task)
+    for path, learner in there.items():
+        if isinstance(learner, Learner):
+            beside = copies(path, learner.chapter, there)
+            begun = learner.answers() or learner.astray() or beside
+            if begun and path == notebook_of(learner.chapter, root, there):
+                tasks.append(Task(path, learner, None, beside))
+        elif not isinstance(learner, NotOurs):
+            unreadable.append(str(learner))
     return tasks, unreadable
 
 
@@ -129,11 +127,6 @@ COPIES = (
 TOO_LARGE = (
     "  It has {} MB, and nothing over {} MB can be graded: in JupyterLab, take Edit > "
     "Clear Outputs of All Cells, and save, before you hand it in."
-)
-UNKNOWN = re.compile(r"name '(\w+)' is not defined")
-BELOW = (
-    "`{}` is given a value below the check, by a cell that is not run before it: move "
-    "that cell above the answer's."
 )
 MAGIC = "`{}` makes something else of its whole cell: take that line out."
 ASTRAY = {
@@ -160,9 +153,6 @@ def report(
         texts = "\n".join(task.learner.answers().get(name, []))
         if magic := re.search(r"^%%\w+", texts, re.MULTILINE):
             told.append(MAGIC.format(magic[0]))
-        unknown = UNKNOWN.search(result.message)
-        if unknown and task.learner.stands_below(unknown[1], name):
-            told.append(BELOW.format(unknown[1]))
         if tries.get(name):
             told.append(next_hint(exercise, tries[name], result.message))
         told = "\n".join(filter(None, told))

@@ -1,15 +1,15 @@
 """Find the notebook, chapter or exercise that a learner means."""
 
-from contextlib import suppress
 from pathlib import Path
 
-from classroom.notebook.answers import Learner, NotOurs, learner_in
-from classroom.notebook.files import COURSE, Notebook, Unreadable, read_notebook
+from classroom.notebook.answers import Learner, learner_in
+from classroom.notebook.files import COURSE, Unreadable, read_notebook
 from classroom.notebook.pristine import Chapter
 
 NO_NOTEBOOK = (
     f"There is no {{}} in exercises/. `{COURSE} reset {{}}` brings a blank one."
 )
+Notebooks = dict[Path, Learner | Unreadable]
 
 
 def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
@@ -17,23 +17,33 @@ def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
     return learner_in(read_notebook(path), path.name, chapters)
 
 
-def exercises_in(root: Path) -> dict[Path, Notebook]:
-    """The notebooks in exercises/ that can be read, each read once."""
-    found = {}
+def notebooks_in(root: Path, chapters: list[Chapter]) -> Notebooks:
+    """The notebooks in exercises/, or why one is none of a learner's."""
+    found: Notebooks = {}
     for path in sorted((root / "exercises").glob("*.ipynb")):
-        with suppress(Unreadable):
-            found[path] = read_notebook(path)
+        try:
+            found[path] = open_learner(path, chapters)
+        except Unreadable as error:
+            found[path] = error
     return found
 
 
-def copies(path: Path, chapter: Chapter, among: dict[Path, Notebook]) -> list[Path]:
-    """Notebooks with answers to a chapter beside the one at `path`, which counts."""
-    found = []
-    for other, notebook in among.items():
-        with suppress(NotOurs):
-            if other != path and learner_in(notebook, other.name, [chapter]).answers():
-                found.append(other)
-    return found
+def those_of(chapter: Chapter, there: Notebooks) -> dict[Path, Learner]:
+    """The notebooks that belong to a chapter."""
+    learners = {p: each for p, each in there.items() if isinstance(each, Learner)}
+    return {p: each for p, each in learners.items() if each.chapter is chapter}
+
+
+def notebook_of(chapter: Chapter, root: Path, there: Notebooks) -> Path:
+    """The learner's notebook of a chapter, which counts, also if it was renamed."""
+    usual = root / "exercises" / f"{chapter.slug}.ipynb"
+    return usual if usual in there else next(iter(those_of(chapter, there)), usual)
+
+
+def copies(path: Path, chapter: Chapter, there: Notebooks) -> list[str]:
+    """Names of notebooks with answers to a chapter beside the one at `path`."""
+    others = those_of(chapter, there).items()
+    return [other.name for other, each in others if other != path and each.answers()]
 
 
 def find(
@@ -57,23 +67,10 @@ def find(
                 raise Unreadable(
                     f"There is no exercise {what}; chapter {number} has {names}."
                 )
-            return notebook_of(chapter, chapters, root), chapter, only
+            there = notebooks_in(root, chapters)
+            return notebook_of(chapter, root, there), chapter, only
     known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
     raise Unreadable(
         f"There is no chapter {what} with exercises. There are: {known}. "
         "Give a chapter (4), an exercise (4.2) or the path of a notebook."
     )
-
-
-def notebook_of(chapter: Chapter, chapters: list[Chapter], root: Path) -> Path:
-    """The learner's notebook of a chapter, also if it was renamed."""
-    usual = root / "exercises" / f"{chapter.slug}.ipynb"
-    if usual.exists():
-        return usual
-    for path in sorted(usual.parent.glob("*.ipynb")):
-        try:
-            if open_learner(path, chapters).chapter is chapter:
-                return path
-        except Unreadable:
-            continue
-    return usual

@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import copies, exercises_in, notebook_of, open_learner
+from classroom.learner.find import copies, notebook_of, notebooks_in
 from classroom.learner.results import Memory
+from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
 
@@ -29,17 +30,18 @@ def progress_command(root: Path = ROOT) -> int:
     """
     console = Console(highlight=False)
     chapters, memory = all_chapters(root), Memory(root)
-    among = exercises_in(root)
+    there = notebooks_in(root, chapters)
     table, total, to_do = Table(box=None, padding=(0, 2, 0, 0)), Counter(), None
     for heading in ("", "Chapter", "Exercises", "Passed"):
         table.add_column(heading)
     for chapter in chapters:
-        found, problem = _statuses(chapter, chapters, memory, root)
+        path = notebook_of(chapter, root, there)
+        found, problem = _statuses(chapter, there.get(path), memory)
         marks = Text(" ").join(Text(*MARKS[status]) for status in found.values())
         passed = sum(status == "passed" for status in found.values())
-        beside = copies(notebook_of(chapter, chapters, root), chapter, among)
+        beside = copies(path, chapter, there)
         note = problem or f"{passed} of {len(found)}"
-        note += "".join(f", and answers in {path.name}" for path in beside)
+        note += "".join(f", and answers in {name}" for name in beside)
         title = chapter.title or chapter.slug
         table.add_row(str(chapter.number), Text(title), marks, Text(note))
         total.update(found.values())
@@ -55,16 +57,15 @@ def progress_command(root: Path = ROOT) -> int:
 
 
 def _statuses(
-    chapter: Chapter, chapters: list[Chapter], memory: Memory, root: Path
+    chapter: Chapter, learner: Learner | Unreadable | None, memory: Memory
 ) -> tuple[dict[str, str], str]:
     """What is known of each exercise, and why nothing is if nothing can be read."""
-    blank = dict.fromkeys(chapter.exercises, "blank")
-    path = notebook_of(chapter, chapters, root)
-    try:
-        answers = open_learner(path, [chapter]).answers() if path.exists() else {}
-    except Unreadable:
-        return blank, "cannot be read"
-    for name, cells in answers.items():
+    found = dict.fromkeys(chapter.exercises, "blank")
+    if learner is None:
+        return found, ""
+    if isinstance(learner, Unreadable) or learner.chapter is not chapter:
+        return found, "cannot be read"
+    for name, cells in learner.answers().items():
         status = memory.status(chapter, name, cells) or "unchecked"
-        blank[name] = status if status in MARKS else "wrong"
-    return blank, ""
+        found[name] = status if status in MARKS else "wrong"
+    return found, ""

@@ -15,7 +15,7 @@ from classroom import ROOT
 from classroom.all_or_nothing import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
-from classroom.notebook.carry_over import bring_back, carry_over
+from classroom.notebook.carry_over import bring_back
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
@@ -47,20 +47,14 @@ def reset_command(what: str, root: Path = ROOT) -> int:
         raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
     with alone(root):
         path, chapter, only = find(what, all_chapters(root), root)
-        carried = None
+        notebook = chapter.notebook
         if only and path.exists():
-            learner = open_learner(path, [chapter])
-            carried = carry_over(learner, chapter, without=frozenset({only}))
+            blank = Learner(notebook, chapter)
+            notebook = bring_back(open_learner(path, [chapter]), blank, only)
         kept = keep(path, root) if path.exists() else None
-        if carried:
-            write_notebook(path, carried.notebook)
-        else:
-            path.parent.mkdir(exist_ok=True)
-            write_whole(path, chapter.path.read_bytes())
+        path.parent.mkdir(exist_ok=True)
+        write_notebook(path, notebook)
     print(f"{only or chapter.slug} is blank again, in {path.name}.")
-    if carried and carried.edited:
-        told = "Cells of the course that you had changed are as they were"
-        print(f"{told}: {carried.edited}.")
     tell_kept(kept, root)
     return 0
 

@@ -7,7 +7,6 @@ a copy of the whole folder exercises/ is put aside.
 """
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from classroom import ROOT
@@ -23,7 +22,7 @@ from classroom.all_or_nothing import (
     finish,
     write_journal,
 )
-from classroom.learner.find import open_learner
+from classroom.learner.find import Notebooks, notebooks_in
 from classroom.learner.newer_course import (
     VERSION,
     Newer,
@@ -35,23 +34,13 @@ from classroom.learner.newer_course import (
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.carry_over import carry_over
-from classroom.notebook.files import Unreadable, write_notebook
-from classroom.notebook.pristine import Chapter, all_chapters, chapter_of, make_label
+from classroom.notebook.files import as_bytes, write_notebook
+from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 NEWEST = (
     "You have the newest course already: {} has nothing newer. If that is a copy of "
     "your own, name the course itself once, with\n    git remote add upstream ADDRESS"
 )
-
-
-@dataclass(frozen=True)
-class Saved:
-    """A file of exercises/ before the update; `learner` if it could be read."""
-
-    name: str
-    content: bytes
-    learner: Learner | None
-    problem: str = ""
 
 
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
@@ -105,13 +94,19 @@ def update(root: Path, newer: Newer, kept: Path) -> list[str]:
     copy(root, older, aside / "course")
     dated = [VERSION] if (newer.folder / VERSION).is_file() else []
     copy(newer.folder, newer.changed + dated, files)
-    new, saved = newer_chapters(root, newer), save(root, all_chapters(root))
-    told = put_back(saved, new, files / "exercises", aside)
+    paths = sorted((root / "exercises").glob("*.ipynb"))
+    contents = {path.name: path.read_bytes() for path in paths}
+    there = notebooks_in(root, all_chapters(root)).items()
+    known = {path: each for path, each in there if path.name in contents}
+    new = newer_chapters(root, newer)
+    after, told = put_back(contents, known, new, aside)
     if older:
         told.append(f"{len(older)} more files were different; yours are kept too.")
-    gone = newer.gone + drop_unchanged(saved, files / "exercises")
-    before = {f"exercises/{path.name}": "" for path in files.glob("exercises/*.ipynb")}
-    before |= {f"exercises/{one.name}": digest(one.content) for one in saved}
+    for name in [name for name in after if after[name] != contents.get(name)]:
+        (files / "exercises" / name).write_bytes(after[name])
+    gone = newer.gone + [f"exercises/{n}" for n in contents.keys() - after.keys()]
+    here = {name: digest(contents[name]) for name in contents}
+    before = {f"exercises/{n}": here.get(n, "") for n in after.keys() | here.keys()}
     write_journal(root, {"told": told, "gone": gone, "before": before})
     return finish(root)
 
@@ -131,77 +126,48 @@ def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
     return [slugs[slug] for slug in sorted(slugs.keys() - gone)]
 
 
-def save(root: Path, chapters: list[Chapter]) -> list[Saved]:
-    """Every notebook in exercises/, with what can be read of it."""
-    saved = []
-    for path in sorted((root / "exercises").glob("*.ipynb")):
-        learner, problem = None, ""
-        try:
-            learner = open_learner(path, chapters)
-        except NotOurs:
-            pass
-        except Unreadable as error:
-            problem = str(error)
-        saved.append(Saved(path.name, path.read_bytes(), learner, problem))
-    return saved
-
-
 def put_back(
-    saved: list[Saved], new: list[Chapter], folder: Path, kept: Path
-) -> list[str]:
-    """Write all of exercises/ into `folder`: newer notebooks, the learner's cells."""
-    kept.mkdir(parents=True, exist_ok=True)  # and so `folder`, which it is in
-    told = []
-    fresh = {c.slug: c.path for c in new if c.slug not in renamed(saved)}
-    for slug, source in fresh.items():
-        shutil.copyfile(source, folder / f"{slug}.ipynb")
-    for one in saved:
-        path = folder / one.name
-        if one.learner:
-            told += _put_back_one(path, one, new, kept)
-        elif one.problem and path.stem in fresh:
-            told.append(
-                f"{one.problem}\n  It is kept, and a fresh one is in its place."
-            )
+    contents: dict[str, bytes], there: Notebooks, new: list[Chapter], kept: Path
+) -> tuple[dict[str, bytes], list[str]]:
+    """The notebooks of exercises/ as they are to be, and what to tell of them."""
+    kept.mkdir(parents=True, exist_ok=True)
+    told, renamed = [], {e.chapter for e in there.values() if isinstance(e, Learner)}
+    slugs = {chapter.slug for chapter in renamed} - {Path(n).stem for n in contents}
+    fresh = (c for c in new if c.slug not in slugs)  # else, under another name
+    after = {f"{chapter.slug}.ipynb": chapter.path.read_bytes() for chapter in fresh}
+    for path, found in there.items():
+        name = path.name
+        if isinstance(found, Learner):
+            told += _put_back_one(after, name, contents[name], found, new, kept)
+        elif name in after and not isinstance(found, NotOurs):
+            told.append(f"{found}\n  It is kept, and a fresh one is in its place.")
         else:
-            path.write_bytes(one.content)
-    return told
+            after[name] = contents[name]
+    return after, told
 
 
-def drop_unchanged(saved: list[Saved], folder: Path) -> list[str]:
-    """Leave out of `folder` what stays as it is; return what it has no longer."""
-    gone = []
-    for one in saved:
-        path = folder / one.name
-        if not path.exists():
-            gone.append(f"exercises/{one.name}")
-        elif path.read_bytes() == one.content:
-            path.unlink()
-    return gone
-
-
-def renamed(saved: list[Saved]) -> set[str]:
-    """The chapters that the learner keeps under another name, and only there."""
-    usual = {one.name for one in saved}
-    slugs = {one.learner.chapter.slug for one in saved if one.learner}
-    return {slug for slug in slugs if f"{slug}.ipynb" not in usual}
-
-
-def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> list[str]:
-    learner, before = one.learner, one.learner.chapter
-    if learner.notebook == before.notebook and path.stem == before.slug:
+def _put_back_one(
+    after: dict[str, bytes],
+    name: str,
+    content: bytes,
+    learner: Learner,
+    new: list[Chapter],
+    kept: Path,
+) -> list[str]:
+    before, usual = learner.chapter, name == f"{learner.chapter.slug}.ipynb"
+    if learner.notebook == before.notebook and usual:
         return []
     chapter = chapter_of(learner.notebook, new)
     if chapter is None:
-        path.unlink(missing_ok=True)
-        return [f"{path.name}: the course has this chapter no longer; yours is kept."]
+        after.pop(name, None)
+        return [f"{name}: the course has this chapter no longer; yours is kept."]
     about = learner.notebook["metadata"].get("minigrad")
     if chapter.notebook == before.notebook and about == chapter.about:
-        path.write_bytes(one.content)
+        after[name] = content
         return []
-    name = f"{chapter.slug}.ipynb" if path.stem == before.slug else path.name
+    name = f"{chapter.slug}.ipynb" if usual else name
     carried = carry_over(learner, chapter)
-    write_notebook(path.with_name(name), carried.notebook)
+    after[name] = as_bytes(carried.notebook)
     told = [f"{name}: {_what_is_back(learner, chapter)}"]
     if carried.homeless:
         cells = {**before.notebook, "cells": carried.homeless}
@@ -216,16 +182,6 @@ def _put_back_one(path: Path, one: Saved, new: list[Chapter], kept: Path) -> lis
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    old = learner.chapter
-    homes = chapter.heirs(old.notebook, old.stubs)
-    found = {name: homes[name] for name in learner.answers() if homes[name]}
-    back = list(dict.fromkeys(found.values()))
-    differ = {now for n, now in found.items() if _texts(old, n) != _texts(chapter, now)}
-    changed = [name for name in back if name in differ]
-    text = f"answers back in place: {', '.join(back) or 'none'}."
-    return text + (f" Changed, check again: {', '.join(changed)}." if changed else "")
-
-
-def _texts(chapter: Chapter, name: str) -> list[str]:
-    kinds = ("exercise", "answer", "check")
-    return [chapter.cells[make_label(kind, name)]["source"] for kind in kinds]
+    homes = chapter.heirs(learner.chapter.notebook, learner.chapter.stubs)
+    back = dict.fromkeys(homes[name] for name in learner.answers() if homes[name])
+    return f"answers back in place: {', '.join(back) or 'none'}."

@@ -12,7 +12,6 @@ from classroom.notebook.source_code import (
     bound_names,
     brought_along,
     code_lines,
-    names_given,
     names_needed,
     statements,
     with_header,
@@ -136,13 +135,6 @@ class Learner:
                 elif label == check and bound_names(cell["source"]) & asked:
                     found.setdefault(name, "the check's cell")
         return found
-
-    def stands_below(self, name: str, exercise: str) -> bool:
-        """Whether a cell of code below an exercise's check gives a value to `name`."""
-        check = make_label("check", exercise)
-        end = self.labels.index(check) if check in self.labels else len(self.cells)
-        below = (c["source"] for c in self.cells[end:] if c["cell_type"] == "code")
-        return any(name in names_given(source) for source in below)
 
     def _known(self, i: int) -> str | None:
         """What the untouched notebook has of a cell with code that is no answer.

@@ -53,10 +53,8 @@ class Carried:
     edited: int
 
 
-def carry_over(
-    learner: Learner, new: Chapter, without: frozenset[str] = frozenset()
-) -> Carried:
-    """`new` with the learner's answers and own cells in it, but for some exercises.
+def carry_over(learner: Learner, new: Chapter) -> Carried:
+    """`new` with the learner's answers and own cells in it.
 
     An answer goes to the exercise that asks for its names, whatever its number is now;
     the blank stays above the answers of several if it asks for more than they have.
@@ -78,7 +76,7 @@ def carry_over(
         if name and homes[name]:
             label = make_label(kind, homes[name])
         anchor = label if label in new.cells and not gone else anchor
-        if kind == "answer" and not blank and not gone and name not in without:
+        if kind == "answer" and not blank and not gone:
             course = {k: new.cells[label][k] for k in ("id", "metadata")}
             answers[label] += after.pop(label, []) + [{**cell, **course}]
         elif (kind == "answer" and not blank and gone) or (not label and gone):
@@ -99,7 +97,7 @@ def carry_over(
 
 
 def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
-    """`learner`'s notebook with the answer to one exercise from `other`.
+    """`learner`'s notebook with the answer to one exercise from `other`, or its blank.
 
     That is the answer's cells and the learner's own among them.
     """

@@ -92,13 +92,16 @@ def _clean(cell: Cell) -> Cell:
     }
 
 
+def as_bytes(notebook: Notebook) -> bytes:
+    """What Jupyter would write of `notebook`."""
+    cells = [{**c, "source": c["source"].splitlines(True)} for c in notebook["cells"]]
+    looks = {"indent": 1, "ensure_ascii": False, "sort_keys": True}
+    return f"{json.dumps({**notebook, 'cells': cells}, **looks)}\n".encode()
+
+
 def write_notebook(path: Path, notebook: Notebook) -> None:
     """Write `notebook` as Jupyter does; the old file stays until it is complete."""
-    cells = [{**c, "source": c["source"].splitlines(True)} for c in notebook["cells"]]
-    text = json.dumps(
-        {**notebook, "cells": cells}, indent=1, ensure_ascii=False, sort_keys=True
-    )
-    write_whole(path, text + "\n")
+    write_whole(path, as_bytes(notebook))
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

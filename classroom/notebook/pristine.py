@@ -7,7 +7,13 @@ from functools import cached_property
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.notebook.files import Cell, Notebook, as_table, read_notebook
+from classroom.notebook.files import (
+    Cell,
+    Notebook,
+    Unreadable,
+    as_table,
+    read_notebook,
+)
 from classroom.notebook.source_code import (
     DEFINITIONS,
     bound_names,
@@ -154,6 +160,20 @@ def parse_label(label: str | None) -> tuple[str, str | None]:
 def all_chapters(root: Path = ROOT) -> list[Chapter]:
     """The chapters of the course, in order."""
     return [Chapter(p) for p in sorted((root / "classroom/pristine").glob("*.ipynb"))]
+
+
+def chosen_chapters(what: str | None, everything: list) -> list:
+    """The chapters that "7-9" or "4,6" means, or all; raises Unreadable."""
+    wanted: set[int] = set()
+    for part in what.split(",") if what else ():
+        ends = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
+        if not ends:
+            raise Unreadable(f"Chapters {what}: give numbers, such as 4, 7-9 or 4,6.")
+        wanted |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    found = [chapter for chapter in everything if chapter.number in wanted]
+    if what and not found:
+        raise Unreadable(f"Chapters {what}: there is no such chapter.")
+    return found or everything
 
 
 def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:

@@ -44,14 +44,6 @@ def names_set(statement: ast.stmt) -> set[str]:
     return {node.id for node in inside if isinstance(node, ast.Name)}
 
 
-def names_given(source: str) -> set[str]:
-    """The names that the statements of `source` import, define or assign."""
-    found = statements(source)
-    imports = (s for s in found if isinstance(s, ast.Import | ast.ImportFrom))
-    aliases = (alias.asname or alias.name for each in imports for alias in each.names)
-    return set(aliases).union(*map(names_set, found))
-
-
 def scopes(source: str) -> list[symtable.SymbolTable]:
     """The scopes of `source`, the outermost first; none if it is no valid Python."""
     try:

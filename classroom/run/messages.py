@@ -33,17 +33,14 @@ def plain(kind: str, content: dict) -> dict:
     if kind == "error":
         lines = content.get("traceback")
         kept = {key: _text(content.get(key))[:KEPT] for key in ("ename", "evalue")}
-        return {**kept, "traceback": [*map(_text, lines if _is_list(lines) else [])]}
+        lines = lines if isinstance(lines, list) else []
+        return {**kept, "traceback": [*map(_text, lines)]}
     if kind == "stream":
         return {key: _text(content.get(key)) for key in ("name", "text")}
     if kind in ("display_data", "execute_result"):
         data = as_table(content.get("data"))
         shown = {key: _text(value) for key, value in data.items()}
         return {"data": shown, "metadata": {}, "execution_count": 1}
-    if kind == "execute_reply":
-        payload = content.get("payload")
-        payload = map(as_table, payload if _is_list(payload) else [])
-        return {"payload": [_text(each.get("source")) for each in payload]}
     return {"execution_state": _text(content.get("execution_state"))}
 
 
@@ -53,7 +50,3 @@ def message(kind: str, msg_id: str, content: dict) -> dict:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)

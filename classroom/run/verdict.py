@@ -81,6 +81,11 @@ def stopped(why: str, timeout: float, place: str = "") -> Result:
     return Result(STATUSES.get(why, "error"), told + place)
 
 
+UNKNOWN = re.compile(r"name '(\w+)' is not defined")
+NOWHERE = (
+    "\nNo cell above the check gives `{}` a value (those below it are not run before). "
+    "Is it spelled right?"
+)
 STILL_BLANK = (
     'It came to a line of the blank, `raise NotImplementedError("fill this in")`: take '
     "that out where you have filled in."
@@ -116,7 +121,10 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised what has no name."
     odd = advice(text) if kind == "SyntaxError" else ""
-    return Result("error", told + place + (odd and f"\n{odd}") + cure(text, place))
+    unknown = UNKNOWN.match(text)
+    nowhere = NOWHERE.format(unknown[1]) if unknown else ""
+    more = nowhere + (odd and f"\n{odd}") + cure(text, place)
+    return Result("error", told + place + more)
 
 
 def _where(traceback: str) -> str:

@@ -36,25 +36,25 @@ from classroom.teacher.report import Student
 
 WAIT = 6 * SECONDS  # of the clock: the machine may have more to do
 OF_COURSE = {"exercises", "notebooks", "classroom"}
-# "Ada Lovelace_1234_assignsubmission_file_": Moodle's folder of a student, or what a
-# file's name begins with
-MOODLE = re.compile(r"(.+?)_(\d+)_assignsubmission_[a-z].*", re.DOTALL)
-# "lovelaceada_LATE_1234_5678_04_blame-1.ipynb": Canvas's name of a file; where it hides
-# the names, "LATE_anon_x7Kq2_5678_04_blame-1.ipynb"
-CANVAS = re.compile(
-    r"(?:(\w+?)_(?:LATE_)?(\d+)|(?:LATE_)?(anon_[^\W_]+))_(?:\d{4,}_|text\.|link\.).*",
-    re.DOTALL,
-)
-# "Blame_ada_attempt_2027-03-01-17-59-00_04_blame.ipynb": Blackboard's name of a file
-BLACKBOARD = re.compile(r"((?:.+?_)?([^_]+))_attempt_\d{4}(?:-\d\d){5}.*", re.DOTALL)
+OF_CANVAS = r"_(?:\d{4,}_|text\.|link\.).*"
+PLATFORMS = [  # how each names a student's folder, or begins the name of a file
+    # Moodle: "Ada Lovelace_1234_assignsubmission_file_"
+    r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_[a-z].*",
+    # Canvas: "lovelaceada_LATE_1234_5678_04_blame-1.ipynb"; where it hides the names,
+    # "LATE_anon_x7Kq2_5678_04_blame-1.ipynb"
+    r"(?P<name>\w+?)_(?:LATE_)?(?P<id>\d+)" + OF_CANVAS,
+    r"(?:LATE_)?(?P<name>(?P<id>anon_[^\W_]+))" + OF_CANVAS,
+    # Blackboard: "Blame_ada_attempt_2027-03-01-17-59-00_04_blame.ipynb"
+    r"(?P<id>(?:.+?_)?(?P<name>[^_]+))_attempt_\d{4}(?:-\d\d){5}.*",
+]
 
 
 class Owner(NamedTuple):
-    """Whose something is, and the learning platform that named it, or ""."""
+    """Whose something is, and whether a learning platform has named it."""
 
     name: str
     id: str = ""
-    platform: str = ""
+    by_platform: bool = False
 
 
 def submissions(path: Path, chapters: list[Chapter]) -> list[Student]:
@@ -74,13 +74,9 @@ def submissions(path: Path, chapters: list[Chapter]) -> list[Student]:
 def owner(name: str) -> Owner:
     """Return whose a folder, zip or file is, by its name among the submissions."""
     name = unicodedata.normalize("NFC", name)
-    if match := MOODLE.fullmatch(name):
-        return Owner(printable(match[1]), match[2], "Moodle")
-    if match := CANVAS.fullmatch(name):
-        who, number, nameless = match.groups()
-        return Owner(printable(who or nameless), number or nameless, "Canvas")
-    if match := BLACKBOARD.fullmatch(name):
-        return Owner(printable(match[2]), printable(match[1]), "Blackboard")
+    for form in PLATFORMS:
+        if match := re.fullmatch(form, name, re.DOTALL):
+            return Owner(printable(match["name"]), printable(match["id"]), True)
     return Owner(printable(name.removesuffix(".zip").removesuffix(".ipynb")))
 
 
@@ -92,7 +88,7 @@ def places(path: Path) -> list[Place]:
     if not path.exists():
         raise Unreadable(f"There is nothing at {path}.")
     path = path.absolute()
-    if owner(path.name).platform:  # one student's
+    if owner(path.name).by_platform:  # one student's
         return [Place(str(path))]
     if path.is_dir():
         inside = sorted(path.iterdir(), key=lambda each: each.name)
@@ -108,7 +104,7 @@ def places(path: Path) -> list[Place]:
 
 def is_a_students(name: str, is_folder: bool) -> bool:
     """Return whether something among the submissions has a row in the grades."""
-    known = is_folder or is_handed_in(name) or bool(owner(name).platform)
+    known = is_folder or is_handed_in(name) or owner(name).by_platform
     return known and not ignored(name)
 
 
@@ -143,7 +139,7 @@ def folder_around(files: list[Parts]) -> Parts:
         return ()
     deep = all(len(p) > 2 or p[1:] and p[1].lower().endswith(".zip") for p in handed_in)
     (around,) = firsts
-    return around if deep and not owner(around[0]).platform else ()
+    return around if deep and not owner(around[0]).by_platform else ()
 
 
 # --- reading -----------------------------------------------------------------------

@@ -7,7 +7,6 @@ These come from the teacher's seed. Each set of answers is a task of its own, so
 what one submission does costs nobody else anything.
 """
 
-import re
 import secrets
 from collections import Counter
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from classroom.notebook.files import Unreadable
-from classroom.notebook.pristine import Chapter, all_chapters
+from classroom.notebook.pristine import all_chapters, chosen_chapters
 from classroom.run import sandbox
 from classroom.run.verdict import BLANK, Result
 from classroom.teacher.collect import submissions
@@ -43,7 +42,7 @@ def grade_command(
     goes on from there.
     """
     console = Console(highlight=False)
-    chosen = chosen_chapters(chapters)
+    chosen = chosen_chapters(chapters, all_chapters())
     students = submissions(path, chosen)
     if not students:
         raise Unreadable(f"There is no student's folder, zip or file in {path}.")
@@ -91,23 +90,6 @@ def make_room(out: Path, path: Path) -> None:
             f"--out {out} holds other files, and no report of this command. Give a new "
             "folder, or an empty one."
         )
-
-
-def chosen_chapters(what: str | None) -> list[Chapter]:
-    """Return the chapters that "7-9" or "4,6" means, or all; raise Unreadable."""
-    everything = all_chapters()
-    if what is None:
-        return everything
-    wanted: set[int] = set()
-    for part in what.split(","):
-        ends = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
-        if not ends:
-            raise Unreadable(f"--chapters {what}: give numbers, such as 4, 7-9 or 4,6.")
-        wanted |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
-    found = [chapter for chapter in everything if chapter.number in wanted]
-    if not found:
-        raise Unreadable(f"--chapters {what}: there is no such chapter.")
-    return found
 
 
 def kept_seed(path: Path, given: str | None) -> str:

@@ -12,12 +12,10 @@ from nbformat import from_dict
 
 from classroom import ROOT
 from classroom.author import chapters as sources
+from classroom.author.execute import execute
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, code_cell
 from classroom.notebook.pristine import Chapter, make_label
-from classroom.run.kernels import Runner
-
-REFERENCE_TIMEOUT = 120  # seconds for one cell of our own
 
 
 @cache
@@ -31,15 +29,8 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
     cells = {n: hidden_cell(n, e.hidden, seed) for n, e in exercises.items()}
     solved = {name: [exercise.solved] for name, exercise in exercises.items()}
     notebook = from_dict(graft(pristine(slug), solved, cells))
-    silent = ["--log-level=ERROR"]
-    client = Runner(
-        notebook,
-        timeout=REFERENCE_TIMEOUT,
-        kernel_name="python3",
-        extra_arguments=silent,
-    )
     try:
-        client.execute(cwd=str(ROOT / "exercises"))
+        execute(notebook, ROOT / "exercises")
     except CellExecutionError as error:
         what = f"{error.ename}: {error.evalue}"
         raise RuntimeError(f"our own solution stopped with {what}") from None

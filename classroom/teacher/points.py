@@ -5,7 +5,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from classroom.notebook.pristine import Chapter, Exercise
+from classroom.notebook.pristine import Exercise
 from classroom.run.verdict import Result
 from classroom.teacher.reading import HandIn
 
@@ -19,6 +19,20 @@ class Student:
     hand_ins: dict[str, HandIn] = field(default_factory=dict)  # by chapter
     results: dict[str, Result] = field(default_factory=dict)  # by exercise
     notes: list[str] = field(default_factory=list)
+    points: dict[str, int | None] = field(default_factory=dict)  # None: not graded
+
+    @property
+    def total(self) -> int | None:
+        """The points for all exercises; None if one is not graded."""
+        found = self.points.values()
+        return None if None in found else sum(found)
+
+    def earned(self, exercise: Exercise) -> int | None:
+        """The points for an exercise; None if it is not graded."""
+        found = self.results.get(exercise.name)
+        if found and found.status == "ungraded":
+            return None
+        return exercise.points if found and found.status == "passed" else 0
 
     @property
     def page(self) -> str:
@@ -32,30 +46,3 @@ class Student:
         """All notes on what was handed in."""
         of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
         return self.notes + of_files
-
-
-@dataclass(frozen=True)
-class Course:
-    """What was graded: the exercises, and the points that they carry."""
-
-    chapters: list[Chapter]
-
-    @property
-    def exercises(self) -> dict[str, Exercise]:
-        return {n: e for chapter in self.chapters for n, e in chapter.exercises.items()}
-
-    def earned(self, student: Student, name: str) -> int | None:
-        """The points that a student has for an exercise; None if it is not graded."""
-        found = student.results.get(name)
-        if found and found.status == "ungraded":
-            return None
-        return self.exercises[name].points if found and found.status == "passed" else 0
-
-    def total(self, student: Student) -> int | None:
-        """The points that a student has for all of them; None if one is not graded."""
-        points = [self.earned(student, name) for name in self.exercises]
-        return None if None in points else sum(points)
-
-    @property
-    def most(self) -> int:
-        return sum(exercise.points for exercise in self.exercises.values())

@@ -64,22 +64,16 @@ def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
         kind = NotOurs if found.problem == archives.NO_NOTEBOOK else Unreadable
         raise kind(found.problem)
     try:
-        return read_hand_in(found.name, found.data, chapters)
+        file = found.name.split("/")[-1]
+        learner = learner_in(parse_notebook(found.data, file), file, chapters)
+        answers, astray = learner.answers(), learner.astray()
     except Unreadable:
         raise
     except Exception as error:  # one odd file must not hide the others
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
-
-
-def read_hand_in(name: str, data: bytes, chapters: list[Chapter]) -> HandIn:
-    """Return the answers in one notebook file; raise Unreadable."""
-    file = name.split("/")[-1]
-    learner = learner_in(parse_notebook(data, file), file, chapters)
-    notes = [
-        f"{n}: an answer seems to stand in {p}" for n, p in learner.astray().items()
-    ]
-    return HandIn(learner.chapter.slug, name, learner.answers(), notes)
+    notes = [f"{n}: an answer seems to stand in {p}" for n, p in astray.items()]
+    return HandIn(learner.chapter.slug, found.name, answers, notes)
 
 
 # --- the process -------------------------------------------------------------------

@@ -5,7 +5,6 @@ commands of learners; no file of it has a solution, an answer or a hidden check.
 `--nbgrader` it is an nbgrader course instead, whose blanks are the same.
 """
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -13,12 +12,17 @@ from pathlib import Path
 from classroom import ROOT
 from classroom.author import chapters as sources
 from classroom.author.build import problems
+from classroom.author.compose import unlinked
 from classroom.author.front_matter import TABLE, chapter_table
 from classroom.learner.assemble import CORE_TESTS
 from classroom.learner.newer_course import version
-from classroom.notebook.files import Unreadable, write_whole
-from classroom.notebook.pristine import Chapter
-from classroom.teacher.grade import chosen_chapters
+from classroom.notebook.files import (
+    Unreadable,
+    read_notebook,
+    write_notebook,
+    write_whole,
+)
+from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
 from classroom.teacher.nbgrader import write_nbgrader
 
 TEMPLATES = ROOT / "classroom" / "templates"
@@ -32,7 +36,7 @@ def release_command(
     out: Path, chapters: str | None, nbgrader: bool, seed: str | None
 ) -> int:
     """Write a release into the folder `out`; raise Trouble if that cannot be done."""
-    chosen = chosen_chapters(chapters)
+    chosen = chosen_chapters(chapters, all_chapters())
     check_built(chosen)
     if out.exists() and any(out.iterdir()):
         raise Unreadable(
@@ -74,8 +78,10 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
     slugs = [chapter.slug for chapter in chosen]
     for slug in slugs:
         name = f"{slug}.ipynb"
-        lesson = (ROOT / "notebooks" / name).read_text("utf-8")
-        write_whole(out / "notebooks" / name, without_dead_link(lesson, slugs))
+        lesson = read_notebook(ROOT / "notebooks" / name)
+        foot = lesson["cells"][-1]
+        foot["source"] = unlinked(foot["source"], slugs)
+        write_notebook(out / "notebooks" / name, lesson)
         for folder in ("exercises", "classroom/pristine"):
             shutil.copy(ROOT / "classroom" / "pristine" / name, out / folder / name)
     write_whole(out / "README.md", readme(slugs))
@@ -93,17 +99,6 @@ def copy_core_tests(out: Path) -> None:
     shutil.copytree(ROOT / reference, out / reference, ignore=leave)
     for name in ("tests/conftest.py", *CORE_TESTS):
         shutil.copy(ROOT / name, out / name)
-
-
-def without_dead_link(text: str, slugs: list[str]) -> str:
-    """Return a lesson's text without the link to a next one that is not there."""
-    notebook = json.loads(text)
-    source = "".join(notebook["cells"][-1]["source"])
-    following = re.search(r" Then: \[.*?\]\((\w+)\.ipynb\)\..*", source, re.DOTALL)
-    if not following or following[1] in slugs:
-        return text
-    notebook["cells"][-1]["source"] = source[: following.start()].splitlines(True)
-    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def readme(slugs: list[str]) -> str:

@@ -9,6 +9,7 @@ import csv
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,61 +17,65 @@ from typing import Any
 import jinja2
 
 from classroom import ROOT
-from classroom.notebook.pristine import Chapter
+from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
-from classroom.teacher.points import Course, Student
+from classroom.teacher.points import Student
 
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
+Exercises = dict[str, Exercise]
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
 def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
     """Write all files of the report into the folder `out`."""
-    course = Course(chapters)
+    exercises = {n: e for chapter in chapters for n, e in chapter.exercises.items()}
+    for student in students:
+        student.points = {n: student.earned(e) for n, e in exercises.items()}
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    most = sum(exercise.points for exercise in exercises.values())
+    templates.globals |= {"chapters": chapters, "exercises": exercises, "most": most}
+    templates.globals |= {"words": WORDS}
     (out / "students").mkdir(parents=True, exist_ok=True)
     for old in (out / "students").glob("*.html"):
         old.unlink()
     page = templates.get_template("student.html")
     for student in students:
-        text = page.render(student=student, course=course, words=WORDS)
+        text = page.render(student=student)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
-    about = {"students": students, "course": course, "words": WORDS}
-    about |= {"tallies": tally(students, course, "status")}
-    about |= {"spread": Counter(map(course.total, students))}
-    messages = tally(students, course, "message").items()
+    about = {"students": students, "tallies": tally(students, exercises, "status")}
+    about |= {"spread": Counter(student.total for student in students)}
+    messages = tally(students, exercises, "message").items()
     about |= {"wrong": {name: each.most_common(3) for name, each in messages if each}}
     text = templates.get_template("class.html").render(**about)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
-    write_csv(out / "grades.csv", students, course)
-    write_json(out / "grades.json", students, course)
+    write_csv(out / "grades.csv", students, exercises, most)
+    write_json(out / "grades.json", students, exercises, most)
 
 
-def write_csv(path: Path, students: list[Student], course: Course) -> None:
+def write_csv(path: Path, students: list[Student], exercises: Exercises, of: int):
     """Write a row per student: points, or how an exercise without points went."""
     safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
     with path.open("w", **safe) as file:
         sheet = csv.writer(file)
-        names = list(course.exercises)
-        sheet.writerow(["student", "id", *names, "points", "of", "remarks"])
+        sheet.writerow(["student", "id", *exercises, "points", "of", "remarks"])
         for student in students:
             row = [student.name, student.id]
-            row += [cell(student, name, course) for name in names]
-            row += [course.total(student), course.most, "; ".join(student.remarks())]
+            row += [cell(student, exercise) for exercise in exercises.values()]
+            row += [student.total, of, "; ".join(student.remarks())]
             sheet.writerow(map(harmless, row))
 
 
-def cell(student: Student, name: str, course: Course) -> int | str | None:
+def cell(student: Student, exercise: Exercise) -> int | str | None:
     """Return what stands in the sheet for one exercise; nothing if it is not graded."""
-    found = student.results.get(name)
-    if course.exercises[name].points:
-        return course.earned(student, name)
+    found = student.results.get(exercise.name)
+    if exercise.points:
+        return student.points[exercise.name]
     return WORDS[found.status][0] if found else ""
 
 
@@ -85,25 +90,16 @@ def harmless(value: Any) -> Any:
     return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
 
 
-def write_json(path: Path, students: list[Student], course: Course) -> None:
+def write_json(path: Path, students: list[Student], exercises: Exercises, of: int):
     """Write all that was found, for other programs."""
-
-    def result(student: Student, name: str) -> dict[str, Any]:
-        of = course.exercises[name].points
-        points = {"points": course.earned(student, name), "of": of}
-        return asdict(student.results[name]) | points
-
-    found = [
-        {
-            "student": student.name,
-            "id": student.id,
-            "points": course.total(student),
-            "of": course.most,
-            "remarks": student.remarks(),
-            "exercises": {name: result(student, name) for name in student.results},
-        }
-        for student in students
-    ]
+    found = []
+    for student in students:
+        about = {"student": student.name, "id": student.id, "of": of}
+        about |= {"points": student.total, "remarks": student.remarks()}
+        results = {name: asdict(each) for name, each in student.results.items()}
+        for name, each in results.items():
+            each |= {"points": student.points[name], "of": exercises[name].points}
+        found.append(about | {"exercises": results})
     text = json.dumps(found, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
@@ -111,9 +107,9 @@ def write_json(path: Path, students: list[Student], course: Course) -> None:
 # --- what the teacher's page shows ---------------------------------------------------
 
 
-def tally(students: list[Student], course: Course, what: str) -> dict[str, Counter]:
+def tally(students: list[Student], names: Iterable, what: str) -> dict[str, Counter]:
     """Count the statuses, or the messages, of each exercise; "" does not count."""
-    counts: dict[str, Counter] = {name: Counter() for name in course.exercises}
+    counts: dict[str, Counter] = {name: Counter() for name in names}
     for student in students:
         for name, result in student.results.items():
             counts[name].update(filter(None, [getattr(result, what)]))

@@ -13,6 +13,7 @@ from classroom.cell.exam.numbers import (
     old_or_refused,
     programs,
     reused_at,
+    walks,
 )
 from classroom.cell.exam.rows import (
     Engine,
@@ -68,17 +69,6 @@ PRODUCTS = [
     slopes("tanh", lambda x: (np.tanh(x) * B).sum(), A / 2),
     Row("200 random programs, as nudging finds", programs((2, 3), (3,), (2, 1))),
 ]
-
-
-@by_object("two walks add up, and clearing begins anew")
-def walks_of_arrays(e: Engine) -> None:
-    x = e.leaf(A)
-    for calls, walks in enumerate(("one walk", "two walks"), 1):
-        e.backward(weighed(x, B))
-        expect_same(f"the gradient after {walks}", e.gradient(x), 2 * A * B * calls)
-    e.clear(x)
-    e.backward(x.sum())
-    expect_same("the gradient of a sum after clearing", e.gradient(x), np.ones((2, 3)))
 
 
 @by_object("two leaves of a sum do not share one gradient")
@@ -172,7 +162,7 @@ def stale_too(e: Engine) -> None:
 
 
 WITH_CARE = [
-    walks_of_arrays,
+    *walks(A, lambda x: weighed(x, B), 2 * A * B),
     reused_at(ROW, lambda b: b.sum()),
     no_sharing,
     small_floats,

@@ -26,10 +26,6 @@ GROUPS = {
     "long and learning": LONG_AND_LEARNING,
     "twice": TWICE,
 }
-NOTHING_CAME = (
-    "every gradient is 0 or None: does `backward` reach your leaves, does `gradient` "
-    "return?"
-)
 
 
 def examine(group: str, adapters: Mapping[str, Any]) -> None:
@@ -43,8 +39,6 @@ def examine(group: str, adapters: Mapping[str, Any]) -> None:
         left = rows.ALL_SECONDS - (process_time() - begin)
         verdicts.append(judge(row, engine, min(rows.SECONDS, left)))
     table = "\n".join(map(str, verdicts))
-    if engine.came == {"nothing"} and not engine.is_function:
-        table += f"\n{NOTHING_CAME}"
     found = [verdict.status for verdict in verdicts]
     head = f"{found.count(DONE)} of {len(found)} rows are done."
     if WRONG in found:

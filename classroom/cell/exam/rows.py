@@ -88,7 +88,6 @@ class Engine:
         known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
         self._adapters = known
         self.is_function = "grad_of" in known
-        self.came: set[str] = set()  # of slopes: "nothing" (0 or None), "something"
 
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
@@ -123,13 +122,10 @@ class Engine:
         if self.is_function:
             came = self.grad_of(self.of_its_own(program), *deepcopy(numbers))
             pairs = zip(listed(came, numbers), numbers)
-            found = [np.zeros(np.shape(n)) if x is None else x for x, n in pairs]
-        else:
-            root, leaves = self.forward(program, numbers)
-            self.backward(root)
-            found = [self.slope(leaf) for leaf in leaves]
-        self.came |= {"nothing" if is_nothing(x) else "something" for x in found}
-        return found
+            return [np.zeros(np.shape(n)) if x is None else x for x, n in pairs]
+        root, leaves = self.forward(program, numbers)
+        self.backward(root)
+        return [self.slope(leaf) for leaf in leaves]
 
     def slope(self, leaf: Term) -> Any:
         """Return a leaf's gradient; one that nothing has reached may be None."""
@@ -158,14 +154,6 @@ class Verdict:
         line = f"{self.status:<8} {self.row.title}"
         line += f" (needs `{self.needs}`)" if self.needs else ""
         return f"{line}\n{self.told}" if self.told else line
-
-
-def is_nothing(slope: Any) -> bool:
-    """Return whether a slope is None, or 0 in all its places."""
-    try:
-        return slope is None or not np.any(np.asarray(slope, dtype=float))
-    except (TypeError, ValueError):  # no number at all
-        return False
 
 
 def listed(came: Any, numbers: tuple) -> list:
@@ -276,31 +264,6 @@ def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None
         if process_time() - begin > seconds:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), late)
             return
-
-
-def lines_of(work: Callable[[], None], most: int) -> int:
-    """Return how many lines of Python `work` runs; stop it after `most`.
-
-    Lines rather than seconds, so that each machine says the same.
-    """
-    ran = 0
-
-    def count(frame: Any, event: str, arg: Any) -> Callable:
-        nonlocal ran
-        ran += 1
-        if ran > most:
-            raise TooLong
-        return count
-
-    tracing = sys.gettrace()
-    sys.settrace(count)
-    try:
-        work()
-    except TooLong:
-        pass
-    finally:
-        sys.settrace(tracing)
-    return ran
 
 
 def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:

@@ -3,7 +3,6 @@
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from time import perf_counter
 from typing import Any
@@ -21,15 +20,10 @@ def downhill(number: Any, slope: Any, rate: float) -> Any:
     return number - slope * rate
 
 
-@dataclass(frozen=True)
-class Training:
-    """The loss of each step, and how many seconds a step took."""
-
-    losses: list[float]
-    seconds: float
+Run = tuple[list[float], float]  # the loss of each step, and how many seconds one took
 
 
-def train(walk: Callable, start: Sequence, rate: float, step=downhill) -> Training:
+def train(walk: Callable, start: Sequence, rate: float, step=downhill) -> Run:
     """Take STEPS steps downhill; walk(numbers) returns the loss and its slopes."""
     numbers, losses, begin = list(start), [], perf_counter()
     for _ in range(STEPS):
@@ -37,10 +31,10 @@ def train(walk: Callable, start: Sequence, rate: float, step=downhill) -> Traini
         losses.append(float(loss))
         pairs = zip(numbers, slopes, strict=True)
         numbers = [step(number, slope, rate) for number, slope in pairs]
-    return Training(losses, (perf_counter() - begin) / STEPS)
+    return losses, (perf_counter() - begin) / STEPS
 
 
-def trained(e: Engine, name: str) -> Training:
+def trained(e: Engine, name: str) -> Run:
     """Train with an engine, by its adapters."""
     task, _ = TRAININGS[name]
     program, start, rate = task()
@@ -55,7 +49,7 @@ def trained(e: Engine, name: str) -> Training:
     return train(walk, start, rate, e.step)
 
 
-def package_trained(name: str) -> Training:
+def package_trained(name: str) -> Run:
     """Train with the package's own engine, each step with fresh leaves."""
     task, make = TRAININGS[name]
     program, start, rate = task()
@@ -123,14 +117,14 @@ TRAININGS = {
 @cache
 def package_losses(name: str) -> list[float]:
     """Return the losses of the package's own engine, step by step."""
-    return package_trained(name).losses
+    return package_trained(name)[0]
 
 
 def trains_on(name: str) -> Callable[[Engine], None]:
     """Return the test of whether an engine trains as the package does."""
 
     def trains(e: Engine) -> None:
-        expected, came = package_losses(name), trained(e, name).losses
+        expected, (came, _) = package_losses(name), trained(e, name)
         for step in (0, 1, STEPS - 1):
             expect_same(f"the loss at step {step}", came[step], expected[step])
 
@@ -141,14 +135,12 @@ def race(name: str, adapters: Mapping[str, Any]) -> None:
     """Plot the losses of an engine and of the package, and what a step takes them."""
     from minigrad.plot import axes
 
-    runs = {
-        "yours": trained(Engine(adapters), name),
-        "the package": package_trained(name),
-    }
+    labels = "yours", "the package"
+    losses, seconds = zip(trained(Engine(adapters), name), package_trained(name))
     _, (left, right) = axes(ncols=2, figsize=(5, 2.5))
-    for style, (label, run) in zip(("-", "--"), runs.items()):
-        left.plot(run.losses, style, label=label)
+    for style, label, each in zip(("-", "--"), labels, losses):
+        left.plot(each, style, label=label)
     left.set(xlabel="step", ylabel="loss")
     left.legend(frameon=False)
-    right.bar(list(runs), [1000 * run.seconds for run in runs.values()])
+    right.bar(labels, [1000 * each for each in seconds])
     right.set(ylabel="milliseconds a step")
