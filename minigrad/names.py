@@ -6,8 +6,6 @@ import os
 from math import inf, nan, pi
 
 from minigrad import autograd, data, fast, nn, optim
-from minigrad.array import device as cuda
-from minigrad.array.device import device
 from minigrad.array.dtypes import bool_ as bool, float32, float64, int64
 from minigrad.graph.recording import (
     enable_grad, is_grad_enabled, no_grad, set_grad_enabled,

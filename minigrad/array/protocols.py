@@ -9,7 +9,6 @@ from numpy import ndarray
 
 from minigrad import errors
 from minigrad.array.axes import axis_of
-from minigrad.array.device import device, device_of
 from minigrad.array.dtypes import as_array
 from minigrad.array.printing import printed
 
@@ -53,11 +52,6 @@ class ArrayLike:
     def dtype(self) -> np.dtype:
         """What kind of numbers these are, as NumPy's dtype."""
         return self.array.dtype
-
-    @property
-    def device(self) -> device:
-        """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
-        return device_of(self.array)
 
     def dim(self) -> int:
         """Return how many axes there are."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from minigrad.array.axes import sizes
-from minigrad.array.device import moved
 from minigrad.array.dtypes import as_array, as_dtype, default
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.arguments import bare
@@ -43,9 +42,9 @@ def repeatable(function: Callable) -> Callable:
     return run
 
 
-def made(array, dtype=None, requires_grad=False, device="cpu") -> Tensor:
+def made(array, dtype=None, requires_grad=False) -> Tensor:
     """Return a new leaf."""
-    tensor = Tensor(moved(as_array(array, dtype), device))
+    tensor = Tensor(as_array(array, dtype))
     tensor.requires_grad = requires_grad
     return tensor
 

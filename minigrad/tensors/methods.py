@@ -7,7 +7,6 @@ here they become its methods.
 
 import numpy as np
 
-from minigrad.array import device as devices
 from minigrad.array.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.array.protocols import functions, ufuncs
 from minigrad.graph.tensor import Tensor
@@ -99,15 +98,9 @@ class Methods:
         """The tensor with its last two axes swapped."""
         return shape.transpose(self, -2, -1)
 
-    def to(self, *args, device=None, dtype=None):
-        """Return the tensor with another dtype, or on another device."""
-        out = self
-        for target in (*args, device, dtype):
-            if devices.is_device(target):
-                out = on_device(out, target, out.device)
-            elif target is not None:
-                out = to_dtype(out, as_dtype(getattr(target, "dtype", target)))
-        return out
+    def to(self, dtype):
+        """Return the tensor with numbers of another dtype."""
+        return to_dtype(self, as_dtype(dtype))
 
     def type_as(self, other):
         """Return the tensor with the dtype of another one."""
@@ -133,12 +126,6 @@ class Methods:
 for name, rule in vars(Methods).items():
     if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__hash__"):
         setattr(Tensor, name, rule)
-
-on_device = Op(
-    "ToCopy",
-    lambda a, target, source: devices.moved(a, target),
-    a=lambda g, target, source: on_device(g, source, target),
-)
 
 # What formulas call by NumPy's names
 ufuncs |= {
