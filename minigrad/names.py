@@ -29,7 +29,7 @@ from minigrad.rules.shape import (
 from minigrad.rules.softmax import log_softmax, logsumexp, softmax
 from minigrad.tensors.creation import (
     arange, empty, eye, from_numpy, full, linspace, manual_seed, ones, ones_like, rand,
-    rand_like, randint, randn, randn_like, tensor, zeros, zeros_like,
+    rand_like, randint, randn, tensor, zeros, zeros_like,
 )
 from minigrad.training.saving import load, save
 

@@ -13,6 +13,7 @@ from tests.reference.compute import HERE, cases, compute
 STORED = json.loads((HERE / "operations.json").read_text(encoding="utf-8"))
 KINDS = ("results", "first", "second")
 OTHER_NAMES = {"(x * 1).copy_(y)"}  # a write to a whole is one to a part, here
+WITH_AXES = "SumBackward1", "MeanBackward1", "SqueezeBackward1"  # here as without
 
 
 @pytest.mark.parametrize("case", cases())
@@ -27,7 +28,9 @@ def test_an_operation_agrees_with_pytorch(case, dtype):
     for kind in kinds:
         assert_close(kind, found[kind], expected[kind], tolerance)
     if dtype == "float64" and case.partition("|")[0].strip() not in OTHER_NAMES:
-        assert found["name"] == expected["name"].removeprefix("torch::autograd::")
+        name = expected["name"].removeprefix("torch::autograd::")
+        name = name.replace("1", "0") if name in WITH_AXES else name
+        assert found["name"] == name
 
 
 def assert_close(kind, found, expected, tolerance):

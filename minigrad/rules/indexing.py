@@ -4,7 +4,6 @@ import operator
 
 import numpy as np
 
-from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import ARRAYS, zeros
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
@@ -110,7 +109,7 @@ def grid(index, dim):
 
 def along(input, dim, index):
     """Return the index that means `index` along axis `dim`, and all of the others."""
-    return (slice(None),) * axis_of(dim, input.ndim) + (index, ...)
+    return (slice(None),) * (dim % len(input.shape)) + (index, ...)
 
 
 def split(tensor, split_size, dim=0):
@@ -124,5 +123,5 @@ def split(tensor, split_size, dim=0):
 
 def unbind(input, dim=0):
     """Return the parts along an axis, without that axis."""
-    places = range(input.shape[axis_of(dim, input.ndim)])
+    places = range(input.shape[dim])
     return tuple(taken["Unbind"](input, along(input, dim, i)) for i in places)

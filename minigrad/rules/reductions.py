@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import float64, int64
 from minigrad.array.sums import sums
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.casting import cast
 from minigrad.rules.indexing import grid, taken
-from minigrad.rules.node_names import AlongAxes, called
+from minigrad.rules.node_names import called
 from minigrad.rules.op import Op
 
 
@@ -29,9 +28,8 @@ def spread(g, shape, dim, keepdim):
 
 def count(shape, dim):
     """Return how many numbers a reduction over `dim` takes together."""
-    if axes(dim) is None:
-        return math.prod(shape)
-    return math.prod(shape[axis_of(i, len(shape))] for i in np.atleast_1d(axes(dim)))
+    lengths = shape if axes(dim) is None else [shape[i] for i in np.atleast_1d(dim)]
+    return math.prod(lengths)
 
 
 def reduction(ufunc):
@@ -60,8 +58,8 @@ def mean_of(a, dim=None, keepdim=False):
     return total(floats(a, "mean"), dim, keepdim) / count(a.shape, dim)
 
 
-sum = AlongAxes("Sum", total, a=spread)
-mean = AlongAxes(
+sum = Op("Sum", total, a=spread)
+mean = Op(
     "Mean",
     mean_of,
     a=lambda g, shape, dim, keepdim: spread(g, shape, dim, keepdim) / count(shape, dim),
@@ -121,9 +119,7 @@ def min(input, dim=None, keepdim=False):
 def extreme(name, place_of, input, dim, keepdim):
     """Return what max and min along an axis have in common."""
     if isinstance(dim, Tensor):
-        raise TypeError(
-            f"{name.lower()}: dim is one axis, and no Tensor: see maximum()"
-        )
+        raise TypeError("dim is one axis, and no Tensor: see maximum() and minimum()")
     indices = place_of(input, dim, True)
     values = taken[name](input, grid(indices.array, dim))
     if keepdim:
@@ -146,25 +142,24 @@ def freedom(shape, dim, correction):
     return np.float64(count(shape, dim) - correction)
 
 
-def variance(a, dim, correction, keepdim):
-    """Return the squared distance from the mean, in float64: sum by n - correction."""
-    a = floats(a, "var").astype(float64)
-    away = np.square(a - mean_of(a, dim, True))
-    return total(away, dim, keepdim) / np.maximum(freedom(a.shape, dim, correction), 0)
+def variance(a, dim=None, correction=1, keepdim=False):
+    """Return the squared distance from the mean, sum by n - correction."""
+    exact = floats(a, "var").astype(float64)
+    away = np.square(exact - mean_of(exact, dim, True))
+    n = np.maximum(freedom(a.shape, dim, correction), 0)
+    return (total(away, dim, keepdim) / n).astype(a.dtype)
 
 
-var = Op(
-    "Var",
-    lambda a, dim=None, correction=1, keepdim=False: variance(
-        a, dim, correction, keepdim
-    ).astype(a.dtype),
-    a=centered,
-)
+def deviation(a, dim=None, correction=1, keepdim=False):
+    """Return the root of the variance, which may be too large for float32."""
+    exact = floats(a, "std").astype(float64)
+    return np.sqrt(variance(exact, dim, correction, keepdim)).astype(a.dtype)
+
+
+var = Op("Var", variance, a=centered)
 std = Op(
     "Std",
-    lambda a, dim=None, correction=1, keepdim=False: np.sqrt(
-        variance(a, dim, correction, keepdim)
-    ).astype(a.dtype),
+    deviation,
     a=lambda g, a, y, dim, correction, keepdim: centered(
         np.where(y == 0, 0, g / (y + y)), a, dim, correction, keepdim
     ),

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from minigrad.array.axes import axis_of, sizes
-from minigrad.rules.node_names import AlongAxes, called
+from minigrad.array.axes import sizes
+from minigrad.rules.node_names import called
 from minigrad.rules.op import Op
 
 viewed = Op(
@@ -22,7 +22,7 @@ permuted = Op(
     lambda a, dims: np.transpose(a, dims),
     a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
 )
-squeeze = AlongAxes(
+squeeze = Op(
     "Squeeze",
     lambda a, dim=None: a.squeeze(ones_among(a, dim))[...],
     a=lambda g, shape: g.reshape(shape),
@@ -51,8 +51,7 @@ def ones_among(a, dim):
     """Return those axes of `dim` that have length 1: squeeze leaves others alone."""
     if dim is None:
         return None
-    places = [axis_of(d, a.ndim) for d in np.atleast_1d(dim)]
-    return tuple(i for i in places if a.ndim and a.shape[i] == 1)
+    return tuple(i for i in np.atleast_1d(dim) if a.shape[i] == 1)
 
 
 def checked(shape):
@@ -79,7 +78,7 @@ def view(input, *shape):
 def flatten(input, start_dim=0, end_dim=-1):
     """Return the axes from start_dim to end_dim as a single one."""
     shape = input.shape or (1,)
-    first, last = (axis_of(dim, input.ndim) for dim in (start_dim, end_dim))
+    first, last = range(len(shape))[start_dim], range(len(shape))[end_dim]
     middle = math.prod(shape[first : last + 1])
     return reshape(input, *shape[:first], middle, *shape[last + 1 :])
 

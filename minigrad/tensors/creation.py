@@ -149,8 +149,3 @@ def ones_like(input: Tensor, dtype: Any = None, requires_grad=False) -> Tensor:
 def rand_like(input: Tensor, dtype: Any = None, **options: Any) -> Tensor:
     """Return random numbers, uniform from 0 to 1, in the shape of `input`."""
     return rand(input.shape, dtype=dtype or input.dtype, **options)
-
-
-def randn_like(input: Tensor, dtype: Any = None, **options: Any) -> Tensor:
-    """Return random numbers, normal, in the shape of `input`."""
-    return randn(input.shape, dtype=dtype or input.dtype, **options)
