@@ -1,6 +1,7 @@
 """ArrayLike: what Python and NumPy ask of a tensor."""
 
 import copy
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -119,9 +120,7 @@ class ArrayLike:
         return int(self.item())
 
     def __index__(self) -> int:
-        if self.array.dtype.kind == "f":
-            raise TypeError("only integer tensors of a single element can be an index")
-        return int(self.item())
+        return int(operator.index(self.item()))
 
     __hash__ = object.__hash__
 

@@ -45,16 +45,15 @@ class Methods:
 
     # fmt: off
     from minigrad.graph.hooks import register_hook
-    from minigrad.rules.indexing import split, unbind
+    from minigrad.rules.indexing import unbind
     from minigrad.rules.matrix_products import matmul
     from minigrad.rules.pointwise import (
         abs, add, clamp, clone, cos, div, exp, isnan, log, log1p, masked_fill, maximum,
-        minimum, mul, neg, pow, reciprocal, relu, rsqrt, sigmoid, sign, sin, sqrt,
-        square, sub, tanh,
+        mul, neg, pow, reciprocal, relu, rsqrt, sigmoid, sign, sin, sqrt, square, sub,
+        tanh,
     )
     from minigrad.rules.reductions import (
-        all, allclose, amax, amin, any, argmax, argmin, equal, max, mean, min, norm,
-        std, sum, var,
+        all, amax, amin, any, argmax, argmin, max, mean, min, norm, std, sum, var,
     )
     from minigrad.rules.shape import (
         broadcast_to, expand, flatten, permute, reshape, squeeze, t,
@@ -75,7 +74,6 @@ class Methods:
     __gt__, __ge__ = operator("gt"), operator("ge")
     __and__ = __rand__ = operator("bitwise_and")
     __or__ = __ror__ = operator("bitwise_or")
-    __xor__ = __rxor__ = operator("bitwise_xor")
     __neg__, __abs__, __invert__ = neg, abs, pointwise.bitwise_not
     __getitem__, __setitem__ = indexing.getitem, in_place.setitem
     __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
@@ -83,7 +81,7 @@ class Methods:
     def __ipow__(self, other):
         raise TypeError("powers and bits are not written in place: x = x**2, x = x & y")
 
-    __iand__ = __ior__ = __ixor__ = __ipow__
+    __iand__ = __ior__ = __ipow__
 
     def __rtruediv__(self, other):
         return pointwise.reciprocal(self) * other
