@@ -53,10 +53,6 @@ class ArrayLike:
         """What kind of numbers these are, as NumPy's dtype."""
         return self.array.dtype
 
-    def dim(self) -> int:
-        """Return how many axes there are."""
-        return self.array.ndim
-
     def size(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Return the shape, or the length of one axis."""
         return self.array.shape if dim is None else self.array.shape[dim]

@@ -8,28 +8,17 @@ from minigrad.array.dtypes import ARRAYS, zeros
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
-PARTS = ["Select", "Slice", "Unsqueeze", "Alias", "Unbind"]
-PICKS = ["Index", "Embedding", "Max", "Min"]
+NAMES = "Select", "Slice", "Unsqueeze", "Alias", "Unbind", "Index", "Max", "Min"
 KINDS = {slice: "Slice", type(None): "Unsqueeze", int: "Select", type(...): None}
-
-
-def part(a, index):
-    """Return a part of an array as a view."""
-    return a[index]
-
-
-def picked(a, index):
-    """Return a contiguous copy of the numbers at an index."""
-    return np.ascontiguousarray(a[index]) if type(a) is np.ndarray else a[index]
 
 
 taken = {
     name: Op(
         name,
-        part if name in PARTS else picked,
+        lambda a, index: a[index],
         a=lambda g, shape, index: put(g, index, shape),
     )
-    for name in PARTS + PICKS
+    for name in NAMES
 }
 
 
