@@ -122,7 +122,7 @@ def randn(*size: int, dtype: Any = default, **options: Any) -> Tensor:
 
 
 def randint(*args: Any, size: Any = None, **options: Any) -> Tensor:
-    """Return random integers: of randint(9, (3,)) 0 to 8, of randint(2, 9, (3,)) 2 to 8.
+    """Return random integers: randint(9, (3,)) from 0 to 8, randint(2, 9, (3,)) from 2.
 
     The last argument, or `size`, is the shape.
     """
