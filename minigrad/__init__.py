@@ -5,19 +5,18 @@ autograd/ nn/ optim/ training/ models/ static/ drawing/. What `minigrad.exp` and
 other names mean stands in names.py; nothing of it is loaded before it is asked for.
 """
 
-import importlib
+import importlib.util
 import sys
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+import typing
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from minigrad.names import *  # noqa: F403
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     """Return what `minigrad.name` means: a folder, a file, or a name of names.py."""
     known = name.startswith("_") or hasattr(sys.modules.get("minigrad.names"), name)
-    if not known and find_spec(f"minigrad.{name}"):
+    if not known and importlib.util.find_spec(f"minigrad.{name}"):
         return importlib.import_module(f"minigrad.{name}")
     names = importlib.import_module("minigrad.names")
     if name.startswith("_") or not hasattr(names, name):

@@ -15,9 +15,8 @@ def kind(value: Any) -> str:
 def freed(name: str) -> RuntimeError:
     """Return the error for a backward through a graph that an earlier one has freed."""
     return RuntimeError(
-        "Trying to backward through the graph a second time: the first time freed what "
-        f"{name} had saved. Call the first backward with retain_graph=True, or compute "
-        "the result anew."
+        f"Trying to backward through the graph a second time: what {name} had saved is "
+        "freed. Call the first backward with retain_graph=True, or compute it anew."
     )
 
 
@@ -40,8 +39,7 @@ def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
     """Return the error for a gradient whose shape does not fit its argument."""
     return RuntimeError(
         f"{name} returned an invalid gradient: got the shape {got} for an argument of "
-        f"shape {expected}. Its formula has to give that shape, or one that {expected} "
-        "can be stretched to."
+        f"shape {expected}. Its formula has to give that shape, or a stretched one."
     )
 
 

@@ -13,6 +13,7 @@ from tests.reference.compute import HERE, cases, compute
 STORED = json.loads((HERE / "operations.json").read_text(encoding="utf-8"))
 KINDS = ("results", "first", "second")
 OTHER_NAMES = {"(x * 1).copy_(y)"}  # a write to a whole is one to a part, here
+NUMBERED = "Sum", "Mean", "Squeeze", "Pow"  # by what they are given; 0 for all, here
 
 
 @pytest.mark.parametrize("case", cases())
@@ -27,7 +28,9 @@ def test_an_operation_agrees_with_pytorch(case, dtype):
     for kind in kinds:
         assert_close(kind, found[kind], expected[kind], tolerance)
     if dtype == "float64" and case.partition("|")[0].strip() not in OTHER_NAMES:
-        assert found["name"] == expected["name"].removeprefix("torch::autograd::")
+        name = expected["name"].removeprefix("torch::autograd::")
+        kind, _, _ = name.partition("Backward")
+        assert found["name"] == (f"{kind}Backward0" if kind in NUMBERED else name)
 
 
 def assert_close(kind, found, expected, tolerance):
@@ -60,8 +63,7 @@ def test_what_is_stored_is_what_pytorch_computes():
 def test_every_operation_has_a_case():
     rules = [x for x in vars(Methods).items() if not x[0].startswith("__")]
     names = {name for name, rule in rules if callable(rule)}
-    names -= {"register_hook", "cpu", "to", "type_as"}
-    names -= {"equal", "allclose"}  # they return no tensor
+    names -= {"register_hook", "to", "type_as"}
     words = set(re.findall(r"\w+", "\n".join(cases())))
     assert not names - words, "tests/reference/operations.txt has no case for them"
 

@@ -36,6 +36,7 @@ TEXT = Path(__file__).with_suffix(".toml").read_text("utf-8")
 SETS = SimpleNamespace(**tomllib.loads(TEXT))
 REFUSALS = RuntimeError, TypeError, ValueError, IndexError, NotImplementedError
 USUAL = {"dilation": 1, "groups": 1, "ceil_mode": False, "return_indices": False}
+USUAL |= {"device": "cpu"}
 TAKES_LESS = {"nn": (*REFUSALS, OverflowError)}  # refuses some options and shapes
 
 

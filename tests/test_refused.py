@@ -10,7 +10,7 @@ from tests.reference.compute import HERE
 
 LINES = (HERE / "refused.txt").read_text(encoding="utf-8").splitlines()[1:]
 REFUSED = [[part.strip() for part in line.rsplit("|", 1)] for line in LINES]
-KINDS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+KINDS = (RuntimeError, TypeError, ValueError, LookupError, NotImplementedError)
 
 
 def value_of(expression, library):

@@ -15,7 +15,7 @@ def test_random_numbers_repeat_after_manual_seed():
         lambda: minigrad.rand(3),
         lambda: minigrad.randn(2, 2),
         lambda: minigrad.randint(0, 100, (5,)),
-        lambda: minigrad.randn_like(minigrad.zeros(2)),
+        lambda: minigrad.rand_like(minigrad.zeros(2)),
     ):
         minigrad.manual_seed(3)
         first = make().tolist()

@@ -1,13 +1,6 @@
-"""Axes and shapes, as the arguments of a function give them."""
+"""Shapes, as the arguments of a function give them."""
 
 import operator
-
-from numpy.lib.array_utils import normalize_axis_index
-
-
-def axis_of(dim: int, ndim: int) -> int:
-    """Return an axis counted from the front; IndexError if there is no such axis."""
-    return normalize_axis_index(dim, max(ndim, 1))
 
 
 def sizes(args: tuple) -> tuple[int, ...]:

@@ -36,13 +36,10 @@ def as_dtype(dtype: Any) -> np.dtype:
 
 def as_array(data: Any, dtype: Any = None, copy: bool = False) -> np.ndarray:
     """Return `data` as an array; Python's floats become float32, arrays stay as is."""
-    foreign = isinstance(data, Array) and not isinstance(data, np.ndarray)
-    array = data if foreign else np.asarray(data)
+    array = data if isinstance(data, ARRAYS) else np.asarray(data)
     if dtype is None and array.dtype == float64 and not has_float64(data):
         dtype = default
     dtype = as_dtype(array.dtype if dtype is None else dtype)
-    if dtype == int64 and array.dtype.kind == "f" and not (abs(array) < 2.0**63).all():
-        raise ValueError("nan, inf and numbers over 2**63 have no place in an int64")
     return array.astype(dtype) if copy or array.dtype != dtype else array
 
 

@@ -1,6 +1,7 @@
 """ArrayLike: what Python and NumPy ask of a tensor."""
 
 import copy
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -8,8 +9,6 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad import errors
-from minigrad.array.axes import axis_of
-from minigrad.array.device import device, device_of
 from minigrad.array.dtypes import as_array
 from minigrad.array.printing import printed
 
@@ -54,19 +53,9 @@ class ArrayLike:
         """What kind of numbers these are, as NumPy's dtype."""
         return self.array.dtype
 
-    @property
-    def device(self) -> device:
-        """Where the numbers are: "cpu", or "cuda" for an array of CuPy's."""
-        return device_of(self.array)
-
-    def dim(self) -> int:
-        """Return how many axes there are."""
-        return self.array.ndim
-
     def size(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Return the shape, or the length of one axis."""
-        shape = self.array.shape
-        return shape if dim is None else shape[axis_of(dim, len(shape))]
+        return self.array.shape if dim is None else self.array.shape[dim]
 
     def numel(self) -> int:
         """Return how many numbers there are."""
@@ -127,9 +116,7 @@ class ArrayLike:
         return int(self.item())
 
     def __index__(self) -> int:
-        if self.array.dtype.kind == "f":
-            raise TypeError("only integer tensors of a single element can be an index")
-        return int(self.item())
+        return int(operator.index(self.item()))
 
     __hash__ = object.__hash__
 
@@ -147,18 +134,7 @@ class ArrayLike:
     def __deepcopy__(self, memo: dict) -> "ArrayLike":
         if not self.is_leaf:
             raise RuntimeError("Only graph leaves support deepcopy: detach() this one")
-        twin = memo[id(self)] = rebuilt(
-            type(self), self.array.copy(), self.requires_grad
-        )
+        twin = memo[id(self)] = type(self)(self.array.copy())
+        twin.requires_grad = self.requires_grad
         twin._grad = copy.deepcopy(self._grad, memo)
         return twin
-
-    def __reduce__(self):
-        return rebuilt, (type(self), self.array, self.requires_grad)
-
-
-def rebuilt(cls: type, array: ndarray, requires_grad: bool) -> ArrayLike:
-    """Return a leaf with this array: of a Tensor that is copied or unpickled."""
-    twin = cls(array)
-    twin.requires_grad = requires_grad
-    return twin

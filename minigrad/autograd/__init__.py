@@ -7,12 +7,6 @@ from minigrad.autograd.functional import hessian, hvp, jacobian, jvp, vjp
 from minigrad.autograd.gradient_checks import gradcheck, gradgradcheck
 from minigrad.autograd.gradients import backward, grad
 from minigrad.graph.anomaly import detect_anomaly
-from minigrad.graph.recording import (
-    enable_grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
 from minigrad.scalar.finite_differences import GradcheckError
 
 

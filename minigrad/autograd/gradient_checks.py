@@ -12,7 +12,7 @@ from minigrad.graph.recording import enable_grad, no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import cat
 from minigrad.scalar.finite_differences import GradcheckError, central_difference
-from minigrad.tensors.creation import randn_like
+from minigrad.tensors.creation import rand_like
 
 
 def gradcheck(
@@ -71,7 +71,7 @@ def to_be_checked(inputs: Any) -> list[Tensor]:
 def gradgradcheck(func, inputs, **options) -> bool:
     """Check the second derivatives: gradcheck of the gradient, for random weights."""
     inputs = many(inputs)
-    weights = [randn_like(o, requires_grad=True) for o in many(func(*inputs))]
+    weights = [rand_like(o, requires_grad=True) for o in many(func(*inputs))]
     checked = to_be_checked(inputs)
 
     def slopes(*_):  # gradcheck nudges inputs and weights where they are

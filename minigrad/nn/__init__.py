@@ -7,8 +7,7 @@ from minigrad.nn.containers import ModuleList, Sequential
 from minigrad.nn.conv import Conv2d
 from minigrad.nn.dropout import Dropout
 from minigrad.nn.embedding import Embedding
-from minigrad.nn.flatten import Flatten
-from minigrad.nn.linear import Identity, Linear
+from minigrad.nn.linear import Flatten, Identity, Linear
 from minigrad.nn.losses import CrossEntropyLoss, MSELoss
 from minigrad.nn.module import Module, Parameter
 from minigrad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm

@@ -19,7 +19,8 @@ def scaled_dot_product_attention(
 
     A boolean mask says where to look; is_causal lets no query look at later keys.
     """
-    check_one_mask(attn_mask, is_causal)
+    if attn_mask is not None and is_causal:
+        raise RuntimeError("attn_mask and is_causal: only one of them can be set")
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
@@ -31,12 +32,6 @@ def scaled_dot_product_attention(
     out = dropout(safe_softmax(scores, attn_mask), dropout_p) @ value
     name = "ScaledDotProductFlashAttentionForCpu"
     return called(name, out) if query.ndim == 4 else out
-
-
-def check_one_mask(attn_mask, is_causal):
-    """Raise RuntimeError for a mask beside is_causal."""
-    if attn_mask is not None and is_causal:
-        raise RuntimeError("attn_mask and is_causal: only one of them can be set")
 
 
 def safe_softmax(scores, attn_mask):

@@ -1,4 +1,4 @@
-"""Linear layers: x @ weight.T + bias, as one node."""
+"""Linear layers, x @ weight.T + bias, as one node; and two without parameters."""
 
 import math
 
@@ -7,6 +7,7 @@ from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.node_names import called
 from minigrad.rules.op import Op
+from minigrad.rules.shape import flatten
 from minigrad.tensors import creation
 
 
@@ -60,6 +61,13 @@ class Linear(Module):
 
     def forward(self, input):
         return linear(input, self.weight, self.bias)
+
+
+class Flatten(Module):
+    """Makes one axis of all but the first."""
+
+    def forward(self, input):
+        return flatten(input, 1)
 
 
 class Identity(Module):

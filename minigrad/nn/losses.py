@@ -18,10 +18,8 @@ def reduced(losses, reduction):
     """Return the losses as they are, their sum or their mean."""
     if reduction == "none":
         return losses
-    if reduction not in ("sum", "mean"):
-        raise ValueError(f"{reduction!r} is not a valid reduction: none, sum or mean")
-    count = 1 if reduction == "sum" else math.prod(losses.shape) or math.nan
-    return losses.sum() / count
+    counts = {"sum": 1, "mean": math.prod(losses.shape) or math.nan}
+    return losses.sum() / counts[reduction]
 
 
 def each(g, a, reduction):

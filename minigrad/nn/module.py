@@ -4,7 +4,6 @@ from collections import namedtuple
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from minigrad.array import device
 from minigrad.array.dtypes import as_dtype, float64
 from minigrad.errors import kind
 from minigrad.graph.recording import no_grad
@@ -145,15 +144,14 @@ class Module:
         """Forget the gradients, or set them to 0."""
         forget_gradients(self.parameters(), set_to_none)
 
-    def to(self, target: Any) -> "Module":
-        """Turn floating point parameters and buffers into a dtype, or move all."""
-        moves = device.is_device(target)
-        if not moves and as_dtype(target).kind != "f":
-            raise TypeError(f"Module.to wants a floating point dtype, but got {target}")
+    def to(self, dtype: Any) -> "Module":
+        """Turn floating point parameters and buffers into a dtype."""
+        if as_dtype(dtype).kind != "f":
+            raise TypeError(f"Module.to wants a floating point dtype, but got {dtype}")
         for _, tensor in [*self.named_parameters(), *self.named_buffers()]:
-            if tensor.dtype.kind == "f" or moves:
-                grad, tensor.array = tensor._grad, tensor.detach().to(target).array
-                tensor._grad = None if grad is None else grad.to(target)
+            if tensor.dtype.kind == "f":
+                grad, tensor.array = tensor._grad, tensor.detach().to(dtype).array
+                tensor._grad = None if grad is None else grad.to(dtype)
         return self
 
     def double(self) -> "Module":

@@ -30,11 +30,10 @@ class Optimizer:
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             params = group["params"]
             params = [params] if isinstance(params, Tensor) else list(params)
-            self.param_groups.append(defaults | group | {"params": params})
-            if not self.param_groups[-1].get("lr", 0) >= 0:
-                raise ValueError(
-                    f"Invalid learning rate: {self.param_groups[-1]['lr']}"
-                )
+            group = defaults | group | {"params": params}
+            if not group.get("lr", 0) >= 0:
+                raise ValueError(f"Invalid learning rate: {group['lr']}")
+            self.param_groups.append(group)
         for p in self.parameters():
             if not isinstance(p, Tensor) or not p.is_leaf:
                 raise ValueError(f"can't optimize a non-leaf {kind(p)}: give leaves")

@@ -14,32 +14,24 @@ from minigrad.rules.parameters import MISSING
 ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
 
 
-def in_order(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:
-    """Return the values of all parameters by name; TypeError where one does not fit."""
-    values = dict(zip(op.parameters, args))
-    for name, value in kwargs.items():
-        name = name if name in op.parameters else ALIASES.get(name, name)
-        if name in values or name not in op.parameters:
-            raise TypeError(
-                f"{op.name.lower()} takes {', '.join(op.parameters)}; got {name!r}"
-                + (" twice" if name in values else "")
-            )
-        values[name] = value
-    values = op.parameters | values
-    if len(args) > len(values) or any(v is MISSING for v in values.values()):
+def operands(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Return the values of all parameters by name; two tensors in one dtype.
+
+    Raises TypeError unless each parameter without a default is given, and none twice.
+    """
+    known, placed = op.parameters, dict(zip(op.parameters, args))
+    named = {k if k in known else ALIASES.get(k, k): v for k, v in kwargs.items()}
+    values = known | placed | named
+    fits = len(args) == len(placed) and placed.keys().isdisjoint(named)
+    missing = any(value is MISSING for value in values.values())
+    if missing or not fits or len(values) > len(known):
         raise TypeError(
-            f"{op.name.lower()} takes {', '.join(op.parameters)}; got {len(args)} "
-            "arguments"
+            f"{op.name.lower()} takes {', '.join(known)}; got {len(args)} by place"
+            + "".join(f", and {name!r}" for name in kwargs)
         )
     first, *_ = values.values()
     if values.get("dim") in (0, -1) and getattr(first, "shape", None) == ():
         values["dim"] = None  # a number has an axis 0, too, as in PyTorch
-    return values
-
-
-def operands(op: Any, args: tuple, kwargs: dict) -> dict[str, Any]:
-    """Return the values of all parameters by name; two tensors in one dtype."""
-    values = in_order(op, args, kwargs)
     if [*values] == ["a", "b"]:
         values["a"], values["b"] = alike(**values)
     return values
@@ -87,12 +79,11 @@ def computed(op: Any, arrays: dict[str, Any]) -> tuple[ndarray, dict]:
 def named(op: Any, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
     """Return what formulas name, of what is known; TypeError for what is not."""
     names = [name for name in names if name not in ("shape", "i")]
-    for name in names:
-        if name not in known:
-            raise TypeError(
-                f"a formula of {op.name} names {name!r}, which is neither an argument "
-                f"({', '.join(op.parameters)}) nor g, y, shape or an extra"
-            )
+    if strange := [name for name in names if name not in known]:
+        raise TypeError(
+            f"a formula of {op.name} names {strange[0]!r}, which is no argument "
+            f"({', '.join(op.parameters)}), nor g, y, shape or an extra"
+        )
     return {name: known[name] for name in names}
 
 

@@ -1,41 +1,25 @@
-"""Rules for parts of a tensor: x[...], split, unbind."""
+"""Rules for parts of a tensor: x[...], unbind."""
 
 import operator
 
 import numpy as np
 
-from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import ARRAYS, zeros
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
-PARTS = ["Select", "Slice", "Unsqueeze", "Alias", "Split", "Unbind"]
-PICKS = ["Index", "Embedding", "Max", "Min"]
-
-
-def part(a, index):
-    """Return a part of an array as a view."""
-    return a[index]
-
-
-def picked(a, index):
-    """Return a contiguous copy of the numbers at an index."""
-    return np.ascontiguousarray(a[index]) if type(a) is np.ndarray else a[index]
+NAMES = "Select", "Slice", "Unsqueeze", "Alias", "Unbind", "Index", "Max", "Min"
+KINDS = {slice: "Slice", type(None): "Unsqueeze", int: "Select", type(...): None}
 
 
 taken = {
     name: Op(
         name,
-        part if name in PARTS else picked,
+        lambda a, index: a[index],
         a=lambda g, shape, index: put(g, index, shape),
     )
-    for name in PARTS + PICKS
+    for name in NAMES
 }
-put = Op(
-    "Put",
-    lambda a, index, size: placed(a, index, size),
-    a=lambda g, index: taken["Index"](g, index),
-)
 
 
 def placed(a, index, size):
@@ -48,11 +32,14 @@ def placed(a, index, size):
     return out
 
 
+put = Op("Put", placed, a=lambda g, index: taken["Index"](g, index))
+
+
 def as_index(index):
     """Return an index as a tuple for NumPy, and PyTorch's name of such a node."""
     index = index if isinstance(index, tuple) else (index,)
     plain = [plain_part(i) for i in index]
-    kinds = [kind_of(i) for i in plain]
+    kinds = [KINDS.get(type(i), "Index") for i in plain]
     if "Index" in kinds:
         check_order(kinds)
         return tuple(plain), "Index"
@@ -68,21 +55,13 @@ def plain_part(i):
         i = slice(*(None if n is None else operator.index(n) for n in ends))
         if i.step is not None and i.step < 1:
             raise ValueError(f"slice: step must be greater than zero, not {i.step}")
-    if i is None or i is ... or type(i) in (int, slice):
+    if type(i) in KINDS:
         return i
     i = i.array if isinstance(i, Tensor) else i
     i = i if isinstance(i, ARRAYS) else np.asarray(i, None if np.size(i) else int)
     if i.dtype.kind not in "bi":
         raise IndexError(f"tensors used as indices must be long or bool, not {i.dtype}")
     return int(i) if i.ndim == 0 and i.dtype != bool else i
-
-
-def kind_of(i):
-    """Return the name of the node that one part of an index leads to, or None."""
-    if isinstance(i, ARRAYS):
-        return "Index"
-    names = {slice: "Slice", type(None): "Unsqueeze", int: "Select"}
-    return names.get(type(i))
 
 
 def check_order(kinds):
@@ -110,19 +89,10 @@ def grid(index, dim):
 
 def along(input, dim, index):
     """Return the index that means `index` along axis `dim`, and all of the others."""
-    return (slice(None),) * axis_of(dim, input.ndim) + (index, ...)
-
-
-def split(tensor, split_size, dim=0):
-    """Return the tensor in parts of one length along an axis; the last is shorter."""
-    if split_size < 1:
-        raise ValueError(f"split: parts of length {split_size} make no whole")
-    starts = range(0, tensor.shape[dim], split_size)
-    spans = [slice(start, start + split_size) for start in starts]
-    return tuple(taken["Split"](tensor, along(tensor, dim, span)) for span in spans)
+    return (slice(None),) * (dim % len(input.shape)) + (index, ...)
 
 
 def unbind(input, dim=0):
     """Return the parts along an axis, without that axis."""
-    places = range(input.shape[axis_of(dim, input.ndim)])
+    places = range(input.shape[dim])
     return tuple(taken["Unbind"](input, along(input, dim, i)) for i in places)

@@ -4,6 +4,7 @@ import numpy as np
 
 from minigrad.array.dtypes import RANK
 from minigrad.rules.casting import to_dtype
+from minigrad.rules.indexing import along
 from minigrad.rules.op import Op
 
 joined = Op(
@@ -12,21 +13,16 @@ joined = Op(
         np.concatenate(tensors, dim),
         {"ends": np.cumsum([a.shape[dim] for a in tensors]).tolist()},
     ),
-    tensors=lambda g, ends, dim, shape, i: part(
-        g, dim, slice(ends[i] - shape[dim], ends[i])
-    ),
+    tensors=lambda g, ends, dim, shape, i: g[
+        along(g, dim, slice(ends[i] - shape[dim], ends[i]))
+    ],
 )
 joined.settings |= {"ends"}  # which are no operands: it may be walked back twice
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
-    tensors=lambda g, dim, i: part(g, dim, i),
+    tensors=lambda g, dim, i: g[along(g, dim, i)],
 )
-
-
-def part(g, dim, index):
-    """Return what is at `index` along one axis."""
-    return g[(slice(None),) * (dim % len(g.shape)) + (index,)]
 
 
 def of_one_dtype(tensors):

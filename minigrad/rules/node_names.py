@@ -2,9 +2,7 @@
 
 import copy
 from functools import lru_cache
-from typing import Any
 
-from minigrad.graph.node import Node
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
@@ -22,14 +20,3 @@ def called(name: str, tensor: Tensor) -> Tensor:
     if tensor.grad_fn is not None:
         tensor.edge.op = renamed(tensor.edge.op, name)
     return tensor
-
-
-class AlongAxes(Op):
-    """An operation whose node is numbered 1 where it is given axes: x.sum(0)."""
-
-    def record(self, targets: list, known: dict[str, Any]) -> Node:
-        """Return the node, under the name that tells whether there was a `dim`."""
-        node = super().record(targets, known)
-        if known["dim"] is not None:
-            node.op = renamed(self, f"{self.name}Backward1")
-        return node

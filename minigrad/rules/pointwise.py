@@ -7,7 +7,6 @@ care about broadcasting: the engine sums where it stretched.
 
 import numpy as np
 
-from minigrad.graph.tensor import Tensor
 from minigrad.rules.arguments import alike
 from minigrad.rules.casting import to_dtype
 from minigrad.rules.node_names import called
@@ -33,12 +32,6 @@ maximum = Op(
     np.maximum,
     a=lambda g, a, b: unless(g, a < b, a == b),
     b=lambda g, a, b: unless(g, b < a, a == b),
-)
-minimum = Op(
-    "Minimum",
-    np.minimum,
-    a=lambda g, a, b: unless(g, a > b, a == b),
-    b=lambda g, a, b: unless(g, b > a, a == b),
 )
 
 
@@ -78,19 +71,14 @@ gt = Op("Gt", np.greater)
 ge = Op("Ge", np.greater_equal)
 bitwise_and = Op("BitwiseAnd", np.bitwise_and)
 bitwise_or = Op("BitwiseOr", np.bitwise_or)
-bitwise_xor = Op("BitwiseXor", np.bitwise_xor)
 bitwise_not = Op("BitwiseNot", np.invert)
 isnan = Op("Isnan", np.isnan)
 
 
 def pow(input, exponent):
     """Raise to a power; either of the two may be a number."""
-    if isinstance(exponent, int) and exponent == 2:
-        return square(input)
-    if not isinstance(input, Tensor):
-        return called("PowBackward2", power(input, exponent))
-    out = power(input, exponent)
-    return called("PowBackward1", out) if isinstance(exponent, Tensor) else out
+    two = isinstance(exponent, int) and exponent == 2
+    return square(input) if two else power(input, exponent)
 
 
 def kept(g, mask):

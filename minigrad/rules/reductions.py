@@ -1,17 +1,16 @@
 """Rules that take many numbers together: sums, means, extremes."""
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from minigrad.array.axes import axis_of
 from minigrad.array.dtypes import float64, int64
 from minigrad.array.sums import sums
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.casting import cast
 from minigrad.rules.indexing import grid, taken
-from minigrad.rules.node_names import AlongAxes, called
+from minigrad.rules.node_names import called
 from minigrad.rules.op import Op
 
 
@@ -29,9 +28,8 @@ def spread(g, shape, dim, keepdim):
 
 def count(shape, dim):
     """Return how many numbers a reduction over `dim` takes together."""
-    if axes(dim) is None:
-        return math.prod(shape)
-    return math.prod(shape[axis_of(i, len(shape))] for i in np.atleast_1d(axes(dim)))
+    lengths = shape if axes(dim) is None else [shape[i] for i in np.atleast_1d(dim)]
+    return math.prod(lengths)
 
 
 def reduction(ufunc):
@@ -60,8 +58,8 @@ def mean_of(a, dim=None, keepdim=False):
     return total(floats(a, "mean"), dim, keepdim) / count(a.shape, dim)
 
 
-sum = AlongAxes("Sum", total, a=spread)
-mean = AlongAxes(
+sum = Op("Sum", total, a=spread)
+mean = Op(
     "Mean",
     mean_of,
     a=lambda g, shape, dim, keepdim: spread(g, shape, dim, keepdim) / count(shape, dim),
@@ -91,11 +89,7 @@ all = Op("All", plain(np.logical_and.reduce))
 any = Op("Any", plain(np.logical_or.reduce))
 
 
-class Extreme(NamedTuple):
-    """What max and min return along an axis."""
-
-    values: Tensor
-    indices: Tensor
+Extreme = namedtuple("Extreme", "values indices")  # of max and min along an axis
 
 
 def to_equals(g, a, y):
@@ -121,9 +115,7 @@ def min(input, dim=None, keepdim=False):
 def extreme(name, place_of, input, dim, keepdim):
     """Return what max and min along an axis have in common."""
     if isinstance(dim, Tensor):
-        raise TypeError(
-            f"{name.lower()}: dim is one axis, and no Tensor: see maximum()"
-        )
+        raise TypeError("dim is one axis, and no Tensor: see maximum()")
     indices = place_of(input, dim, True)
     values = taken[name](input, grid(indices.array, dim))
     if keepdim:
@@ -146,25 +138,24 @@ def freedom(shape, dim, correction):
     return np.float64(count(shape, dim) - correction)
 
 
-def variance(a, dim, correction, keepdim):
-    """Return the squared distance from the mean, in float64: sum by n - correction."""
-    a = floats(a, "var").astype(float64)
-    away = np.square(a - mean_of(a, dim, True))
-    return total(away, dim, keepdim) / np.maximum(freedom(a.shape, dim, correction), 0)
+def variance(a, dim=None, correction=1, keepdim=False):
+    """Return the squared distance from the mean, sum by n - correction."""
+    exact = floats(a, "var").astype(float64)
+    away = np.square(exact - mean_of(exact, dim, True))
+    n = np.maximum(freedom(a.shape, dim, correction), 0)
+    return (total(away, dim, keepdim) / n).astype(a.dtype)
 
 
-var = Op(
-    "Var",
-    lambda a, dim=None, correction=1, keepdim=False: variance(
-        a, dim, correction, keepdim
-    ).astype(a.dtype),
-    a=centered,
-)
+def deviation(a, dim=None, correction=1, keepdim=False):
+    """Return the root of the variance, which may be too large for float32."""
+    exact = floats(a, "std").astype(float64)
+    return np.sqrt(variance(exact, dim, correction, keepdim)).astype(a.dtype)
+
+
+var = Op("Var", variance, a=centered)
 std = Op(
     "Std",
-    lambda a, dim=None, correction=1, keepdim=False: np.sqrt(
-        variance(a, dim, correction, keepdim)
-    ).astype(a.dtype),
+    deviation,
     a=lambda g, a, y, dim, correction, keepdim: centered(
         np.where(y == 0, 0, g / (y + y)), a, dim, correction, keepdim
     ),
@@ -184,21 +175,6 @@ EUCLID = Op(
 )
 
 
-def norm(input, p=2, dim=None, keepdim=False):
+def norm(input, *, dim=None, keepdim=False):
     """Return the Euclidean length of a vector, or of those along some axes."""
-    if p not in (2, "fro"):
-        raise ValueError(f"norm: there is order 2 alone, not {p!r}")
     return EUCLID(input, dim, keepdim)
-
-
-# Questions
-
-
-def equal(input, other):
-    """Return whether two tensors have the same shape and the same numbers."""
-    return bool(np.array_equal(input.array, other.array))
-
-
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Return whether no number differs from the other by over atol + rtol * |other|."""
-    return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))

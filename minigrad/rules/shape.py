@@ -4,14 +4,13 @@ import math
 
 import numpy as np
 
-from minigrad.array.axes import axis_of, sizes
-from minigrad.rules.node_names import AlongAxes, called
+from minigrad.array.axes import sizes
+from minigrad.rules.node_names import called
 from minigrad.rules.op import Op
 
 viewed = Op(
     "View", lambda a, size: a.reshape(size), a=lambda g, shape: g.reshape(shape)
 )
-reshaped = Op("UnsafeView", viewed.forward, **viewed.formulas)
 transpose = Op(
     "Transpose",
     lambda a, dim0, dim1: a.swapaxes(dim0, dim1),
@@ -22,7 +21,7 @@ permuted = Op(
     lambda a, dims: np.transpose(a, dims),
     a=lambda g, dims: np.transpose(g, tuple(np.argsort([d % len(dims) for d in dims]))),
 )
-squeeze = AlongAxes(
+squeeze = Op(
     "Squeeze",
     lambda a, dim=None: a.squeeze(ones_among(a, dim))[...],
     a=lambda g, shape: g.reshape(shape),
@@ -51,8 +50,7 @@ def ones_among(a, dim):
     """Return those axes of `dim` that have length 1: squeeze leaves others alone."""
     if dim is None:
         return None
-    places = [axis_of(d, a.ndim) for d in np.atleast_1d(dim)]
-    return tuple(i for i in places if a.ndim and a.shape[i] == 1)
+    return tuple(i for i in np.atleast_1d(dim) if a.shape[i] == 1)
 
 
 def checked(shape):
@@ -64,8 +62,8 @@ def checked(shape):
 
 def reshape(input, *shape):
     """Return the numbers in another shape, on the same memory where that can be."""
-    op = viewed if input.array.flags.c_contiguous else reshaped
-    return op(input, checked(shape))
+    out = viewed(input, checked(shape))
+    return out if input.array.flags.c_contiguous else called("UnsafeView", out)
 
 
 def view(input, *shape):
@@ -79,7 +77,7 @@ def view(input, *shape):
 def flatten(input, start_dim=0, end_dim=-1):
     """Return the axes from start_dim to end_dim as a single one."""
     shape = input.shape or (1,)
-    first, last = (axis_of(dim, input.ndim) for dim in (start_dim, end_dim))
+    first, last = range(len(shape))[start_dim], range(len(shape))[end_dim]
     middle = math.prod(shape[first : last + 1])
     return reshape(input, *shape[:first], middle, *shape[last + 1 :])
 

@@ -32,11 +32,7 @@ def softmax_of(a, dim):
     return power
 
 
-softmax = Op(
-    "Softmax",
-    softmax_of,
-    a=lambda g, y, dim: y * (g - sums(g * y, dim)),
-)
+softmax = Op("Softmax", softmax_of, a=lambda g, y, dim: y * (g - sums(g * y, dim)))
 
 
 def log_of_shares(a, dim):

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from minigrad.array.axes import sizes
-from minigrad.array.device import moved
 from minigrad.array.dtypes import as_array, as_dtype, default
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.arguments import bare
@@ -43,11 +42,9 @@ def repeatable(function: Callable) -> Callable:
     return run
 
 
-def made(array, dtype=None, requires_grad=False, device="cpu") -> Tensor:
+def made(array, dtype=None, requires_grad=False) -> Tensor:
     """Return a new leaf."""
-    tensor = Tensor(moved(as_array(array, dtype), device))
-    tensor.requires_grad = requires_grad
-    return tensor
+    return Tensor(as_array(array, dtype)).requires_grad_(requires_grad)
 
 
 def tensor(data: Any, dtype: Any = None, **options: Any) -> Tensor:
@@ -98,8 +95,7 @@ def arange(start, end=None, step=1, dtype: Any = None, **options: Any) -> Tensor
     if (end - start) * step < 0:
         raise RuntimeError(f"arange: no way from {start} to {end} in steps of {step}")
     array = np.arange(start, end, step)
-    if array.dtype.kind == "f":
-        dtype = floating(dtype)
+    dtype = floating(dtype) if array.dtype.kind == "f" else dtype
     return made(array, dtype, **options)
 
 
@@ -125,16 +121,13 @@ def randn(*size: int, dtype: Any = default, **options: Any) -> Tensor:
     return made(array, floating(dtype), **options)
 
 
-def randint(low: int, high=None, size=None, **options: Any) -> Tensor:
-    """Return random integers from low up to but without high; randint(9, (2,)) from 0.
+def randint(*args: Any, size: Any = None, **options: Any) -> Tensor:
+    """Return random integers: randint(9, (3,)) from 0 to 8, randint(2, 9, (3,)) from 2.
 
-    `size`, or else the last argument, is the shape.
+    The last argument, or `size`, is the shape.
     """
-    if size is None:
-        high, size = None, high
-    if high is None:
-        low, high = 0, low
-    return made(generator().integers(low, high, sizes((size,))), **options)
+    *bounds, size = args if size is None else (*args, size)
+    return made(generator().integers(*bounds, size=sizes((size,))), **options)
 
 
 def zeros_like(input: Tensor, dtype: Any = None, requires_grad=False) -> Tensor:
@@ -150,8 +143,3 @@ def ones_like(input: Tensor, dtype: Any = None, requires_grad=False) -> Tensor:
 def rand_like(input: Tensor, dtype: Any = None, **options: Any) -> Tensor:
     """Return random numbers, uniform from 0 to 1, in the shape of `input`."""
     return rand(input.shape, dtype=dtype or input.dtype, **options)
-
-
-def randn_like(input: Tensor, dtype: Any = None, **options: Any) -> Tensor:
-    """Return random numbers, normal, in the shape of `input`."""
-    return randn(input.shape, dtype=dtype or input.dtype, **options)

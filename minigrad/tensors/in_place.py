@@ -23,7 +23,7 @@ from minigrad.rules.pointwise import add, clone, div, mul, sub
 put_in = Op(
     "CopySlices",
     lambda a, value, index: assigned(a, value, index),
-    a=lambda g, index: assigned(g, 0, index),
+    a=lambda g, index: put_in(g, 0, index),
     value=lambda g, index, shape: with_dimensions(g[index], len(shape)),
 )
 
@@ -35,8 +35,6 @@ def with_dimensions(g: Any, n: int) -> Any:
 
 def assigned(a: Any, value: Any, index: tuple) -> Any:
     """Return a copy of `a` with `value` at `index`."""
-    if isinstance(a, Tensor):
-        return put_in(a, value, index)
     out = as_array(a, copy=True)  # g may be a scalar of NumPy's
     out[index] = value
     return out
@@ -87,8 +85,7 @@ def check_fits(out: Tensor, x: Tensor) -> None:
     """Raise RuntimeError unless `out` can be written over x."""
     if out.shape != x.shape or RANK[out.dtype] > RANK[x.dtype]:
         raise RuntimeError(
-            f"result type {out.dtype} of shape {out.shape} can't be cast to the "
-            f"desired output type {x.dtype} of shape {x.shape}"
+            f"result type {out.dtype} {out.shape} can't be cast to {x.dtype} {x.shape}"
         )
 
 

@@ -7,7 +7,6 @@ here they become its methods.
 
 import numpy as np
 
-from minigrad.array import device as devices
 from minigrad.array.dtypes import Array, as_dtype, bool_, float32, float64, int64
 from minigrad.array.protocols import functions, ufuncs
 from minigrad.graph.tensor import Tensor
@@ -46,16 +45,15 @@ class Methods:
 
     # fmt: off
     from minigrad.graph.hooks import register_hook
-    from minigrad.rules.indexing import split, unbind
+    from minigrad.rules.indexing import unbind
     from minigrad.rules.matrix_products import matmul
     from minigrad.rules.pointwise import (
         abs, add, clamp, clone, cos, div, exp, isnan, log, log1p, masked_fill, maximum,
-        minimum, mul, neg, pow, reciprocal, relu, rsqrt, sigmoid, sign, sin, sqrt,
-        square, sub, tanh,
+        mul, neg, pow, reciprocal, relu, rsqrt, sigmoid, sign, sin, sqrt, square, sub,
+        tanh,
     )
     from minigrad.rules.reductions import (
-        all, allclose, amax, amin, any, argmax, argmin, equal, max, mean, min, norm,
-        std, sum, var,
+        all, amax, amin, any, argmax, argmin, max, mean, min, norm, std, sum, var,
     )
     from minigrad.rules.shape import (
         broadcast_to, expand, flatten, permute, reshape, squeeze, t,
@@ -76,7 +74,6 @@ class Methods:
     __gt__, __ge__ = operator("gt"), operator("ge")
     __and__ = __rand__ = operator("bitwise_and")
     __or__ = __ror__ = operator("bitwise_or")
-    __xor__ = __rxor__ = operator("bitwise_xor")
     __neg__, __abs__, __invert__ = neg, abs, pointwise.bitwise_not
     __getitem__, __setitem__ = indexing.getitem, in_place.setitem
     __iadd__, __isub__, __imul__, __itruediv__ = add_, sub_, mul_, div_
@@ -84,7 +81,7 @@ class Methods:
     def __ipow__(self, other):
         raise TypeError("powers and bits are not written in place: x = x**2, x = x & y")
 
-    __iand__ = __ior__ = __ixor__ = __ipow__
+    __iand__ = __ior__ = __ipow__
 
     def __rtruediv__(self, other):
         return pointwise.reciprocal(self) * other
@@ -99,15 +96,9 @@ class Methods:
         """The tensor with its last two axes swapped."""
         return shape.transpose(self, -2, -1)
 
-    def to(self, *args, device=None, dtype=None):
-        """Return the tensor with another dtype, or on another device."""
-        out = self
-        for target in (*args, device, dtype):
-            if devices.is_device(target):
-                out = on_device(out, target, out.device)
-            elif target is not None:
-                out = to_dtype(out, as_dtype(getattr(target, "dtype", target)))
-        return out
+    def to(self, dtype):
+        """Return the tensor with numbers of another dtype."""
+        return to_dtype(self, as_dtype(dtype))
 
     def type_as(self, other):
         """Return the tensor with the dtype of another one."""
@@ -133,12 +124,6 @@ class Methods:
 for name, rule in vars(Methods).items():
     if name not in ("__module__", "__doc__", "__dict__", "__weakref__", "__hash__"):
         setattr(Tensor, name, rule)
-
-on_device = Op(
-    "ToCopy",
-    lambda a, target, source: devices.moved(a, target),
-    a=lambda g, target, source: on_device(g, source, target),
-)
 
 # What formulas call by NumPy's names
 ufuncs |= {

@@ -1,3 +1,3 @@
-"""minigrad.utils: where PyTorch has data loading and checkpoint()."""
+"""minigrad.utils: where PyTorch has what loads data."""
 
-from minigrad.utils import checkpoint, data
+from minigrad.utils import data

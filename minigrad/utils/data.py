@@ -1,9 +1,3 @@
 """minigrad.utils.data, as in PyTorch; see minigrad/training/data.py."""
 
-from minigrad.training.data import (
-    DataLoader,
-    Dataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
+from minigrad.data import DataLoader, Dataset, Subset, TensorDataset, random_split
