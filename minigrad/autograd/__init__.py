@@ -6,7 +6,6 @@ from minigrad.autograd.function import Function
 from minigrad.autograd.functional import hessian, hvp, jacobian, jvp, vjp
 from minigrad.autograd.gradient_checks import gradcheck, gradgradcheck
 from minigrad.autograd.gradients import backward, grad
-from minigrad.graph.anomaly import detect_anomaly
 from minigrad.scalar.finite_differences import GradcheckError
 
 
