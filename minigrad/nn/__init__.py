@@ -2,7 +2,7 @@
 
 from minigrad import errors
 from minigrad.nn import functional, init
-from minigrad.nn.activations import GELU, ReLU, Softmax, Tanh
+from minigrad.nn.activations import GELU, ReLU, Tanh
 from minigrad.nn.containers import ModuleList, Sequential
 from minigrad.nn.conv import Conv2d
 from minigrad.nn.dropout import Dropout

@@ -7,7 +7,6 @@ import numpy as np
 from minigrad.nn.module import Module
 from minigrad.rules import pointwise
 from minigrad.rules.op import Op
-from minigrad.rules.softmax import softmax
 
 
 class ReLU(Module):
@@ -22,17 +21,6 @@ class Tanh(Module):
 
     def forward(self, input):
         return pointwise.tanh(input)
-
-
-class Softmax(Module):
-    """exp(x) as shares of its sum along dim."""
-
-    def __init__(self, dim: int):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input):
-        return softmax(input, self.dim)
 
 
 GELU_TANH = Op(
