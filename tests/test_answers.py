@@ -17,6 +17,7 @@ from classroom.author.build import PRISTINE
 from classroom.author.chapters import chapters
 from classroom.author.compose import SETUP
 from classroom.cell.namespaces import GIVEN, assigned
+from classroom.learner.check import next_hint
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import names_read
@@ -95,6 +96,7 @@ def judge(slug, sets):
 def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chapter):
     skip_without(chapter.missing)
     exercises = chapter.exercises
+    built = Chapter(ROOT / PRISTINE / f"{chapter.slug}.ipynb").exercises
     right, wrong = variants(chapter, "right"), variants(chapter, "wrong")
     sets = [{name: ex.blank for name, ex in exercises.items()}]
     sets += [{name: ex.solved for name, ex in exercises.items()}]
@@ -116,6 +118,9 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
             message = exercises[name].refusal[title]
             assert results[name].status != "passed", f"{name} '{title}' passed"
             assert message in results[name].message, f"{name} '{title}'"
+            if hint := exercises[name].helps.get(message):
+                told = next_hint(built[name], 1, results[name].message)
+                assert f"Hint {hint} of" in told, f"{name} '{title}': {told}"
             if is_pictured(results[name].message):
                 pictured.add((name, title))
     assert len(pictured) >= PICTURED.get(chapter.number, 0)

@@ -174,6 +174,23 @@ def test_no_pattern_is_told_where_there_is_none(got):
     assert "yours are" not in told and "in their places" not in told
 
 
+@pytest.mark.parametrize("kind", [float, np.array, lambda x: [0.5, x]])
+def test_two_numbers_that_differ_are_not_told_alike(kind):
+    got, expected = 0.1234567, 0.1234569
+    told = refused(lambda: expect("it", kind(got), kind(expected)))
+    assert "0.1234567" in told and "0.1234569" in told
+    beside = refused(lambda: expect("it", np.full(2, got), np.array([got, expected])))
+    assert beside.count("0.1234567") == 4 and beside.count("0.1234569") == 2
+
+
+def test_a_mistake_that_is_known_is_told_by_its_name():
+    known = [([2, 0], "Doubled."), ([1, 1], "Counted from 1.")]
+    for got, says in ([1, 1], "Counted from 1."), ([2, 0], "Doubled."), ([3], "Why?"):
+        answer = functools.partial(expect, "it", got, [1, 0])
+        told = refused(functools.partial(answer, why="Why?", mistakes=known))
+        assert told.splitlines()[-1] == says
+
+
 def test_finite_differences_are_told_of_the_element_that_is_wrong():
     got, expected = np.ones((1, 2)), np.array([[1.0, 2.0]])
     told = refused(lambda: expect("it", got, expected, numeric=[[7.0, 8.0]]))

@@ -57,6 +57,7 @@ def test_each_error_of_the_page_has_its_entry_below_it(monkeypatch, tmp_path):
     none = "'NoneType' object has no attribute 'sum'"
     assert cure(none, "total = w.grad.sum()").endswith(NONE)
     assert cure(none, "total = w.sum()") == cure("division by zero") == ""
+    assert cure("'NoneType' object has no attribute 'backward'") == ""  # no `return`
     assert all(part in OURS for part in NONE.split(", or "))
 
 

@@ -135,8 +135,9 @@ class Chapter:
         else:
             exercise.wrong[title] = first_fence(body)
             exercise.refusal[title] = message[1]
-            if hint:
-                exercise.helps[message[1]] = int(hint[1])
+            number = int(hint[1]) if hint else 0
+            if hint and exercise.helps.setdefault(message[1], number) != number:
+                raise ChapterError(f"{where}: these words are marked with another hint")
 
     def _read_hidden(self, found: dict[str, Exercise]) -> None:
         for name, section in sections(self.text("hidden.md"), "## "):

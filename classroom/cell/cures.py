@@ -12,7 +12,8 @@ ENTRIES = {
     'being used in an in-place operation"',
     r"only for scalar outputs": '6 · "grad can be implicitly created only for scalar '
     'outputs"',
-    r"has no attribute 'backward'": "13 · .data, .item() or NumPy cut the graph",
+    r"(?<!NoneType' object )has no attribute 'backward'": "13 · .data, .item() or "
+    "NumPy cut the graph",
 }
 NONE = "1 · grad is None, or 7 · The grad of a result is None"
 

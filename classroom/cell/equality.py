@@ -50,16 +50,23 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float)) and not isinstance(x, bool)
 
 
-def show(x: Any) -> str:
-    """Return a value as text: floats with six digits, of large arrays the shape."""
+def apart(got: Any, expected: Any) -> tuple[str, str]:
+    """Return two values that are not the same as texts that are not the same either."""
+    texts = show(got), show(expected)  # six digits may be alike, seven never are
+    return texts if texts[0] != texts[1] else (show(got, 7), show(expected, 7))
+
+
+def show(x: Any, digits: int = 6) -> str:
+    """Return a value as text: floats with some digits, of large arrays the shape."""
     if isinstance(x, float):
-        return f"{x + 0.0:.6g}"  # -0.0 is 0
+        return f"{x + 0.0:.{digits}g}"  # -0.0 is 0
     if isinstance(x, ARRAYS):
         kind = "Tensor" if isinstance(x, Tensor) else "array"
         x = array_of(x)
-        return f"{kind} {show(x.tolist())}" if x.size <= 12 else f"{kind} {x.shape}"
-    if isinstance(x, list):
-        return "[" + ", ".join(map(show, x)) + "]"
-    if isinstance(x, tuple):
-        return "(" + ", ".join(map(show, x)) + ("," if len(x) == 1 else "") + ")"
+        few = x.size <= 12
+        return f"{kind} {show(x.tolist(), digits) if few else x.shape}"
+    if isinstance(x, list | tuple):
+        inside = ", ".join(show(each, digits) for each in x)
+        comma = "," if len(x) == 1 else ""
+        return f"[{inside}]" if isinstance(x, list) else f"({inside}{comma})"
     return repr(x)

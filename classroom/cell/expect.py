@@ -15,7 +15,7 @@ from IPython.display import display
 
 from classroom.cell import namespaces, pages
 from classroom.cell.cures import cure
-from classroom.cell.equality import ARRAYS, agree, array_of, same, show
+from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
 from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
@@ -91,13 +91,15 @@ def expect(
     *,
     numeric: Any = None,
     why: str = "",
+    mistakes: Iterable[tuple[Any, str]] = (),
     graph: Any = None,
 ) -> None:
     """Raise WrongAnswer unless `got` is `expected`, numbers to 1 part in a million.
 
     `what` says what was computed ("mul(2, 3), slope of b"); `numeric` is what finite
-    differences give for it; `why` is a sentence that helps when it is wrong. Of arrays
-    and Tensors the shapes are compared, and the first element that is wrong is named,
+    differences give for it; `why` is a sentence that helps when it is wrong; `mistakes`
+    are pairs: what a known mistake comes to, and the sentence for that. Of arrays and
+    Tensors the shapes are compared, and the first element that is wrong is named,
     and whether all numbers are there in another order, or times one factor.
 
     A picture marks what is wrong with arrays, and in `graph`, if that is given: the
@@ -106,6 +108,7 @@ def expect(
     """
     if same(got, expected):
         return
+    why = next((told for value, told in mistakes if same(got, value)), why)
     picture = None
     with suppress(Exception):  # an answer may be anything: then words have to do
         names = variables_of(sys._getframe(1))
@@ -114,11 +117,8 @@ def expect(
     if isinstance(expected, (Tensor, np.ndarray)):
         pattern = _pattern(got, array_of(expected))
         what, got, expected, numeric = _where(what, got, expected, numeric)
-    lines = [
-        what,
-        f"    your answer: {show(got)}",
-        f"    expected:    {show(expected)}",
-    ]
+    yours, right = apart(got, expected)
+    lines = [what, f"    your answer: {yours}", f"    expected:    {right}"]
     if numeric is not None:
         lines.append(f"    finite differences give {show(numeric)}")
     if lazy := LAZY.get(type(got).__name__):

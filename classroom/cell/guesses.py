@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from classroom.cell.equality import same, show
+from classroom.cell.equality import apart, same, show
 
 
 def compare(guess: Any, found: Any) -> None:
@@ -16,7 +16,7 @@ def compare(guess: Any, found: Any) -> None:
     if same(guess, found):
         print(f"You guessed {show(guess)}, and so it is.")
         return
-    text = f"You guessed {show(guess)}, and it is {show(found)}"
+    text = "You guessed {}, and it is {}".format(*apart(guess, found))
     if all(type(x) in (int, float) for x in (guess, found)) and guess * found > 0:
         times = max(found / guess, guess / found)
         how = "larger" if abs(found) > abs(guess) else "smaller"

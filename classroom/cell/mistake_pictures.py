@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from classroom.cell.equality import ARRAYS, agree, array_of, same, show
+from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from minigrad.drawing.describe import Node, constant, describe, graph_of, identity
 from minigrad.drawing.dot import dot
 from minigrad.drawing.draw import Drawing, mark_passed
@@ -30,13 +30,16 @@ class Beside:
     def __init__(self, yours: np.ndarray, right: np.ndarray) -> None:
         if yours.shape == right.shape:
             wrong = ~agree(yours, right)
+            both = zip(yours[wrong].tolist(), right[wrong].tolist())
+            digits = 6 + any(show(one) == show(other) for one, other in both)
             self.titles = f"your answer, {CROSS} where it differs", "expected"
         else:
-            wrong = None
+            wrong, digits = None, 6
             titles = f"{CROSS} your answer, of shape", "expected, of shape"
             self.titles = [f"{t} {a.shape}" for t, a in zip(titles, (yours, right))]
         self.top = np.nanmax(np.abs([*yours.flat, *right.flat]), initial=0) or 1
-        self.tables = [table(yours, wrong, f"{CROSS} "), table(right, wrong)]
+        marked = table(yours, wrong, digits, f"{CROSS} ")
+        self.tables = [marked, table(right, wrong, digits)]
 
     def __repr__(self) -> str:
         lines = []
@@ -66,11 +69,11 @@ class Beside:
         return f"rgba({rgb}, {part:.2f})"
 
 
-def table(array: np.ndarray, wrong: np.ndarray | None, mark: str = "") -> list:
+def table(array: np.ndarray, wrong: Any, digits: int, mark: str = "") -> list:
     """Return an array as rows of (number, whether it is wrong, text)."""
     flags = np.zeros(array.shape, bool) if wrong is None else wrong
     pairs = zip(array.flat, flags.flat)
-    cells = [(x, flag, mark * bool(flag) + show(x.item())) for x, flag in pairs]
+    cells = [(x, flag, mark * bool(flag) + show(x.item(), digits)) for x, flag in pairs]
     width = array.shape[-1] if array.ndim else 1
     return [cells[i : i + width] for i in range(0, len(cells), width)]
 
@@ -110,9 +113,7 @@ def picture_of(
     if node not in nodes:
         return None
     numbers, edge = isinstance(expected, float), None
-    words = (
-        f"{CROSS} {short(got)}, not {short(expected)}" if numbers else f"{CROSS} here"
-    )
+    words = f"{CROSS} {', not '.join(apart(got, expected)) if numbers else 'here'}"
     if parent:
         edge = [origin for origin, _ in node.edges].index(*parent)
     elif not place:

@@ -1,7 +1,7 @@
 """Operations under the names that PyTorch gives their nodes."""
 
 import copy
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from minigrad.graph.node import Node
@@ -9,7 +9,7 @@ from minigrad.graph.tensor import Tensor
 from minigrad.rules.op import Op
 
 
-@cache
+@lru_cache  # 128 at most: an operation that a learner replaced can go
 def renamed(op: Op, name: str) -> Op:
     """Return the same operation under another name."""
     op = copy.copy(op)
