@@ -51,8 +51,8 @@ def _is_number(x: Any) -> bool:
 
 
 def apart(got: Any, expected: Any) -> tuple[str, str]:
-    """Return two values that are not the same as texts that are not the same either."""
-    texts = show(got), show(expected)  # six digits may be alike, seven never are
+    """Return two values as text, with as many digits as it takes to tell them apart."""
+    texts = show(got), show(expected)  # six digits may be alike, seven are not: `agree`
     return texts if texts[0] != texts[1] else (show(got, 7), show(expected, 7))
 
 
