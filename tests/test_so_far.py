@@ -1,6 +1,7 @@
 """The package as of each chapter that builds the engine, and its lesson on it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,7 +63,10 @@ def test_what_a_chapter_adds_fits_one_screen_and_names_who_writes_it():
     told = {number: so_far.added(number) for number in BUILT}
     assert max(len(text.splitlines()) for text in told.values()) <= ONE_SCREEN
     assert "+ walk: " in told[7] and ", exercise 7.3" in told[7]
-    assert "+                 share = sum_to(share, target.shape" in told[8]
+    assert "+ walk: 24 lines, were 22, exercise 8.1" in told[8]
+    assert "+     output.check_view()" in told[11]
+    for text in told.values():
+        assert not re.search(r", exercise .*\n[+-]  ", text), "an answer is in sight"
     assert "+ hinge_loss, SGD.zero_grad, SGD.step, exercise 6.2" in told[6]
     assert so_far.added(14) == ""
 

@@ -28,13 +28,14 @@ HEART = {f"minigrad.{each.replace('/', '.')}": f"{each}.py" for each in FILES.sp
 FIRST, ARRAYS, LAST = 3, 7, 13  # the chapters that build it; on arrays from 7 on
 NO_DEFINITION = re.compile(r"from |import |if |['\"]|class ")
 NO_SHORTCUTS = 'def install():\n    """Do nothing: shortcuts come at the end."""\n'
-FEW = 4  # changed lines of a definition that a diff shows
+FEW = 4  # changed lines of a given definition that a diff shows
 GROWN = """\
 <details><summary>What this chapter adds to the engine</summary>
 
 Each line is a definition, with its length; first those that you write in an exercise.
-Where little changes, the changed lines are shown. In a clone of the course `python3
-course.py engine {number}` writes the package as it stands now, with your answers in it.
+Where little changes in what is given, the changed lines are shown. In a clone of the
+course `python3 course.py engine {number}` writes the package as it stands now, with
+your answers in it.
 
 ~~~diff
 {lines}
@@ -271,7 +272,7 @@ def growth(module: str, name: str, number: int) -> list[str]:
         return [f"  {name}: until now given{by}"] if "exercise" in by else []
     sides = before.splitlines(), now.splitlines()
     changes = [line.rstrip() for line in difflib.ndiff(*sides) if line[0] in "+-"]
-    if before and len(changes) <= FEW:
+    if before and len(changes) <= FEW and "exercise" not in by:
         return [f"  {name}{by}", *changes]
     size = f"{len(sides[1])} line{'s' * (len(sides[1]) > 1)}"
     return [f"+ {name}: {size}{f', were {len(sides[0])}' * bool(before)}{by}"]
