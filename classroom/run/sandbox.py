@@ -1,8 +1,8 @@
 """Where submissions run: each notebook's kernel in a sandbox by bubblewrap.
 
 In it there is no network and no process to see; of this machine's files only Python,
-the system's libraries, the package and what check cells import can be read; what is
-written goes to a small home in memory that is thrown away.
+the system's libraries, the package and what check cells import can be read, in places
+of its own; what is written goes to a small home in memory that is thrown away.
 Bubblewrap limits neither memory nor processes: the limits of the operating system do,
 and a watch from outside, which adds up what many small processes hold. What neither
 counts, such as memory without a process, a filter of system calls refuses.
@@ -34,7 +34,7 @@ from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 
 HOME = "/home/student"
-SOCKETS = Path("/run/kernel")
+SOCKETS, COURSE, PACKAGES = map(Path, ("/run/kernel", "/course", "/packages"))
 PYTHON = Path(os.path.realpath(sys.executable))
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 FROM_ETC = ("ld.so.cache", "alternatives", "localtime", "fonts", "ssl/openssl.cnf")
@@ -123,7 +123,8 @@ def command(inner: list[str], folder: Path) -> list[str]:
     uid = UIDS[int.from_bytes(os.urandom(4)) % len(UIDS)] if root else 0
     numbers = [uid, MEMORY, PROCESSES, CPU, FILE]
     enter = ["-I", "-S", "-c", ENTER, *map(str, numbers), refused_calls().hex()]
-    return [*words, "--", str(PYTHON), *enter, str(PYTHON), *inner]
+    python = str(_inside(PYTHON))
+    return [*words, "--", python, *enter, python, *inner]
 
 
 def refused_calls() -> bytes:
@@ -164,8 +165,9 @@ def _readable() -> list[str]:
             words += ["--symlink", os.readlink(place), str(place)]
         elif place.exists():
             words += ["--ro-bind", str(place), str(place)]
-    for place in _places():
-        words += [*_folders(place, "0755"), "--ro-bind", str(place), str(place)]
+    for place in sorted(_places()):
+        inside = _inside(place)
+        words += [*_folders(inside, "0755"), "--ro-bind", str(place), str(inside)]
     # Matplotlib's list of fonts, which takes seconds to make anew
     for fonts in sorted(Path(matplotlib.get_cachedir()).glob("fontlist-v*.json"))[-1:]:
         place = f"{HOME}/.cache/matplotlib/{fonts.name}"
@@ -173,16 +175,24 @@ def _readable() -> list[str]:
     return words
 
 
-def _places() -> list[Path]:
-    """Return what may be read, besides the system."""
-    places = {ROOT / name for name in VISIBLE} | {PYTHON.parents[1], *_packages()}
-    places |= {Path("/etc") / name for name in FROM_ETC}
-    return sorted(p for p in places if p.exists() and not p.is_relative_to("/usr"))
+@cache
+def _places() -> dict[Path, Path]:
+    """Map what may be read, besides the system, to its place in the sandbox."""
+    places = {ROOT / name: COURSE / name for name in VISIBLE}
+    places |= {Path("/etc") / name: Path("/etc") / name for name in FROM_ETC}
+    places[PYTHON.parents[1]] = Path("/python")
+    for n, kind in enumerate(("purelib", "platlib")):
+        places.setdefault(Path(sysconfig.get_path(kind)), PACKAGES / str(n))
+    usr = Path("/usr")
+    return {p: q for p, q in places.items() if p.exists() and not p.is_relative_to(usr)}
 
 
-def _packages() -> list[Path]:
-    """Return the folders that hold what is installed."""
-    return [Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")]
+def _inside(path: Path) -> Path:
+    """Return where a file of this machine is in the sandbox."""
+    for place, inside in _places().items():
+        if path.is_relative_to(place):
+            return inside / path.relative_to(place)
+    return path
 
 
 def _folders(place: Path, mode: str) -> list[str]:
@@ -192,8 +202,9 @@ def _folders(place: Path, mode: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    path = os.pathsep.join([str(PYTHON.parent), "/usr/bin", "/bin"])
-    found = os.pathsep.join(map(str, dict.fromkeys([ROOT, *_packages()])))
+    path = os.pathsep.join([str(_inside(PYTHON).parent), "/usr/bin", "/bin"])
+    packages = [_inside(Path(sysconfig.get_path(p))) for p in ("purelib", "platlib")]
+    found = os.pathsep.join(map(str, [COURSE, *dict.fromkeys(packages)]))
     one = {f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL")}
     about = {"HOME": HOME, "PATH": path, "LANG": "C.UTF-8", "USER": "student"}
     return {**about, **one, "PYTHONPATH": found, "PYTHONDONTWRITEBYTECODE": "1"}
