@@ -77,7 +77,7 @@ def run_all(page, path):
     What is asked before the kernel is there may be lost: then it is asked again.
     """
     code: list = []
-    for k in range(120):
+    for k in range(300):
         if k % 10 == 0 and not any(cell["execution_count"] for cell in code):
             page.get_by_role("menuitem", name="Run", exact=True).click()
             page.get_by_text("Run All Cells", exact=True).click()
@@ -86,7 +86,7 @@ def run_all(page, path):
         if errors(code) or all(cell["execution_count"] for cell in code):
             return notebook
     undone = [cell["source"] for cell in code if not cell["execution_count"]]
-    raise AssertionError(f"{path} has not run after three minutes: {undone}")
+    raise AssertionError(f"{path} has not run after some minutes: {undone}")
 
 
 def errors(cells):
