@@ -52,9 +52,7 @@ class Drawing:
     Several have captions, and a slider, which moves what `knob` says.
     """
 
-    def __init__(
-        self, text: str, sources: list[str], captions: Sequence[str] = (), knob=""
-    ):
+    def __init__(self, text: str, sources: list, captions: Sequence = (), knob=""):
         self._text, self._captions, self._knob = text, captions, knob
         self.sources, self.source = sources, sources[-1]
 
@@ -106,8 +104,7 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
         for version in versions:
             version.heat = version.heat or [NO_HEAT * len(line) for line in full]
     sources = [dot(frames, step) for step in range(len(frames))]
-    knob = "Step of the backward pass"
-    return Drawing("\n".join(captions), sources, captions, knob)
+    return Drawing("\n".join(captions), sources, captions, "Step of the backward pass")
 
 
 def note_saved(root: Tensor, found: dict) -> str:

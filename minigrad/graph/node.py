@@ -9,7 +9,7 @@ from minigrad.array.dtypes import ARRAYS
 from minigrad.graph.saved_values import numbers, written_after
 
 # How names end that get no 0 behind them
-AS_IT_IS = ("Backward", "Backward1", "Backward2", "Backward4", "CopySlices")
+AS_IT_IS = ("Backward", "Backward1", "CopySlices")
 
 
 class Node:

@@ -108,6 +108,8 @@ class BatchNorm1d(Module):
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
 
+    dims = "2D or 3D"
+
     def __init__(self, num_features, eps: float = 1e-5, momentum: float | None = 0.1):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
@@ -118,6 +120,8 @@ class BatchNorm1d(Module):
         self.register_buffer("num_batches_tracked", creation.tensor(0))
 
     def forward(self, input):
+        if f"{input.ndim}D" not in self.dims:
+            raise ValueError(f"expected {self.dims} input (got {input.ndim}D input)")
         momentum = self.momentum
         if self.training:
             self.num_batches_tracked.add_(1)
@@ -129,6 +133,8 @@ class BatchNorm1d(Module):
 
 class BatchNorm2d(BatchNorm1d):
     """Normalizes each channel of (N, C, H, W): over the batch in training."""
+
+    dims = "4D"
 
 
 class LayerNorm(Module):
