@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from importlib.util import find_spec
 
 import pytest
 
@@ -72,7 +73,8 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
     text = " ".join(capsys.readouterr().out.split())
     total = pieces_of_the_course()
     assert total and f"{total} of {total} pieces are yours." in text
-    assert code == 0 and re.search(r"Core tests: \d{3,} passed in ", text)
+    skipped = "" if find_spec("torch") else r", \d+ skipped"  # what compares with it
+    assert code == 0 and re.search(rf"Core tests: \d{{3,}} passed{skipped} in ", text)
     count, lines = re.search(r"graph/walk.py #+ (\d+) of (\d+) lines", text).groups()
     assert 40 < int(count) < int(lines) < 80
     learned = r"the plain way: loss 2.\d+ -> 0.\d+, (\d+)% of 359 others right"
