@@ -14,7 +14,8 @@ def dropout(input, p=0.5, training=True):
     if not training or p == 0:
         return input
     kept = creation.generator().random(input.shape, np.float32) >= p
-    return input * Tensor(kept * input.dtype.type(0 if p == 1 else 1 / (1 - p)))
+    mask = Tensor(kept * input.dtype.type(0 if p == 1 else 1 / (1 - p)))
+    return input * mask
 
 
 class Dropout(Module):

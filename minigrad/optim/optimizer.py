@@ -70,9 +70,8 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Take over what state_dict() returned for parameters of the same order."""
-        groups = zip(self.param_groups, state_dict["param_groups"], strict=True)
-        for mine, theirs in groups:
-            mine.update(theirs | {"params": mine["params"]})
+        for mine, new in zip(self.param_groups, state_dict["param_groups"], strict=True):
+            mine.update(new | {"params": mine["params"]})
         params = self.parameters()
         state = {params[i]: copy.deepcopy(of) for i, of in state_dict["state"].items()}
         self.state = defaultdict(dict, state)
