@@ -77,12 +77,15 @@ def run_all(page, path):
     What is asked before the kernel is there may be lost: then it is asked again.
     """
     code: list = []
-    for k in range(300):
+    dead = []  # a kernel that has died says so on the page's console, and nowhere else
+    page.on("pageerror", lambda error: dead.append(str(error)))
+    for k in range(120):
         if k % 10 == 0 and not any(cell["execution_count"] for cell in code):
             page.get_by_role("menuitem", name="Run", exact=True).click()
             page.get_by_text("Run All Cells", exact=True).click()
         notebook = save(page, path)
         code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+        assert dead == [], f"{path}: the kernel has died"
         if errors(code) or all(cell["execution_count"] for cell in code):
             return notebook
     undone = [cell["source"] for cell in code if not cell["execution_count"]]
@@ -182,7 +185,7 @@ def test_a_lesson_draws_and_an_exercise_is_solved_and_found_again(context, serve
 
     page = open_notebook(context, served, EXERCISES)
     blank = page.locator(".jp-CodeCell", has_text="# minigrad/scalar/value.py").first
-    assert "1 - y * y" in blank.inner_text()
+    blank.filter(has_text="1 - y * y").wait_for()
     kept = page.evaluate(SAVED, EXERCISES)
     page.close()
     download = served.folder.parent / "04_blame.ipynb"
