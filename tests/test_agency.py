@@ -20,7 +20,7 @@ AT_MOST = {"lines of the heart": (550, 619), "quoted of a lesson": (0.35, 0.2)}
 AT_LEAST = {"written of the heart": (0.5, 0.5), "typed an hour": (25, 25)}
 AT_LEAST |= {"in definitions of the learner's": (0.5, 0.68)}
 AT_LEAST |= {"median built": (6, 11)}  # lines of a building exercise
-LINES = 4506  # of code in minigrad/; 4,500 are wanted
+LINES = 4500  # of code in minigrad/
 PLACES = [minigrad, minigrad.Tensor, nn, nn.Module, nn.functional, nn.init, optim]
 PLACES += [optim.lr_scheduler, autograd, data, static, draw, plot]
 # Used by no lesson, but by operators, models, other names or PyTorch's first tutorials

@@ -91,6 +91,12 @@ def test_a_loaders_seed_leaves_other_random_numbers_alone():
     assert minigrad.rand(3).tolist() == expected
 
 
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_batch_has_one_example_or_more(size):
+    with pytest.raises(ValueError, match=f"at least 1, got {size}"):
+        DataLoader(pairs(), batch_size=size)
+
+
 def test_collate_wants_examples_of_one_size():
     with pytest.raises(ValueError, match="shorter"):
         default_collate([(1, 2), (1,)])

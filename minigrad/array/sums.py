@@ -20,17 +20,13 @@ def sums(a, axes, keepdims=True):
     """
     if not isinstance(a, ARRAYS):
         return a.sum(axis=axes, keepdims=keepdims)
-    if keepdims and axes in (-1, (-1,), a.ndim - 1) and suits(a):
+    short = a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < SHORT
+    if keepdims and axes in (-1, (-1,), a.ndim - 1) and short:  # BLAS adds up faster
         return a @ ones((a.shape[-1], 1), a)
     out = np.add.reduce(a, axes, keepdims=keepdims)
     if a.dtype == float32 and a.size >= LONG * max(out.size, 1):
         out = np.add.reduce(a, axes, float64, keepdims=keepdims).astype(float32)
     return out
-
-
-def suits(a):
-    """Return whether the rows are short ones of floats, which BLAS adds up faster."""
-    return a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < SHORT
 
 
 def means(a, axes):

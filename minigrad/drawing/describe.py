@@ -82,11 +82,8 @@ class Node:
             name, equals, value = first.partition(" = ")
             first = f"{name} = {self.op}({', '.join(parents)}){equals}{value}"
             rest = [self.note] * bool(self.note) + ["no grad"] * self.idle + rest
-        rest += [
-            f"on the edge from {parents[place]} {words}"
-            for place, words in self.mistakes.items()
-            if place is not None
-        ]
+        wrong = [(parents[k], w) for k, w in self.mistakes.items() if k is not None]
+        rest += [f"on the edge from {parent} {words}" for parent, words in wrong]
         return ", ".join([first, *rest])
 
 
@@ -139,18 +136,14 @@ def heat_of(array: Any) -> list[str]:
 
     None of a few numbers, which are shown as they are, and none of very many.
     """
-    if array.size <= FEW:
-        return []
-    rows = np.reshape(array, (-1, array.shape[-1]))
-    if max(rows.shape) > SIDE:
+    rows = np.reshape(array, (-1, array.shape[-1] if array.shape else 1))
+    if array.size <= FEW or max(rows.shape) > SIDE:
         return []
     top = np.abs(rows).max()
     with np.errstate(all="ignore"):  # what is not finite is white
         shades = np.nan_to_num(rows / (top or 1) * 100).round().astype(int) + ord(HEAT)
-    return [
-        f"\N{PLUS-MINUS SIGN} {top:.2g}",
-        *("".join(map(chr, row)) for row in shades),
-    ]
+    scale = f"\N{PLUS-MINUS SIGN} {top:.2g}"
+    return [scale, *("".join(map(chr, row)) for row in shades)]
 
 
 def with_numbers(node: Node, tensor: Any) -> Node:

@@ -66,9 +66,7 @@ def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) ->
     return ax
 
 
-def plot_gradients(
-    names: Sequence, grads: Sequence, numeric: Sequence, label: str = "leaf"
-) -> Any:
+def plot_gradients(names: Sequence, grads, numeric, label: str = "leaf") -> Any:
     """Plot the gradient of each name as a bar, with finite differences beside it.
 
     `label` says what the names are.

@@ -70,8 +70,8 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: dict) -> None:
         """Take over what state_dict() returned for parameters of the same order."""
-        for mine, new in zip(self.param_groups, state_dict["param_groups"], strict=True):
-            mine.update(new | {"params": mine["params"]})
+        for old, new in zip(self.param_groups, state_dict["param_groups"], strict=True):
+            old.update(new | {"params": old["params"]})
         params = self.parameters()
         state = {params[i]: copy.deepcopy(of) for i, of in state_dict["state"].items()}
         self.state = defaultdict(dict, state)

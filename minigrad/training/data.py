@@ -75,6 +75,8 @@ class DataLoader:
     def __init__(
         self, dataset, batch_size=1, shuffle=False, *, drop_last=False, seed=None
     ):
+        if batch_size < 1:
+            raise ValueError(f"batch_size should be at least 1, got {batch_size}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.drop_last = drop_last
         self._generator = None if seed is None else np.random.default_rng(seed)

@@ -62,6 +62,13 @@ def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
             optimizer.step()
             total, count = total + value.item() * len(x), count + len(x)
             bar.set_postfix_str(f"loss {total / count:.4f}", refresh=False)
+    return mean_of(total, count)
+
+
+def mean_of(total: float, count: int) -> float:
+    """Return total / count; raise ValueError if there was nothing to count."""
+    if not count:
+        raise ValueError("no batch: data is empty, or used up as a generator is")
     return total / count
 
 
@@ -77,7 +84,7 @@ def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
     finally:
         for module, mode in modes:
             module.training = mode
-    return total / count
+    return mean_of(total, count)
 
 
 def progress_bar(data: Iterable, label: str) -> Any:
