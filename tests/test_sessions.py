@@ -14,7 +14,6 @@ from classroom.author.chapters import sections
 from minigrad import nn, plot, static
 from minigrad.autograd import Function, grad
 from minigrad.drawing import graphviz_svg
-from minigrad.drawing.dot import SCISSORS
 from minigrad.drawing.draw import draw, draw_backward, draw_nodes
 from minigrad.drawing.plot_text import MEASURED, bundle, describe
 from minigrad.optim import SGD, Adam

@@ -13,7 +13,7 @@ from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Node, number
 
 # A picture has no ground of its own, so that a dark page shows through. What stands on
 # the page is of a middle tone, to be read on white and on black; in boxes there is ink.
-INK, GRAY, BLUE, ORANGE = "#333333", "#767676", "#0072B2", "#BD570F"
+INK, GRAY, BLUE, ORANGE, PINK = ["#333333", "#767676", "#0072B2", "#BD570F", "#D6006C"]
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
 GRAPH = {"ranksep": "0.17", "nodesep": "0.2", "bgcolor": "transparent"}
 BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
@@ -29,11 +29,9 @@ OPERATION = {"style": "rounded,filled", "fillcolor": "#F0F0F0", "color": GRAY}
 GRAYED = {"style": "rounded,dashed", "color": GRAY, "fontcolor": GRAY}
 NOW = {"fillcolor": "#FFE2CC", "color": ORANGE, "penwidth": "2"}
 BACK = {"dir": "back", "style": "dashed", "color": ORANGE, "fontcolor": ORANGE}
-WRONG = {"color": "#D6006C", "fontcolor": "#D6006C", "penwidth": "2"}
-WRONG |= {"margin": "0.14,0.05"}
+WRONG = {"color": PINK, "fontcolor": PINK, "penwidth": "2", "margin": "0.14,0.05"}
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": GRAY, "fontsize": "16"}
-SCISSORS = "\N{BLACK SCISSORS}"
 DOTTED = {"style": "dotted"}
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
@@ -65,7 +63,7 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
             layout.operation(node, look, versions[-1].grad, BACK if bare else {})
         for origin, _ in node.edges * (node.kind == "constant"):
             tail, head = layout.names[origin], f"{layout.names[node]}:v"
-            layout.arrow(tail, head, SCISSORS, **CUT)
+            layout.arrow(tail, head, "\N{BLACK SCISSORS}", **CUT)
     return layout.graph.source
 
 

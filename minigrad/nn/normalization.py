@@ -110,7 +110,7 @@ class BatchNorm1d(Module):
 
     dims = "2D or 3D"
 
-    def __init__(self, num_features, eps: float = 1e-5, momentum: float = 0.1):
+    def __init__(self, num_features, eps: float = 1e-5, momentum: float | None = 0.1):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.weight = Parameter(creation.ones(num_features))
@@ -122,10 +122,13 @@ class BatchNorm1d(Module):
     def forward(self, input):
         if f"{input.ndim}D" not in self.dims:
             raise ValueError(f"expected {self.dims} input (got {input.ndim}D input)")
+        momentum = self.momentum
         if self.training:
             self.num_batches_tracked.add_(1)
+            if momentum is None:  # the mean of all batches
+                momentum = 1 / self.num_batches_tracked.item()
         known = self.running_mean, self.running_var, self.weight, self.bias
-        return batch_norm(input, *known, self.training, self.momentum, self.eps)
+        return batch_norm(input, *known, self.training, momentum, self.eps)
 
 
 class BatchNorm2d(BatchNorm1d):
