@@ -32,6 +32,7 @@ SESSIONS = {
     for name in ("drawings", "plots", "static", "training")
     for title, text in sections((HERE / f"{name}.md").read_text("utf-8"), "## ")
 }
+SCISSORS = "\N{BLACK SCISSORS}"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
