@@ -1,6 +1,7 @@
 """Value: its numbers and gradients, against formulas, differences and PyTorch."""
 
 import gc
+import json
 from random import Random
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 
 from minigrad.scalar.finite_differences import gradcheck
 from minigrad.scalar.value import Value, topological_order
+from tests.reference.compute import HERE
 
+STORED = json.loads((HERE / "values.json").read_text(encoding="utf-8"))
 OPERATIONS = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,
@@ -56,17 +59,30 @@ def run(program, leaves):
     return sum(made)
 
 
-@of_random_programs
-def test_values_and_gradients_are_pytorchs(program, xs):
+def in_pytorch(torch, program, xs):
+    """Return the result in PyTorch, and its derivative for each number."""
+    leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in xs]
+    result = run(program, leaves)
+    result.backward()
+    return [result.item(), *(leaf.grad.item() for leaf in leaves)]
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_values_and_gradients_are_pytorchs(seed):
+    program, xs = drawn(seed)
+    leaves = [Value(x) for x in xs]
+    result = run(program, leaves)
+    result.backward()
+    found = [result.data, *(leaf.grad for leaf in leaves)]
+    assert found == pytest.approx(STORED[str(seed)], rel=1e-9, abs=1e-9)
+
+
+def test_what_is_stored_of_values_is_what_pytorch_finds():
     torch = pytest.importorskip("torch")
-    ours = [Value(x) for x in xs]
-    theirs = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in xs]
-    results = run(program, ours), run(program, theirs)
-    for result in results:
-        result.backward()
-    assert results[0].data == pytest.approx(results[1].item(), rel=1e-9, abs=1e-9)
-    expected = [x.grad.item() for x in theirs]
-    assert [x.grad for x in ours] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    found = {str(seed): in_pytorch(torch, *drawn(seed)) for seed in range(80)}
+    assert found.keys() == STORED.keys(), "run python tests/reference/make.py"
+    for seed, numbers in found.items():
+        assert numbers == pytest.approx(STORED[seed], rel=1e-9, abs=1e-9), seed
 
 
 @of_random_programs

@@ -1,4 +1,4 @@
-"""Writes what PyTorch makes of operations.txt and programs.txt, beside them as JSON.
+"""Writes what PyTorch makes of operations.txt, programs.txt and the programs of Values.
 
 python tests/reference/make.py        (needs PyTorch)
 """
@@ -51,11 +51,16 @@ def write(name, table):
 
 def main():
     require_the_version_of_the_course()
+    sys.path.append(str(HERE.parents[1]))
+    from tests.test_value import drawn, in_pytorch
+
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     write("operations.json", {case: operation(case) for case in cases()})
     found = {heading: program(text) for heading, text in programs().items()}
     write("programs.json", found)
+    found = {str(seed): in_pytorch(torch, *drawn(seed)) for seed in range(80)}
+    write("values.json", found)
 
 
 if __name__ == "__main__":
