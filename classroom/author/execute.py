@@ -32,7 +32,9 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},
     )
-    client.execute(env={**os.environ, "PYTHONHASHSEED": "0"})
+    # Two kernels share the cores: threads of their own would wait for each other
+    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+    client.execute(env=os.environ | fixed)
     notebook.metadata = metadata
     for cell in notebook.cells:
         if cell.cell_type == "code":
