@@ -230,6 +230,8 @@ def make_venv() -> None:
     uv = shutil.which("uv")
     if not uv and not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
         raise Trouble(NO_VENV)
+    if VENV.is_symlink():
+        VENV.unlink()  # what it leads to is somebody else's
     if VENV.exists():
         shutil.rmtree(VENV)
     # Not sys.executable: that may be the very .venv that has just been removed.

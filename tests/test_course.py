@@ -230,6 +230,15 @@ def test_a_half_made_or_moved_venv_is_made_anew(course, damage):
     assert course.ran == ["venv", ".[course,dev]", "venv", again]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a link needs rights there")
+def test_a_venv_that_is_a_link_is_parted_from_what_it_leads_to(course, tmp_path):
+    (tmp_path / "other" / "lib").mkdir(parents=True)
+    course.VENV.symlink_to(tmp_path / "other")
+    assert course.main(["check"]) == 0
+    assert course.PYTHON.exists() and not course.VENV.is_symlink()
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["lib"]
+
+
 INSTALLERS = (ROOT / "tests" / "installers.md").read_text("utf-8")
 OUTPUTS = re.findall(r"## ([^\n]+): (\w+)\n\n```\n(.*?)\n```", INSTALLERS, re.DOTALL)
 
