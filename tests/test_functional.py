@@ -38,6 +38,27 @@ def test_only_tensors_are_saved_for_backward():
 # Gradients as values
 
 
+def test_what_create_graph_records_does_not_depend_on_the_switch():
+    a, w = double(1.0, 2.0), double(3.0, 4.0)
+
+    def twice(a):
+        y = a * a
+        return y, y  # two roots on one node: their weights are added up
+
+    v = double(1.0, 1.0, requires_grad=False)
+    inside = minigrad.no_grad()(autograd.functional.jvp)(twice, a, v)[1]
+    assert [g.tolist() for g in inside] == [[2.0, 4.0], [2.0, 4.0]]
+    with minigrad.no_grad():
+        with minigrad.enable_grad():
+            y = a * a
+        (slope,) = autograd.grad([y, y], a, [w, w], create_graph=True)
+    assert slope.requires_grad and slope.tolist() == [12.0, 32.0]
+    single = minigrad.tensor([1.0], requires_grad=True)
+    y = double(5.0) * 2
+    (slope,) = minigrad.no_grad()(autograd.grad)(y, [y], single, create_graph=True)
+    assert slope.requires_grad and slope.dtype == minigrad.float64
+
+
 def test_gradcheck_tells_right_from_wrong():
     wrong = Op("Wrong", lambda a: a * a, a=lambda g: g)
     x = double(1.0, 2.0)

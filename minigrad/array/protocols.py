@@ -3,7 +3,7 @@
 import copy
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +11,10 @@ from numpy import ndarray
 from minigrad import errors
 from minigrad.array.dtypes import as_array
 from minigrad.array.printing import printed
+
+Methods = object  # tensors/methods.py gives them to Tensor when it is loaded
+if TYPE_CHECKING:
+    from minigrad.tensors.methods import Methods
 
 ufuncs: dict[Callable, Callable] = {}  # NumPy's functions, and the Ops to call instead
 functions: dict[Callable, Callable] = {}
@@ -33,7 +37,7 @@ def as_bare(value: Any) -> Any:
     return value.numpy() if isinstance(value, ArrayLike) else value
 
 
-class ArrayLike:
+class ArrayLike(Methods):
     """The part of Tensor that has nothing to do with gradients."""
 
     __slots__ = ()

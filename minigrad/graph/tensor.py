@@ -2,7 +2,7 @@
 
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -16,13 +16,8 @@ from minigrad.graph.recording import set_grad_enabled
 from minigrad.graph.saved_values import storage
 from minigrad.graph.walk import walk
 
-if TYPE_CHECKING:
-    from minigrad.tensors.methods import Methods
-else:
-    Methods = object  # tensors/methods.py gives them to the class when it is loaded
 
-
-class Tensor(ArrayLike, Methods):
+class Tensor(ArrayLike):
     """An array, and where it came from.
 
     `edge` is where its gradient goes: the Node that made it, or the AccumulateGrad of
@@ -156,12 +151,12 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
     if None in ends or (inputs is not None and not inputs):
         raise RuntimeError("inputs: each has to require grad, and there must be one")
     roots: dict = {}
-    for output, gradient in zip(outputs, gradients, strict=True):
-        g = first_gradient(output, gradient)
-        g = g if create_graph else g.array
-        roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
     retain_graph = create_graph if retain_graph is None else retain_graph
     with set_grad_enabled(create_graph), np.errstate(all="ignore"):
+        for output, gradient in zip(outputs, gradients, strict=True):
+            g = first_gradient(output, gradient)
+            g = g if create_graph else g.array
+            roots[output.edge] = roots[output.edge] + g if output.edge in roots else g
         return walk(roots, ends, retain_graph)
 
 
