@@ -8,7 +8,7 @@ import pytest
 
 from classroom import ROOT
 from classroom.learner import assemble
-from classroom.learner.assemble import assemble_command, replaced
+from classroom.learner.assemble import assemble_command, imports_for, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import has_header
 from classroom.run.verdict import Result
@@ -57,6 +57,17 @@ def test_what_the_file_lacks_stands_in_front():
     text = replaced(FILE, page + "def second(x):\n    return half(x)", ["import os"])
     assert text.index("import os") < text.index("def half") < text.index("def second")
     assert "import re" in text and "@decorated" not in text
+
+
+def test_what_a_page_uses_of_the_notebooks_imports_comes_last():
+    above = "import math, minigrad\nimport numpy as np\nimport minigrad.nn as nn"
+    page = (
+        "# minigrad/f.py\ndef second(x):\n    return minigrad.exp(nn.e * np.e + math.e)"
+    )
+    lines = imports_for(FILE, page, above)
+    assert lines == ["import minigrad as minigrad\n", "import numpy as np\n"]
+    page = "# minigrad/f.py\ndef second(x, np):\n    return np"
+    assert imports_for(FILE, page, above) == []
 
 
 def pieces_of_the_course():

@@ -24,8 +24,14 @@ from classroom.cell.pages import page_of
 from classroom.learner.check import Task, find_tasks
 from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
-from classroom.notebook.pristine import all_chapters
-from classroom.notebook.source_code import DEFINITIONS, has_header, statements
+from classroom.notebook.pristine import Chapter, all_chapters
+from classroom.notebook.source_code import (
+    DEFINITIONS,
+    has_header,
+    names_read,
+    scopes,
+    statements,
+)
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "nn"]
@@ -59,6 +65,7 @@ class Piece:
     name: str
     title: str
     cells: tuple[str, ...] = ()
+    above: str = ""  # the notebook's first cell of code, with its imports
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
 
     def put_into(self, folder: Path, leave: Collection[str]) -> None:
@@ -67,7 +74,8 @@ class Piece:
         for cell in filter(has_header, self.cells):
             path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
             text = replaced(path.read_text(encoding="utf-8"), cell, helpers, leave)
-            path.write_text(text, encoding="utf-8")
+            lines = imports_for(text, cell, self.above)  # last: it may import this file
+            path.write_text("".join([text, *lines]), encoding="utf-8")
 
 
 def assemble_command(root: Path = ROOT) -> int:
@@ -145,11 +153,33 @@ def all_pieces(root: Path) -> list[Piece]:
             passed |= found
     memory.save()
     return [
-        Piece(name, exercise.title, tuple(passed.get(name, ())), exercise.outgrown)
+        Piece(
+            name, exercise.title, tuple(passed.get(name, ())), above, exercise.outgrown
+        )
         for chapter in all_chapters(root)
+        for above in [first_code(chapter)]
         for name, exercise in chapter.exercises.items()
         if has_header(exercise.stub)
     ]
+
+
+def first_code(chapter: Chapter) -> str:
+    """Return the cell that a notebook's imports are in."""
+    return next(c["source"] for c in chapter.cells.values() if c["cell_type"] == "code")
+
+
+def imports_for(text: str, cell: str, above: str) -> list[str]:
+    """Return the imports that a page uses in the notebook, and its file lacks.
+
+    Of the package `import minigrad` alone: its parts may be half loaded by then.
+    """
+    file = scopes(text)[0].get_symbols()
+    known = {s.get_name() for s in file if s.is_assigned() or s.is_imported()}
+    names = [n for s in statements(above) if isinstance(s, ast.Import) for n in s.names]
+    lacking = {name.asname or name.name: name.name for name in names}
+    used = [n for n in lacking.keys() & names_read(cell) - known if "." not in n]
+    inner = [name for name in used if lacking[name].startswith("minigrad.")]
+    return [f"import {lacking[n]} as {n}\n" for n in sorted({*used} - {*inner})]
 
 
 def passing(task: Task, memory: Memory) -> dict[str, list[str]]:
