@@ -65,7 +65,7 @@ class Piece:
     name: str
     title: str
     cells: tuple[str, ...] = ()
-    above: str = ""  # the notebook's first cell of code, with its imports
+    above: str = ""  # the imports of its notebook
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
 
     def put_into(self, folder: Path, leave: Collection[str]) -> None:
@@ -157,15 +157,17 @@ def all_pieces(root: Path) -> list[Piece]:
             name, exercise.title, tuple(passed.get(name, ())), above, exercise.outgrown
         )
         for chapter in all_chapters(root)
-        for above in [first_code(chapter)]
+        for above in [imports_of(chapter)]
         for name, exercise in chapter.exercises.items()
         if has_header(exercise.stub)
     ]
 
 
-def first_code(chapter: Chapter) -> str:
-    """Return the cell that a notebook's imports are in."""
-    return next(c["source"] for c in chapter.cells.values() if c["cell_type"] == "code")
+def imports_of(chapter: Chapter) -> str:
+    """Return what the cells of a notebook import, line by line."""
+    cells = [c for c in chapter.cells.values() if c["cell_type"] == "code"]
+    lines = [s for c in cells for s in statements(c["source"])]
+    return "\n".join(ast.unparse(s) for s in lines if isinstance(s, ast.Import))
 
 
 def imports_for(text: str, cell: str, above: str) -> list[str]:
@@ -175,7 +177,7 @@ def imports_for(text: str, cell: str, above: str) -> list[str]:
     """
     file = scopes(text)[0].get_symbols()
     known = {s.get_name() for s in file if s.is_assigned() or s.is_imported()}
-    names = [n for s in statements(above) if isinstance(s, ast.Import) for n in s.names]
+    names = [name for s in statements(above) for name in s.names]
     lacking = {name.asname or name.name: name.name for name in names}
     used = [n for n in lacking.keys() & names_read(cell) - known if "." not in n]
     inner = [name for name in used if lacking[name].startswith("minigrad.")]
