@@ -126,6 +126,8 @@ class Chapter:
         kind, _, title = heading.partition(": ")
         message = re.search(r"^Refused with: `(.+)`$", body, re.MULTILINE)
         hint = re.search(r"^Hint: (\d)$", body, re.MULTILINE)
+        if title in exercise.right or title in exercise.wrong:
+            raise ChapterError(f"{where}: two answers have this title")
         if kind == "Right":
             exercise.right[title] = first_fence(body)
         elif kind != "Wrong":
