@@ -20,7 +20,7 @@ def forward_difference(f: Callable, x: float, h: float = 1e-8) -> float:
 def central_difference(f: Callable, x: float, h: float = 1e-6) -> float:
     """Estimate f'(x) from a nudge to either side; the error shrinks like h squared.
 
-    The default is near the cube root of float64's rounding error (2.2e-16). Source:
+    The default is near the cube root of float64's epsilon (2.2e-16). Source:
     Press et al., Numerical Recipes, section 5.7.
     """
     x = float(x)
@@ -42,9 +42,9 @@ def numerical_gradient(
 def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool:
     """Compare gradient(*xs), one number per argument, with nudging f(*xs).
 
-    True if all agree within 1e-5 and a thousandth, the tolerances that
-    torch.autograd.gradcheck has by default; else raises GradcheckError. An infinity
-    agrees with itself alone, and nan with nothing.
+    True if all agree within 1e-5 plus a thousandth of the numerical one, the tolerances
+    that torch.autograd.gradcheck has by default; else raises GradcheckError. An
+    infinity agrees with itself alone, and nan with nothing.
     """
     analytic, numerical = gradient(*xs), numerical_gradient(f, xs)
     if len(analytic) != len(xs):
