@@ -17,6 +17,7 @@ from classroom.cell.exam.rows import DONE, OPEN, WRONG, Engine, Row, judge
 from classroom.cell.exam.training import package_losses, race
 from classroom.cell.expect import NotFilledIn, WrongAnswer
 from classroom.run.verdict import result
+from minigrad.array.finite_differences import array_gradients
 from minigrad.value import Value
 from tests import engines
 
@@ -124,7 +125,28 @@ def test_a_mutant_loses_what_it_should(name):
     assert lost(mutant(number, *changes), ROWS[number]) == wrong(*words_of(name))
 
 
+def test_nudging_is_no_engine():
+    def grad_of(f, *numbers):
+        return array_gradients(f, list(numbers))
+
+    plain = {**engines.OPERATORS, "tanh": np.tanh, "grad_of": grad_of}
+    assert lost(plain, NUMBERS) == wrong("long way")
+
+
 # --- the judge itself --------------------------------------------------------------
+
+
+def test_an_adapter_without_a_return_is_named():
+    adapters = engines.objects(Value) | {"multiply": lambda x, y: None}
+    verdict = judge(GROUPS["one walk"][1], Engine(adapters))
+    assert verdict.status == WRONG and "what `multiply` returns" in verdict.told
+
+
+def test_an_error_is_told_with_the_line_it_came_from():
+    adapters = engines.objects(Value) | {"multiply": lambda x, y: x / 0}
+    verdict = judge(GROUPS["one walk"][1], Engine(adapters))
+    assert verdict.status == WRONG and "ZeroDivisionError" in verdict.told
+    assert "lambda x, y: x / 0" in verdict.told.splitlines()[-1]
 
 
 def test_blank_adapters_leave_rows_open():
@@ -135,7 +157,7 @@ def test_blank_adapters_leave_rows_open():
     with pytest.raises(NotFilledIn) as caught:
         examine("one walk", {})
     head, first = str(caught.value).splitlines()[:2]
-    assert head == "0 of 11 rows are done."
+    assert head.startswith("0 of 11 rows are done. (No `make` and no `grad_of`")
     assert first == "not yet  a sum: x + y (needs `make`)"
 
 

@@ -41,6 +41,8 @@ def examine(group: str, adapters: Mapping[str, Any]) -> None:
     table = "\n".join(map(str, verdicts))
     found = [verdict.status for verdict in verdicts]
     head = f"{found.count(DONE)} of {len(found)} rows are done."
+    if not {"make", "grad_of"} & set(adapters):
+        head += " (No `make` and no `grad_of`: has their cell run to its end?)"
     if WRONG in found:
         raise WrongAnswer(f"{head}\n{table}")
     if OPEN in found:

@@ -82,7 +82,7 @@ ONE_WALK = [
     slopes("a chain: (x + y) * z", lambda x, y, z: (x + y) * z, 2.0, 3.0, 4.0),
     slopes("used twice: x + x", lambda x: x + x, 3.0),
     slopes("used twice: x * x", lambda x: x * x, 3.0),
-    slopes("a constant on the right: x * 5 + 7", lambda x: x * 5.0 + 7.0, 2.0),
+    slopes("a constant on the right: x * 5 + 7", lambda x: x * 5 + 7, 2.0),
     slopes("a constant on the left: 7 + 5 * x", lambda x: 7.0 + 5.0 * x, 2.0),
     slopes("a diamond: b = x * x, b + 2 * b", diamond, 3.0),
     slopes("from the other side: 2 * b + b", from_the_other_side, 3.0),
@@ -91,6 +91,7 @@ ONE_WALK = [
         long_and_short_way,
         2.0,
         -1.0,
+        exact=[-75.0, 32.0],  # 2 x + 5 x**4 y + 1, and x**5
     ),
     slopes("a leaf that is not used", lambda x, y: x * 2.0, 3.0, 4.0),
 ]
@@ -202,9 +203,16 @@ def chain(x: Any, length: int) -> Any:
     return x
 
 
-def doublings(x: Any, count: int) -> Any:
+def power(x: Any, exponent: int) -> Any:
+    y = x
+    for _ in range(exponent - 1):
+        y = y * x
+    return y
+
+
+def grown(x: Any, count: int) -> Any:
     for _ in range(count):
-        x = x + x
+        x = x + 2.0 * x
     return x
 
 
@@ -215,12 +223,15 @@ def long_rows(one: Any) -> list[Row]:
         came = e.slopes(lambda x: chain(x, 10_000), (one,))[0]
         expect_same("the slope of x + 1 + 1 + ...", came, 1.0)
 
-    def thirty_doublings(e: Engine) -> None:
-        came = e.slopes(lambda x: doublings(x, 30), (one,))[0]
-        expect_same("the slope of 30 doublings", came, 2.0**30)
+    def thirty_times(e: Engine) -> None:
+        came = e.slopes(lambda x: grown(x, 30), (one,))[0]
+        expect_same("the slope of y = y + 2 * y, thirty times", came, 3.0**30)
 
     def forget_after_walks(e: Engine) -> None:
-        memory_kept(lambda: e.slopes(lambda x: chain(x, 200), (one,)))
+        if e.is_function:
+            return memory_kept(lambda: e.slopes(lambda x: power(x, 200), (one,)))
+        leaf = e.leaf(one)  # lives on, as a network's weights do
+        memory_kept(lambda: e.backward(power(leaf, 200)))
 
     @by_object("a result that is dropped unused keeps no memory")
     def forget_unused(e: Engine) -> None:
@@ -228,7 +239,7 @@ def long_rows(one: Any) -> list[Row]:
 
     return [
         Row("10,000 deep", ten_thousand_deep),
-        Row("30 doublings, along each edge once", thirty_doublings),
+        Row("thirty times y = y + 2 * y, along each edge once", thirty_times),
         Row("after backward, a dropped result keeps no memory", forget_after_walks),
         forget_unused,
     ]

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from textwrap import indent
+from textwrap import indent, shorten
 from time import process_time
-from traceback import walk_tb
+from traceback import extract_tb, walk_tb
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ DONE, WRONG, OPEN = "done", "wrong", "not yet"
 NUDGED = ", by finite differences"
 ADAPTERS = "make read gradient backward add multiply tanh clear change grad_of "
 ADAPTERS += "matmul add_up quietly second step"
+MAY_BE_NONE = "gradient", "backward", "clear", "change", "quietly"
 
 
 class Wrong(Exception):
@@ -92,7 +93,21 @@ class Engine:
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
             raise Missing(name)
-        return lambda *given: self._adapters[name](*map(bare, given))
+        return lambda *given: self._given(name, self._adapters[name](*map(bare, given)))
+
+    def _given(self, name: str, result: Any) -> Any:
+        if result is None and name not in MAY_BE_NONE:
+            raise Wrong(
+                f"what `{name}` returns", None, "a result: is a `return` missing?"
+            )
+        return result
+
+    def line_of(self, error: Exception) -> str:
+        """Return the line of the adapters' cells that an error came from, or ""."""
+        codes = [getattr(f, "__code__", None) for f in self._adapters.values()]
+        files = {code.co_filename for code in codes if code}
+        places = [p for p in extract_tb(error.__traceback__) if p.filename in files]
+        return f"in line {places[-1].lineno}: {places[-1].line}" if places else ""
 
     def blank_in(self, error: Exception) -> str:
         """Return which adapter an error of a blank came from: the innermost."""
@@ -170,11 +185,20 @@ def nudged(program: Callable, numbers: tuple) -> list:
     return [each if each.shape else each.item() for each in found]
 
 
-def slopes(title: str, program: Callable, *numbers: Any) -> Row:
-    """Return the row of a program that has the slopes which nudging finds."""
+def slopes(title: str, program: Callable, *numbers: Any, exact: list | None = None):
+    """Return the row of a program that has the slopes which nudging finds.
+
+    If `exact` says what they are to the last digits, nudging them is not enough.
+    """
 
     def judge(engine: Engine) -> None:
         expect_slopes(engine, program, numbers)
+        came = engine.slopes(program, numbers)
+        if exact and not same(came, exact, 1e-12):
+            at = ", ".join(map(shown, numbers))
+            near = [f"{float(each):.10g}" for each in came]
+            by = ", exactly: by a walk back, not by nudging"
+            raise Wrong(f"the slopes at {at}", near, exact, by)
 
     return Row(title, judge)
 
@@ -280,8 +304,10 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
     except Exception as error:
         if is_blank(error):
             return Verdict(row, OPEN, needs=engine.blank_in(error))
-        first = (str(error).splitlines() or [""])[0][:160]
-        return _stopped(row, f"{type(error).__name__}: {first}")
+        first = shorten(str(error).split("\n")[0], 160, placeholder=" ...")
+        told = f"{type(error).__name__}: {first}"
+        where = engine.line_of(error)
+        return _stopped(row, f"{told}\n{' ' * 19}{where}" if where else told)
     return Verdict(row, DONE)
 
 
