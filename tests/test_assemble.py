@@ -8,7 +8,7 @@ import pytest
 
 from classroom import ROOT
 from classroom.learner import assemble
-from classroom.learner.assemble import assemble_command, imports_for, replaced
+from classroom.learner.assemble import assemble_command, replaced
 from classroom.notebook.pristine import all_chapters
 from classroom.notebook.source_code import has_header
 from classroom.run.verdict import Result
@@ -59,15 +59,15 @@ def test_what_the_file_lacks_stands_in_front():
     assert "import re" in text and "@decorated" not in text
 
 
-def test_what_a_page_uses_of_the_notebooks_imports_comes_last():
-    above = "import math, minigrad\nimport numpy as np\nimport minigrad.nn as nn"
-    page = (
-        "# minigrad/f.py\ndef second(x):\n    return minigrad.exp(nn.e * np.e + math.e)"
-    )
-    lines = imports_for(FILE, page, above)
-    assert lines == ["import minigrad as minigrad\n", "import numpy as np\n"]
-    page = "# minigrad/f.py\ndef second(x, np):\n    return np"
-    assert imports_for(FILE, page, above) == []
+def test_what_a_page_uses_of_the_notebooks_imports_comes_along():
+    modules = assemble.imports_of(all_chapters()[14])  # has F, a part of the package
+    assert modules == {"minigrad": "minigrad", "np": "numpy"}
+    modules["math"] = "math"  # the file has it
+    page = "def second(x):\n    return minigrad.exp(F.e * np.e + math.e)"
+    lines = assemble.imports_for(FILE, page, modules)
+    assert lines == ["import minigrad as minigrad", "import numpy as np"]
+    page = "def second(x, np):\n    return np"
+    assert assemble.imports_for(FILE, page, modules) == []
 
 
 def pieces_of_the_course():

@@ -11,9 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
@@ -65,7 +65,7 @@ class Piece:
     name: str
     title: str
     cells: tuple[str, ...] = ()
-    above: str = ""  # the imports of its notebook
+    modules: Mapping[str, str] = field(default_factory=dict)  # of `imports_of`
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
 
     def put_into(self, folder: Path, leave: Collection[str]) -> None:
@@ -73,9 +73,9 @@ class Piece:
         helpers = [s for cell in self.cells if not has_header(cell) for s in own(cell)]
         for cell in filter(has_header, self.cells):
             path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
-            text = replaced(path.read_text(encoding="utf-8"), cell, helpers, leave)
-            lines = imports_for(text, cell, self.above)  # last: it may import this file
-            path.write_text("".join([text, *lines]), encoding="utf-8")
+            text = path.read_text(encoding="utf-8")
+            front = [*imports_for(text, cell, self.modules), *helpers]
+            path.write_text(replaced(text, cell, front, leave), encoding="utf-8")
 
 
 def assemble_command(root: Path = ROOT) -> int:
@@ -154,34 +154,36 @@ def all_pieces(root: Path) -> list[Piece]:
     memory.save()
     return [
         Piece(
-            name, exercise.title, tuple(passed.get(name, ())), above, exercise.outgrown
+            name,
+            exercise.title,
+            tuple(passed.get(name, ())),
+            modules,
+            exercise.outgrown,
         )
         for chapter in all_chapters(root)
-        for above in [imports_of(chapter)]
+        for modules in [imports_of(chapter)]
         for name, exercise in chapter.exercises.items()
         if has_header(exercise.stub)
     ]
 
 
-def imports_of(chapter: Chapter) -> str:
-    """Return what the cells of a notebook import, line by line."""
+def imports_of(chapter: Chapter) -> dict[str, str]:
+    """Map the names that the cells of a notebook give to modules to these modules.
+
+    The package's own parts are left out: they may be half loaded where a page asks.
+    """
     cells = [c for c in chapter.cells.values() if c["cell_type"] == "code"]
     lines = [s for c in cells for s in statements(c["source"])]
-    return "\n".join(ast.unparse(s) for s in lines if isinstance(s, ast.Import))
+    names = [name for s in lines if isinstance(s, ast.Import) for name in s.names]
+    return {n.asname or n.name: n.name for n in names if "minigrad." not in n.name}
 
 
-def imports_for(text: str, cell: str, above: str) -> list[str]:
-    """Return the imports that a page uses in the notebook, and its file lacks.
-
-    Of the package `import minigrad` alone: its parts may be half loaded by then.
-    """
+def imports_for(text: str, page: str, modules: Mapping[str, str]) -> list[str]:
+    """Return the imports of those modules that a page uses and that its file lacks."""
     file = scopes(text)[0].get_symbols()
     known = {s.get_name() for s in file if s.is_assigned() or s.is_imported()}
-    names = [name for s in statements(above) for name in s.names]
-    lacking = {name.asname or name.name: name.name for name in names}
-    used = [n for n in lacking.keys() & names_read(cell) - known if "." not in n]
-    inner = [name for name in used if lacking[name].startswith("minigrad.")]
-    return [f"import {lacking[n]} as {n}\n" for n in sorted({*used} - {*inner})]
+    used = modules.keys() & names_read(page) - known
+    return [f"import {modules[name]} as {name}" for name in sorted(used)]
 
 
 def passing(task: Task, memory: Memory) -> dict[str, list[str]]:
