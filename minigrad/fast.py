@@ -53,7 +53,7 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
         size, count, places, _ = op.fast = layout(op)
     if kwargs or len(args) != size:
         return plain_call(op, *args, **kwargs)
-    first, arrays, targets, tracked = None, [], [], False
+    first, values, targets, tracked = None, [], [], False
     for x in args:
         target = None
         if isinstance(x, Tensor):
@@ -67,49 +67,44 @@ def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
                 return plain_call(op, *args)
         elif isinstance(x, DETOURS):
             return plain_call(op, *args)
-        arrays.append(x)
+        values.append(x)
         targets.append(target)
-    lead = arrays[0] if first is None else first.array
+    lead = values[0] if first is None else first.array
     if type(lead) is not ndarray or not lead.ndim or lead.dtype not in FLOATS:
         return plain_call(op, *args)
     if first is None:  # a formula calls, and wants an array
-        return parted(op.forward(*arrays))[0]
+        return parted(op.forward(*values))[0]
     token = error_state.set(IGNORE)
     try:
-        y = op.forward(*arrays)
+        y = op.forward(*values)
     finally:
         error_state.reset(token)
     y, extras = (y, {}) if type(y) is ndarray else parted(y)
     out = Tensor(y)
     if tracked and recording.on and y.dtype in FLOATS:
-        arrays.append(y)
-        del targets[count:]
+        values.append(y)
+        if count < size:
+            del targets[count:]
         if places and Op.record is plain_record:
-            out.edge = recorded(op, places, targets, arrays)
+            saved = {}
+            for target, names in zip(targets, places):
+                if target is not None:
+                    for name, place in names:
+                        saved[name] = values[place]
+            out.edge = Node(op, targets, saved, y.shape)
         else:
-            known = dict(zip([*op.parameters, "y"], arrays))
+            known = dict(zip([*op.parameters, "y"], values))
             out.edge = op.record(targets, known | extras)
     if y.base is not None or y is lead:
         out.note_base(first)
     return out
 
 
-def recorded(op: Op, places: list, targets: list, values: list) -> Node:
-    """Return the node of a result, as Op.record does."""
-    saved = {}
-    for target, names in zip(targets, places):
-        if target is not None:
-            for name, place in names:
-                saved[name] = values[place]
-    return Node(op, targets, saved, values[-1].shape)
-
-
 def fast_kept(g: Any, mask: ndarray) -> Any:
     """Return g where the mask holds, by the bits: np.where takes 20 times as long."""
     if type(g) is not ndarray or not g.ndim:
         return plain_kept(g, mask)
-    bits = -mask.view("int8")  # -1 has all of them
-    return (g.view(f"i{g.itemsize}") & bits).view(g.dtype)
+    return (g.view(f"i{g.itemsize}") * mask).view(g.dtype)
 
 
 def fast_shares(node: Node, g: Any, wanted: Any) -> Any:
@@ -124,7 +119,13 @@ def fast_shares(node: Node, g: Any, wanted: Any) -> Any:
     for target, (formula, names, all_saved) in zip(node.targets, rules):
         if target is not None:
             known = saved if all_saved else saved | {"shape": target.shape, "i": 0}
-            shares.append((target, formula(g, *map(known.__getitem__, names))))
+            if len(names) == 1:  # most often; a list of arguments takes longer
+                share = formula(g, known[names[0]])
+            elif names:
+                share = formula(g, *map(known.__getitem__, names))
+            else:
+                share = formula(g)
+            shares.append((target, share))
     return shares
 
 
@@ -139,7 +140,7 @@ def fast_free(node: Node) -> None:
 def wrote(array: ndarray) -> None:
     """Note a write, and that it is the newest: nodes made later need no check."""
     plain_wrote(array)
-    newest_write[0] = saved_values._writes[id(saved_values.storage(array))][1]
+    newest_write[0] = next(saved_values.numbers)
 
 
 # A page that replaces one of these is heeded

@@ -22,7 +22,7 @@ from minigrad.rules.casting import to_dtype
 from minigrad.rules.op import Op
 from minigrad.tensors import in_place
 
-OPERANDS = float, int, Tensor, np.generic, Array
+OPERANDS = Tensor, float, int, np.generic, Array
 
 
 def operator(name, rules=pointwise, reflected=False):
