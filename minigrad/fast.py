@@ -140,7 +140,7 @@ def fast_free(node: Node) -> None:
 def wrote(array: ndarray) -> None:
     """Note a write, and that it is the newest: nodes made later need no check."""
     plain_wrote(array)
-    newest_write[0] = next(saved_values.numbers)
+    newest_write[0] = saved_values._writes[id(saved_values.storage(array))][1]
 
 
 # A page that replaces one of these is heeded

@@ -16,7 +16,7 @@ from minigrad import autograd, data, draw, nn, optim, plot, static
 
 HEART = {ROOT / "minigrad" / file for file in so_far.HEART.values()}
 # What is wanted in the end, and what has been reached so far, which is asserted
-AT_MOST = {"lines of the heart": (550, 619), "quoted of a lesson": (0.35, 0.2)}
+AT_MOST = {"lines of the heart": (550, 605), "quoted of a lesson": (0.35, 0.2)}
 AT_LEAST = {"written of the heart": (0.5, 0.5), "typed an hour": (25, 25)}
 AT_LEAST |= {"in definitions of the learner's": (0.5, 0.68)}
 AT_LEAST |= {"median built": (6, 11)}  # lines of a building exercise

@@ -1,7 +1,6 @@
 """Function: an operation whose backward you write yourself."""
 
 import copy
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,6 @@ class Function:
     forward(ctx, *args) returns one tensor; backward(ctx, g) gets the gradient of that,
     and returns one for each of args, or None.
     """
-
-    forward: Callable
-    backward: Callable
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
@@ -72,7 +68,7 @@ class Call:
             made.edge = Node(self, targets, {"saved": saved}, made.shape)
         return made
 
-    def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
+    def shares(self, node: Node, g: Any, wanted: set | None):
         """Yield each target of the node, and its share: what backward returns."""
         ctx = copy.copy(self.ctx)
         pairs = zip(node.saved["saved"], self.sources)

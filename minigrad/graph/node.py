@@ -1,7 +1,6 @@
 """Nodes of the graph: one for each recorded operation, and one for each leaf."""
 
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 from minigrad import errors
@@ -39,7 +38,7 @@ class Node:
         """The nodes that the arguments came from, None for constants, each with a 0."""
         return tuple((target, 0) for target in self.targets)
 
-    def shares(self, g: Any, wanted: set | None) -> Iterator[tuple]:
+    def shares(self, g: Any, wanted: set | None):
         """Yield each target that is wanted, and its share of the gradient g."""
         self.check()
         yield from self.op.shares(self, g, wanted)

@@ -10,22 +10,20 @@ import itertools
 import weakref
 from typing import Any
 
-import numpy as np
-
-from minigrad.array.dtypes import ARRAYS
+from minigrad.array.dtypes import ARRAYS, Array
 
 numbers = itertools.count(1)
 _writes: dict[int, tuple] = {}  # to each storage, by its id: how many, and the last
 
 
-def storage(array: np.ndarray) -> np.ndarray:
+def storage(array: Array) -> Array:
     """Return the array whose memory `array` is a view of; itself if it is no view."""
     while array.base is not None and isinstance(array.base, ARRAYS):
         array = array.base
     return array
 
 
-def wrote(array: np.ndarray) -> None:
+def wrote(array: Array) -> None:
     """Note that the storage of `array` is being written to, now."""
     owner = storage(array)
     if id(owner) not in _writes:  # and forget them when it goes: ids are given again
@@ -33,7 +31,7 @@ def wrote(array: np.ndarray) -> None:
     _writes[id(owner)] = version(owner) + 1, next(numbers)
 
 
-def version(array: np.ndarray) -> int:
+def version(array: Array) -> int:
     """Return how often the storage of `array` was written to."""
     return _writes.get(id(storage(array)), (0, 0))[0]
 

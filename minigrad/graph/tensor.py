@@ -5,7 +5,6 @@ import weakref
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad import errors
 from minigrad.array.dtypes import RANK, ones
@@ -13,7 +12,6 @@ from minigrad.array.protocols import ArrayLike, held
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
 from minigrad.graph.recording import set_grad_enabled
-from minigrad.graph.saved_values import storage
 from minigrad.graph.walk import walk
 
 
@@ -27,7 +25,7 @@ class Tensor(ArrayLike):
     __slots__ = ["array", "edge", "_grad", "source", "rewritten", "__weakref__"]
 
     def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
-        known = type(data) is ndarray and data.dtype in RANK
+        known = type(data) is np.ndarray and data.dtype in RANK
         self.array = data if known else held(data)
         self.edge, self._grad, self.source, self.rewritten = edge, None, None, 0
 
@@ -135,7 +133,7 @@ class Tensor(ArrayLike):
 
     def note_base(self, source: "Tensor") -> None:
         """Remember whose memory this is a view of, and since when, if it is one."""
-        if storage(self.array) is storage(source.array):
+        if saved_values.storage(self.array) is saved_values.storage(source.array):
             base = source if source._base is None else source._base
             self.source = base, next(saved_values.numbers)
 
@@ -187,7 +185,7 @@ def collect(outputs, gradients, inputs, retain_graph, create_graph) -> None:
             accumulate(leaf, g)
 
 
-def accumulate(leaf: Tensor, g: Tensor | ndarray) -> None:
+def accumulate(leaf: Tensor, g: Tensor | np.ndarray) -> None:
     """Add g to the leaf's grad: in place, unless either is part of a graph."""
     if leaf._grad is None:
         recorded = isinstance(g, Tensor)

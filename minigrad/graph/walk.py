@@ -4,16 +4,14 @@ A Tensor that was computed knows its Node. A Node knows where the shares of a gr
 go: to the Nodes that made the arguments, or to the AccumulateGrad of a leaf.
 """
 
-from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
-from operator import attrgetter
 from typing import Any
 
 from minigrad import errors
 from minigrad.array.sums import sums
 
 
-def walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:
+def walk(roots: dict, inputs: Any = (), retain_graph: bool = False) -> dict:
     """Carry gradients back from the roots; return what has reached the ends, by node.
 
     `roots` maps nodes to gradients: arrays, or Tensors if the walk is to be recorded.
@@ -45,7 +43,7 @@ def walk(roots: Mapping, inputs: Any = (), retain_graph: bool = False) -> dict:
     return ends
 
 
-def leading_to(inputs: Any, roots: Mapping) -> set:
+def leading_to(inputs: Any, roots: dict) -> set:
     """Return `inputs` and all nodes on the way to them from `roots`."""
     reached, to_visit = set(roots), list(roots)
     while to_visit:
@@ -53,7 +51,7 @@ def leading_to(inputs: Any, roots: Mapping) -> set:
         reached |= new
         to_visit += new
     wanted = set(inputs)
-    for node in sorted(reached, key=attrgetter("number")):  # arguments before results
+    for node in sorted(reached, key=lambda node: node.number):  # arguments first
         if not wanted.isdisjoint(node.targets):
             wanted.add(node)
     return wanted

@@ -24,8 +24,7 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
-        ahead = np.full(scores.shape[-2:], -math.inf, scores.dtype)
-        scores = scores + Tensor(np.triu(ahead, 1))
+        attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
     if attn_mask is not None and attn_mask.dtype == bool:
         attn_mask = pointwise.where(attn_mask, 0.0, -math.inf)
     if attn_mask is not None:
@@ -37,7 +36,7 @@ def scaled_dot_product_attention(
 
 def safe_softmax(scores, attn_mask):
     """Return the softmax along the last axis; zeros in a row that is masked whole."""
-    blind = None if attn_mask is None else Tensor(tops(scores.array, -1) == -math.inf)
-    if blind is None or not blind.array.any():
-        return softmax(scores, -1)
+    if attn_mask is None or (scores.array[..., :1] > -math.inf).all():
+        return softmax(scores, -1)  # who sees the first key is not blind
+    blind = Tensor(tops(scores.array, -1) == -math.inf)
     return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)

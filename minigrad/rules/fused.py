@@ -1,6 +1,6 @@
 """Fused: several operations in one, with formulas that are fast, on arrays alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from minigrad.array.dtypes import ARRAYS, zeros
@@ -28,7 +28,7 @@ class Fused(Op):
         node.saved |= {name: known[name] for name in self.parameters}
         return node
 
-    def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
+    def shares(self, node: Node, g: Any, wanted: set | None):
         """Yield each target of `node`, and its share of the gradient of the result."""
         if not isinstance(g, Tensor):
             yield from super().shares(node, g, wanted)

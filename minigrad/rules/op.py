@@ -1,6 +1,5 @@
 """Op: an operation with its derivatives, one formula for each argument."""
 
-from collections.abc import Iterator
 from itertools import cycle
 from types import MethodType
 from typing import Any
@@ -62,7 +61,7 @@ class Op:
         names = [name for target, wants in pairs if target for name in wants]
         return Node(self, targets, named(self, names, known), known["y"].shape)
 
-    def shares(self, node: Node, g: Any, wanted: set | None) -> Iterator[tuple]:
+    def shares(self, node: Node, g: Any, wanted: set | None):
         """Yield each target of `node`, and its share of the gradient of the result.
 
         If g is a Tensor, the formulas get Tensors, too, and are recorded.
