@@ -14,7 +14,7 @@ from classroom.author import so_far
 from classroom.author.chapters import chapters
 from classroom.author.testing import NBVAL, PYTEST
 from classroom.cell.pages import page_of
-from classroom.learner.engine import engine_command
+from classroom.learner import engine
 from classroom.notebook.definitions import places
 from classroom.notebook.pristine import all_chapters
 
@@ -93,17 +93,20 @@ def test_the_command_puts_in_what_the_learner_has_written_by_then(course, capsys
     path.write_text(text.replace("_, node = heappop(heap)", mine), "utf-8")
     for number, has in (7, True), (8, False):
         out = course / f"as of {number}"
-        assert engine_command(number, out, course) == 0
+        assert engine.engine_command(number, out, course) == 0
         told = " ".join(capsys.readouterr().out.split())
         assert "Yours: 7.2" in told
-        assert ("7.3" in told) == has
+        assert ("Of 7.3 a later chapter" in told) != has
         walk = (out / "minigrad/graph/walk.py").read_text("utf-8")
         assert (mine in walk) == has
         compile(walk, "walk.py", "exec")
 
 
-def test_no_such_engine_and_no_folder_that_is_not_empty(course):
+def test_no_such_engine_and_no_folder_that_is_not_empty(course, monkeypatch):
     with pytest.raises(Trouble, match="no engine of chapter 14: the chapters 3 to 13"):
-        engine_command(14, None, course)
+        engine.engine_command(14, None, course)
     with pytest.raises(Trouble, match="not empty: name a new folder"):
-        engine_command(7, course / "exercises" / "..", course)
+        engine.engine_command(7, course / "exercises" / "..", course)
+    monkeypatch.setattr(engine, "chapters", list)
+    with pytest.raises(Trouble, match="the folder chapters/ of a clone"):
+        engine.engine_command(7, None, course)

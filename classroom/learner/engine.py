@@ -8,6 +8,7 @@ from rich.console import Console
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import so_far
+from classroom.author.chapters import chapters
 from classroom.cell.pages import page_of
 from classroom.learner.assemble import Piece, all_pieces
 from classroom.notebook.definitions import places
@@ -24,6 +25,11 @@ def engine_command(number: int, out: Path | None, root: Path = ROOT) -> int:
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Trouble(f"{out} is there already, and not empty: name a new folder.")
     console = Console(highlight=False)
+    if not chapters():
+        raise Trouble(
+            "engine needs the folder chapters/ of a clone of the course, which is not "
+            "here. `python3 course.py assemble` puts your answers into the package."
+        )
     folder = out or root / ".minigrad" / f"engine_{number}"
     with console.status("Checking your answers ..."):
         pieces = [piece for piece in all_pieces(root) if piece.cells]
@@ -33,12 +39,21 @@ def engine_command(number: int, out: Path | None, root: Path = ROOT) -> int:
     console.print(f"The package as of chapter {number}: {folder / 'minigrad'}")
     told = f"Yours: {', '.join(yours)}" if yours else "No answer of yours is in it yet"
     console.print(f"{told}.")
+    grown = [p.name for p in pieces if p.name not in yours and chapter_of(p) <= number]
+    if grown:
+        console.print(f"Of {', '.join(grown)} a later chapter has another form.")
+    console.print("To use it, start python in that folder, and import minigrad.")
     return 0
+
+
+def chapter_of(piece: Piece) -> int:
+    """Return the number of the chapter that a piece belongs to."""
+    return int(piece.name.split(".")[0])
 
 
 def put_into(piece: Piece, folder: Path, number: int) -> bool:
     """Put what a chapter has of an answer into the package; return whether it has."""
-    own = int(piece.name.split(".")[0])
+    own = chapter_of(piece)
     written = {
         (page_of(c), n) for c in filter(has_header, piece.cells) for n in places(c)
     }
