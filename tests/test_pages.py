@@ -115,6 +115,11 @@ def test_a_page_sees_the_names_of_its_file_and_shares_its_variables():
     assert namespace["Value"] is Value
 
 
+def test_a_page_may_use_what_its_file_had_once():
+    page = "# minigrad/graph/walk.py\ndef sum_to(a: ndarray) -> Iterator: return a"
+    assert run_page(page)["sum_to"] is walk.sum_to
+
+
 def test_other_cells_are_no_pages_and_one_of_no_file_is_named():
     header = "# minigrad/value.py"
     for source in "x = 1", "", f"# a comment\n{header}", f"{header} x":

@@ -24,6 +24,10 @@ from minigrad.rules.op import Op
 PACKAGE = Path(minigrad.__file__).parent
 PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def|class) (?!__)(\w+)|^(\w+)(?:: .+)? = ", re.MULTILINE)
+# What files of the package had once, so that a page of that time may use it
+ONCE = dict.fromkeys(["Callable", "Iterator", "Mapping"], "collections.abc")
+ONCE |= {"attrgetter": "operator", "ndarray": "numpy"}
+ONCE["storage"] = "minigrad.graph.saved_values"
 NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
 NOT_METHODS |= {"__qualname__", "__firstlineno__", "__static_attributes__"}
 
@@ -81,10 +85,12 @@ def defined_in(path: Path) -> set[str]:
 def lend(source: str, namespace: dict[str, Any]) -> None:
     """Let a page that is about to run in `namespace` see the names of its file.
 
-    Those of Python's own functions, such as `sum`, stay Python's in a notebook.
+    And those of ONCE. Python's own functions, such as `sum`, stay Python's in a
+    notebook.
     """
     module = importlib.import_module(page_of(source))
-    for name, value in vars(module).items():
+    once = {n: getattr(importlib.import_module(m), n) for n, m in ONCE.items()}
+    for name, value in (once | vars(module)).items():
         if not name.startswith("__") and not hasattr(builtins, name):
             namespace.setdefault(name, value)
 

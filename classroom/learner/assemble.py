@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.cell.pages import page_of
+from classroom.cell.pages import ONCE, page_of
 from classroom.learner.check import Task, find_tasks
 from classroom.learner.results import Memory
 from classroom.notebook.definitions import places, replaced
@@ -179,11 +179,12 @@ def imports_of(chapter: Chapter) -> dict[str, str]:
 
 
 def imports_for(text: str, page: str, modules: Mapping[str, str]) -> list[str]:
-    """Return the imports of those modules that a page uses and that its file lacks."""
+    """Return the imports that a page uses and its file lacks: of `modules`, or ONCE."""
     file = scopes(text)[0].get_symbols()
     known = {s.get_name() for s in file if s.is_assigned() or s.is_imported()}
-    used = modules.keys() & names_read(page) - known
-    return [f"import {modules[name]} as {name}" for name in sorted(used)]
+    lines = {name: f"from {module} import {name}" for name, module in ONCE.items()}
+    lines |= {name: f"import {module} as {name}" for name, module in modules.items()}
+    return [lines[name] for name in sorted(lines.keys() & names_read(page) - known)]
 
 
 def passing(task: Task, memory: Memory) -> dict[str, list[str]]:

@@ -24,12 +24,12 @@ def engine_command(number: int, out: Path | None, root: Path = ROOT) -> int:
         )
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Trouble(f"{out} is there already, and not empty: name a new folder.")
-    console = Console(highlight=False)
     if not chapters():
         raise Trouble(
             "engine needs the folder chapters/ of a clone of the course, which is not "
             "here. `python3 course.py assemble` puts your answers into the package."
         )
+    console = Console(highlight=False)
     folder = out or root / ".minigrad" / f"engine_{number}"
     with console.status("Checking your answers ..."):
         pieces = [piece for piece in all_pieces(root) if piece.cells]
