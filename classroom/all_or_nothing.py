@@ -1,11 +1,11 @@
 """Change many files of the course at once: all of them, or none.
 
-What is to be written is laid out in a folder of its own, then a journal is, and only
-then does each file move to its place. Without a journal nothing has changed yet; with
-one, whoever comes next finishes the change. While that is under way half of classroom/
-may be old and half new, so this file needs Python alone, and each version of it has to
+The new files are written into a folder of their own. Then a journal is written, and
+only then does each file move to its place. Without a journal nothing has changed yet.
+With a journal, the next command finishes the change. Until then, half of classroom/ may
+be old and half new. So this file needs only Python, and each version of it has to
 understand the journals of the others. That is why Trouble and open_streams, which all
-commands need, stand here and not in a file of their own.
+commands need, are here and not in a file of their own.
 """
 
 import errno
@@ -23,32 +23,44 @@ from typing import IO
 CHANGE = Path(".minigrad", "change")  # what is laid out lies in its folder "files"
 JOURNAL = CHANGE / "journal.json"
 LOCK = Path(".minigrad", "lock")
+NOT_KNOWN = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
 PATIENCE = 5  # seconds: git may outlive, by moments, the command that started it
 BUSY = (
-    "Another update, reset or restore is at work in this course at this moment. Wait "
-    "until it is done, and run the same command again."
+    "Another update, reset or restore is running in this course. Wait until it is "
+    "done, and run the same command again."
 )
 NOT_ENDED = (
-    "An update cannot be ended: {why}. Mend that, and run the same command again: it "
-    "goes on where it stopped. All that you wrote is safe, in your notebooks or in "
-    "exercises/kept/."
+    "An update could not be finished: {why}. Fix that, and run the same command again. "
+    "It continues where it stopped. Everything you wrote is safe, in your notebooks or "
+    "in exercises/kept/."
 )
-UNCHANGED = "Your notebooks, and what you had changed, are as they were."
-SAVED_SINCE = "{}: you saved it while the update was under way. It stays as it is."
+NOT_READ = (
+    "An update was cut off, and {}, which lists what is left to do, cannot be read. "
+    "Delete that file, and run `update` again. All that you wrote is safe, in your "
+    "notebooks or in exercises/kept/."
+)
+UNCHANGED = "Your notebooks and your other changes are as they were."
+HELD = "; if a program has it open, close it there"  # which matters on Windows alone
+SAVED_SINCE = "{}: you saved it while the update was running. It stays as it is."
 
 
 def open_streams() -> None:
     """Open standard streams that are closed on os.devnull, so that print() works.
 
-    In the order of their numbers, so that each gets its own.
+    They are opened in the order of their numbers, so that each gets its own.
     """
     for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
+def reason(error: OSError) -> str:
+    """Return why something failed; for many files at once, why the first one failed."""
+    return str(error.args[0][0][-1] if isinstance(error, shutil.Error) else error)
+
+
 class Trouble(Exception):
-    """An error that the user can mend; the text says what and how."""
+    """An error that the user can fix; the text says what is wrong and how to fix it."""
 
 
 # One at a time
@@ -80,12 +92,14 @@ def _lock(file: IO) -> bool:
             os.set_inheritable(file.fileno(), True)
     except (BlockingIOError, PermissionError):
         return False
+    except OSError as error:  # a disk of the network may know no locks: go on without
+        return error.errno in NOT_KNOWN
     return True
 
 
 @contextmanager
 def alone(root: Path) -> Iterator[None]:
-    """Hold the lock of the course; first finish a change that was cut off."""
+    """Hold the lock of the course; first finish a change that was interrupted."""
     with only_one(root / LOCK, BUSY, PATIENCE):
         if (root / JOURNAL).exists():
             tell_finished(root)
@@ -93,7 +107,7 @@ def alone(root: Path) -> Iterator[None]:
 
 
 def finish_first(root: Path) -> None:
-    """End a change that was cut off; every command begins with this.
+    """Finish a change that was interrupted; every command begins with this.
 
     Raises Trouble if that cannot be done.
     """
@@ -103,12 +117,14 @@ def finish_first(root: Path) -> None:
 
 
 def tell_finished(root: Path) -> None:
-    """Finish a change that was cut off, and say so."""
+    """Finish a change that was interrupted, and say so."""
     try:
         told = finish(root)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise Trouble(NOT_ENDED.format(why=error)) from None
-    print("An update was cut off before its end. It is finished now:")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise Trouble(NOT_READ.format(JOURNAL.as_posix())) from None
+    print("An earlier update was interrupted. It is finished now:")
     print("\n".join(told), flush=True)
 
 
@@ -116,16 +132,16 @@ def tell_finished(root: Path) -> None:
 
 
 def clear(root: Path) -> None:
-    """Delete what was laid out, and before it the journal."""
+    """Delete the journal, and then the new files that were laid out."""
     (root / JOURNAL).unlink(missing_ok=True)
     shutil.rmtree(root / CHANGE, ignore_errors=True)
 
 
 def write_journal(root: Path, journal: dict) -> None:
-    """Write the journal: from here on the change will be finished.
+    """Write the journal; from now on the change will be finished.
 
-    `journal` holds `gone` (files to remove), `before` (a digest of each notebook of a
-    learner's as it was read) and `told` (what to tell).
+    `journal` holds `gone` (files to remove), `before` (a digest of each of a learner's
+    notebooks as it was read) and `told` (the lines to print).
     """
     for path in (root / CHANGE / "files").rglob("*"):
         if path.is_file():
@@ -136,10 +152,10 @@ def write_journal(root: Path, journal: dict) -> None:
 
 
 def finish(root: Path) -> list[str]:
-    """Do what the journal says, and return what to tell; raises OSError.
+    """Do what the journal says, and return what to print; raises OSError.
 
-    It may be done again from any point. A notebook that the learner has saved since
-    is left alone.
+    It may be repeated from any point. It leaves alone a notebook that the learner has
+    saved since.
     """
     files = root / CHANGE / "files"
     journal = json.loads((root / JOURNAL).read_text(encoding="utf-8"))
@@ -170,15 +186,19 @@ def digest_at(path: Path) -> str | None:
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """Move the file `new` to `path`; wait while a program on Windows has that open."""
+    """Move the file `new` to `path`; on Windows, wait while a program has `path` open.
+
+    Raises OSError, which names `path`.
+    """
     to_disk(new)
     path.parent.mkdir(parents=True, exist_ok=True)
     for seconds in (0.1, 0.4, 1.5, None):
         try:
             return os.replace(new, path)
-        except PermissionError:
+        except PermissionError as error:
             if seconds is None:
-                raise
+                why = f"{error.strerror}{HELD * hasattr(error, 'winerror')}"
+                raise PermissionError(error.errno, why, str(path)) from None
             time.sleep(seconds)
         except OSError as error:
             if error.errno != errno.EXDEV:
@@ -190,6 +210,10 @@ def put_in_place(new: Path, path: Path) -> None:
 
 
 def to_disk(path: Path) -> None:
-    """Flush a file to disk: a rename may get there before its contents."""
-    with suppress(PermissionError), open(path, "rb+") as file:
-        os.fsync(file.fileno())
+    """Flush a file to disk, because a rename may get there before its contents."""
+    try:
+        with suppress(PermissionError), open(path, "rb+") as file:
+            os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in NOT_KNOWN:
+            raise

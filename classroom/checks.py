@@ -1,4 +1,4 @@
-"""The name by which cells import what checks, and answers to guesses, are made of."""
+"""The module from which cells import checks, and answers to guesses."""
 
 from classroom.cell.exam.examine import examine  # noqa: F401
 from classroom.cell.exam.training import race  # noqa: F401

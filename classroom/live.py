@@ -1,4 +1,4 @@
-"""The name by which a notebook's first cell makes pages of the package live."""
+"""The module with which a notebook's first cell makes excerpts live."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
 """minigrad: torch.autograd, small enough to read in a weekend.
 
-Folders, each of which knows only those before it: scalar/ array/ graph/ rules/ tensors/
-autograd/ nn/ optim/ training/ models/ static/ drawing/. What `minigrad.exp` and all
-other names mean stands in names.py; nothing of it is loaded before it is asked for.
+Each folder imports only from those before it: scalar/ array/ graph/ rules/ tensors/
+autograd/ nn/ optim/ training/ models/ static/ drawing/. names.py says what
+`minigrad.exp` and all other names mean, and a name is loaded only when it is asked for.
 """
 
 import importlib.util

@@ -1,3 +1,3 @@
-"""minigrad.draw: pictures of graphs; see drawing/draw.py."""
+"""minigrad.draw: Pictures of graphs. See drawing/draw.py."""
 
 from minigrad.drawing.draw import draw, draw_backward, draw_nodes

@@ -1,22 +1,37 @@
-"""What is said where something cannot be: errors with PyTorch's key phrases."""
+"""Error messages, with PyTorch's key phrases."""
 
 from collections.abc import Iterable
+from inspect import isgeneratorfunction
 from pathlib import Path
-from typing import Any
-
-GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes longer than the rest
 
 
-def kind(value: Any) -> str:
+def kind(value) -> str:
     """Return the name of a value's type, for a message."""
     return type(value).__name__
+
+
+def expect(fits: bool, wanted: str, *came, error: type = RuntimeError) -> None:
+    """Raise an error that says what was wanted, and what came, unless it fits."""
+    if not fits:
+        got = f", but got {' and '.join(map(short, came))}" if came else ""
+        raise error(f"{wanted}{got}")
+
+
+def expect_alike(names: str, input, shape: tuple, *tensors) -> None:
+    """Raise RuntimeError unless each has this shape and the input's dtype, or is None.
+
+    NumPy would stretch a parameter that has another shape.
+    """
+    wanted = f"{input.dtype}{shape}"
+    fits = all(x is None or short(x) == wanted for x in tensors)
+    expect(fits, f"expected {names} to be {wanted}", *tensors)
 
 
 def freed(name: str) -> RuntimeError:
     """Return the error for a backward through a graph that an earlier one has freed."""
     return RuntimeError(
-        f"Trying to backward through the graph a second time: what {name} had saved is "
-        "freed. Call the first backward with retain_graph=True, or compute it anew."
+        f"Trying to backward through the graph a second time: {name} has freed what it "
+        "saved. Pass retain_graph=True to the first backward, or compute it again."
     )
 
 
@@ -24,97 +39,121 @@ def stale(name: str) -> RuntimeError:
     """Return the error for a saved value that was written over."""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an "
-        f"inplace operation: {name} had saved it. Write to a clone(), or later."
+        f"inplace operation, but {name} had saved it. Write to a clone(), or later."
     )
 
 
 def stale_view() -> RuntimeError:
     """Return the error for a view that is older than a recorded write to its base."""
-    return RuntimeError(
-        "this view's base was modified by an inplace operation since: take it anew"
-    )
+    why = "this view's base was modified by an inplace operation: take the view again"
+    return RuntimeError(why)
 
 
 def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
     """Return the error for a gradient whose shape does not fit its argument."""
     return RuntimeError(
         f"{name} returned an invalid gradient: got the shape {got} for an argument of "
-        f"shape {expected}. Its formula has to give that shape, or a stretched one."
+        f"shape {expected}. Its formula must return this shape, or a broadcast of it."
     )
 
 
 def no_leaf(name: str) -> RuntimeError:
     """Return the error for setting requires_grad of a result."""
     return RuntimeError(
-        "you can only change requires_grad flags of leaf variables; this one is what "
-        f"{name} goes back from. Take its detach() instead."
+        "you can only change requires_grad flags of leaf variables, and this tensor is "
+        f"the result of {name}. Use its detach() instead."
     )
 
 
-def no_floats(dtype: Any) -> RuntimeError:
+def no_floats(dtype) -> RuntimeError:
     """Return the error for setting requires_grad of integers or bools."""
-    return RuntimeError(
-        "only Tensors of floating point dtype can require gradients, and this one is "
-        f"{dtype}. Make it float() first."
-    )
+    why = "only Tensors of floating point dtype can require gradients, and this one is "
+    return RuntimeError(f"{why}{dtype}. Convert it with float() first.")
 
 
 def no_graph() -> RuntimeError:
     """Return the error for backward() of a tensor that was not recorded."""
-    return RuntimeError(
-        "element 0 of tensors does not require grad and does not have a grad_fn: all "
-        "that it comes from has requires_grad=False, or it was made in no_grad"
-    )
+    why = "element 0 of tensors does not require grad and does not have a grad_fn: all"
+    return RuntimeError(f"{why} its leaves have requires_grad=False, or no_grad was on")
 
 
 def no_scalar(shape: tuple) -> RuntimeError:
     """Return the error for backward() of several numbers without a gradient."""
-    return RuntimeError(
-        "grad can be implicitly created only for scalar outputs; this one has shape "
-        f"{shape}. Give backward() a gradient of that shape."
-    )
+    why = "grad can be implicitly created only for scalar outputs, and this has shape "
+    return RuntimeError(f"{why}{shape}. Give backward() a gradient of that shape.")
 
 
-def mismatch(gradient: Any, output: Any) -> RuntimeError:
-    """Return the error for a gradient whose shape is not that of its output."""
-    return RuntimeError(
-        f"Mismatch in shape: the gradient has the shape {gradient.shape}, the output "
-        f"{output.shape}. Give a gradient of the output's shape."
-    )
+def mismatch(gradient, output) -> RuntimeError:
+    """Return the error for a gradient whose shape differs from its output's."""
+    why = f"Mismatch in shape: the gradient has the shape {gradient.shape}, the output "
+    return RuntimeError(f"{why}{output.shape}. Give a gradient of the output's shape.")
 
 
 def unused() -> RuntimeError:
     """Return the error for an input that no output depends on."""
-    return RuntimeError(
-        "One of the differentiated Tensors appears to not have been used in the graph. "
-        "Set allow_unused=True if this is the desired behavior."
-    )
+    why = "One of the differentiated Tensors appears to not have been used in the"
+    cure = "Set allow_unused=True if this is the desired behavior."
+    return RuntimeError(f"{why} graph. {cure}")
 
 
 def wrong_count(name: str, expected: int, got: int) -> RuntimeError:
     """Return the error for a backward that returns too few gradients, or too many."""
-    return RuntimeError(
-        f"function {name} returned an incorrect number of gradients (expected "
-        f"{expected}, got {got})"
-    )
+    why = f"function {name} returned an incorrect number of gradients"
+    return RuntimeError(f"{why} (expected {expected}, got {got})")
 
 
-def not_a_tensor(name: str, value: Any) -> TypeError:
+def not_a_tensor(name: str, value) -> TypeError:
     """Return the error for a value that should be a tensor."""
-    return TypeError(
-        f"{name}: argument must be Tensor, not {kind(value)}; make it one with "
-        "minigrad.tensor(...)"
-    )
+    this = f"argument must be Tensor, not {kind(value)}"
+    return TypeError(f"{name}: {this}. Convert it with minigrad.tensor(...)")
 
 
-def refuse_generator(function: Any) -> None:
+def expect_tensors(name: str, *values, having: str = "dtype") -> None:
+    """Raise TypeError for a value that is no tensor, nor an array that will do."""
+    for value in values:
+        if not hasattr(value, having):
+            raise not_a_tensor(name, value)
+
+
+def expect_roots(tensors: tuple, gradients: tuple) -> None:
+    """Raise TypeError for other roots than tensors, ValueError unless each has one."""
+    expect_tensors("what is differentiated", *tensors, having="edge")
+    counts = f"got {len(tensors)} tensors and {len(gradients)} gradients"
+    expect(len(tensors) == len(gradients), counts, error=ValueError)
+
+
+def unfit(name: str, values: dict, error: Exception) -> Exception:
+    """Return an error of NumPy's with the operation's name and arguments.
+
+    If an axis is missing, the error has PyTorch's words.
+    """
+    axis = getattr(error, "axis", None)
+    told = error if axis is None else out_of_range(axis, error.ndim)
+    given = ", ".join(f"{key}={short(value)}" for key, value in values.items())
+    kinds = [k for k in (IndexError, TypeError, ValueError) if isinstance(error, k)]
+    return kinds[0](f"{name.lower()}({given}): {told}")
+
+
+def out_of_range(axis: int, ndim: int) -> str:
+    """Return PyTorch's words for a missing axis. A single number counts as one axis."""
+    n = max(ndim, 1)
+    if -n <= axis < n:
+        return f"Dimension specified as {axis} but tensor has no dimensions"
+    known = f"expected to be in range of [{-n}, {n - 1}], but got {axis}"
+    return f"Dimension out of range ({known})"
+
+
+def short(value) -> str:
+    """Return an array as its dtype and shape, and anything else as Python shows it."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(short, value))}]"
+    return f"{value.dtype}{value.shape}" if hasattr(value, "dtype") else repr(value)
+
+
+def refuse_generator(function) -> None:
     """Raise TypeError for decorating a generator with no_grad() or the like."""
-    code = getattr(function, "__code__", None)
-    if getattr(code, "co_flags", 0) & GENERATOR:
-        raise TypeError(
-            f"{function.__name__} is a generator, which runs when it is asked for "
-            "values: write the `with` inside of it"
-        )
+    if isgeneratorfunction(function):
+        raise TypeError("a generator runs later: write the `with` inside it")
 
 
 def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:
@@ -125,25 +164,20 @@ def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError
 
 def not_to_save() -> TypeError:
     """Return the error for a value other than a Tensor in save_for_backward."""
-    return TypeError(
-        "save_for_backward can only save Tensors: keep anything else as an attribute, "
-        "ctx.name = ..."
-    )
+    return TypeError("save_for_backward can only save Tensors. Use ctx.name = ...")
 
 
-def no_output(name: str, value: Any) -> TypeError:
+def no_output(name: str, value) -> TypeError:
     """Return the error for a Function whose forward does not return one Tensor."""
-    return TypeError(
-        f"{name}.forward must return one Tensor, not {kind(value)}: make one of "
-        "several with cat or stack, or write a Function for each"
-    )
+    what = f"{name}.forward must return one Tensor, not {kind(value)}."
+    return TypeError(f"{what} Join several by cat or stack, or write more Functions")
 
 
 def no_attribute(place: str, name: str) -> AttributeError:
-    """Return the error for a name that is not there; it says if PyTorch has it.
+    """Return the error for a missing name, which says whether PyTorch has it.
 
     pytorch_names.txt lists the public names of torch, torch.Tensor, torch.nn,
-    torch.optim, torch.autograd and what is in them, of PyTorch 2.13.
+    torch.optim, torch.autograd and their modules, of PyTorch 2.13.
     """
     names = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="utf-8")
     left_out = ": PyTorch has it, minigrad leaves it out" * (name in names.split())
@@ -151,6 +185,6 @@ def no_attribute(place: str, name: str) -> AttributeError:
 
 
 NOT_A_LEAF = (
-    "The .grad of a Tensor that is not a leaf is being accessed: only leaves get one "
-    "in backward(). Call retain_grad() on a result before."
+    "The .grad of a Tensor that is not a leaf is being accessed, but backward() "
 )
+NOT_A_LEAF += "fills only leaves. Call retain_grad() on the result before backward()."

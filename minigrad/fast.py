@@ -1,13 +1,12 @@
-"""The same in less time: drop-ins for plain definitions, which nobody has to read.
+"""Faster replacements for plain definitions. You do not have to read them.
 
-MINIGRAD_PLAIN=1 leaves them out, and so does whoever puts another definition in the
-place of a plain one: then that is what runs.
+MINIGRAD_PLAIN=1 leaves them out. If you replace a plain definition with your own,
+minigrad runs yours and not the fast one.
 """
 
-from typing import Any
+from inspect import Parameter
 
 from numpy import dtype, empty, generic, ndarray
-from numpy._core import umath
 
 from minigrad.graph import saved_values
 from minigrad.graph.node import Node
@@ -15,144 +14,152 @@ from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules import op as op_page
 from minigrad.rules import pointwise
-from minigrad.rules.arguments import parted
-from minigrad.rules.op import Op, edge
+from minigrad.rules.op import Op, edge, result_and_extras
 
-# np.errstate(all="ignore") in a fifth of its time, by what NumPy makes of it
-error_state, IGNORE = umath._extobj_contextvar, umath._make_extobj(all="ignore")
+try:  # what np.errstate(all="ignore") does inside, in a fifth of its time
+    from numpy._core.umath import _extobj_contextvar as error_state
+    from numpy._core.umath import _make_extobj
+
+    IGNORE = _make_extobj(all="ignore")
+except (ImportError, TypeError):  # private names, which NumPy may change
+    error_state = None
 plain_call, plain_record = Op.__call__, Op.record
-plain_shares, plain_free = Node.shares, Node.free
-plain_kept, plain_wrote = pointwise.kept, saved_values.wrote
-DETOURS, OWN, UNKNOWN = (list, generic), {"shape", "i"}, (None, 0, None, None)
+plain_input_gradients = Node.input_gradients
+plain_kept, plain_record_write = pointwise.kept, saved_values.record_write
+DETOURS, OWN, UNKNOWN = (list, generic), {"shape", "i"}, (0, (), 0, None, None)
 FLOATS = {dtype("float32"), dtype("float64")}
 newest_write = [0]
 
 
 def layout(op: Op) -> tuple:
-    """Return the number of an op's arguments and of its formulas, and two lists.
+    """Return how many arguments and formulas an op has, its defaults, and two lists.
 
-    For each formula: what it wants saved, each name with its place among the arguments
-    and the result; and the formula, its names, and whether all of them are saved.
+    Both lists have an entry for each formula. In the first it is a list of the names
+    that have to be saved, each with its position among the arguments and the result. In
+    the second it is the formula, its names, and whether all of them are saved.
     """
     known, count = [*op.parameters, "y"], len(op.formulas)
-    wanted = [[n for n in names if n not in OWN] for names in op.wants.values()]
+    wanted = [[n for n in names if n not in OWN] for names in op.names.values()]
     if known[:count] != [*op.formulas]:
         return UNKNOWN
     usual = type(op) is Op and {*sum(wanted, [])} <= {*known}
     places = usual and [[(n, known.index(n)) for n in names] for names in wanted]
-    pairs = zip(op.formulas.values(), op.wants.values())
+    pairs = zip(op.formulas.values(), op.names.values())
     rules = [(formula, names, OWN.isdisjoint(names)) for formula, names in pairs]
-    return len(op.parameters), count, places, rules
+    defaults = [each.default for each in op.signature.parameters.values()]
+    optional = tuple(each for each in defaults if each is not Parameter.empty)
+    return len(defaults), optional, count, places, rules
 
 
-def fast_call(op: Op, *args: Any, **kwargs: Any) -> Any:
-    """Do what Op.__call__ does; of tensors of one dtype of floats without detours."""
+def fast_call(op: Op, *given, **kwargs):
+    """Do the same as Op.__call__, but faster for tensors of one float dtype."""
     try:
-        size, count, places, _ = op.fast
+        size, optional, count, places, _ = op.fast
     except AttributeError:
-        size, count, places, _ = op.fast = layout(op)
-    if kwargs or len(args) != size:
-        return plain_call(op, *args, **kwargs)
-    first, values, targets, tracked = None, [], [], False
+        size, optional, count, places, _ = op.fast = layout(op)
+    left_out = size - len(given)
+    if kwargs or not 0 <= left_out <= len(optional):
+        return plain_call(op, *given, **kwargs)
+    args = given + optional[len(optional) - left_out :]
+    first, values, parents, tracked = None, [], [], False
     for x in args:
-        target = None
+        parent = None
         if isinstance(x, Tensor):
-            target = x.edge if x.source is None else edge(x)
-            if target is not None:
+            parent = x.edge if x.source is None else edge(x)
+            if parent is not None:
                 tracked = True
             if first is None:
                 first, kind = x, x.array.dtype
             x = x.array
             if x.dtype is not kind:
-                return plain_call(op, *args)
-        elif isinstance(x, DETOURS):
-            return plain_call(op, *args)
+                return plain_call(op, *given)
+        elif isinstance(x, DETOURS) or type(x) is tuple and len(values) < count:
+            return plain_call(op, *given)
         values.append(x)
-        targets.append(target)
+        parents.append(parent)
     lead = values[0] if first is None else first.array
     if type(lead) is not ndarray or not lead.ndim or lead.dtype not in FLOATS:
-        return plain_call(op, *args)
-    if first is None:  # a formula calls, and wants an array
-        return parted(op.forward(*values))[0]
+        return plain_call(op, *given)
+    if first is None:  # a formula calls the op, and needs an array
+        return result_and_extras(op.forward(*values))[0]
     token = error_state.set(IGNORE)
     try:
         y = op.forward(*values)
+    except (IndexError, TypeError, ValueError):  # the plain one explains it
+        y = None
     finally:
         error_state.reset(token)
-    y, extras = (y, {}) if type(y) is ndarray else parted(y)
+    if y is None:
+        return plain_call(op, *given)
+    y, extras = (y, {}) if type(y) is ndarray else result_and_extras(y)
     out = Tensor(y)
     if tracked and recording.on and y.dtype in FLOATS:
         values.append(y)
         if count < size:
-            del targets[count:]
+            del parents[count:]
         if places and Op.record is plain_record:
             saved = {}
-            for target, names in zip(targets, places):
-                if target is not None:
+            for parent, names in zip(parents, places):
+                if parent is not None:
                     for name, place in names:
                         saved[name] = values[place]
-            out.edge = Node(op, targets, saved, y.shape)
+            out.edge = Node(op, parents, saved, y.shape)
         else:
             known = dict(zip([*op.parameters, "y"], values))
-            out.edge = op.record(targets, known | extras)
+            out.edge = op.record(parents, known | extras)
     if y.base is not None or y is lead:
         out.note_base(first)
     return out
 
 
-def fast_kept(g: Any, mask: ndarray) -> Any:
-    """Return g where the mask holds, by the bits: np.where takes 20 times as long."""
+def fast_kept(g, mask: ndarray):
+    """Return g where the mask holds, using bits. np.where takes 20 times as long."""
     if type(g) is not ndarray or not g.ndim:
         return plain_kept(g, mask)
     return (g.view(f"i{g.itemsize}") * mask).view(g.dtype)
 
 
-def fast_shares(node: Node, g: Any, wanted: Any) -> Any:
-    """Return each target of a node with its share, as Node.shares yields them."""
-    rules, saved, shares = getattr(node.op, "fast", UNKNOWN)[3], node.saved, []
-    usual = rules is not None and len(rules) == len(node.targets) and saved is not None
-    used = Op.shares, Node.check, op_page.value_of, saved_values.wrote
+def fast_input_gradients(node: Node, g, wanted):
+    """Return each parent of a node with its share, like the plain version."""
+    rules, saved, shares = getattr(node.op, "fast", UNKNOWN)[4], node.saved, []
+    usual = rules is not None and len(rules) == len(node.parents) and saved is not None
+    used = Op.input_gradients, Node.check, op_page.value_of, saved_values.record_write
     if not usual or wanted is not None or type(g) is not ndarray or used != AS_KNOWN:
-        return plain_shares(node, g, wanted)
+        return plain_input_gradients(node, g, wanted)
     if node.number < newest_write[0]:
         node.check()
-    for target, (formula, names, all_saved) in zip(node.targets, rules):
-        if target is not None:
-            known = saved if all_saved else saved | {"shape": target.shape, "i": 0}
-            if len(names) == 1:  # most often; a list of arguments takes longer
+    for parent, (formula, names, all_saved) in zip(node.parents, rules):
+        if parent is not None:
+            known = saved if all_saved else saved | {"shape": parent.shape, "i": 0}
+            if len(names) == 1:  # the usual case, faster without a list
                 share = formula(g, known[names[0]])
             elif names:
                 share = formula(g, *map(known.__getitem__, names))
             else:
                 share = formula(g)
-            shares.append((target, share))
+            shares.append((parent, share))
     return shares
 
 
-def fast_free(node: Node) -> None:
-    """Do what Node.free does; of what is no setting, without looking at it."""
-    if node.saved and not node.saved.keys() <= node.op.settings:
-        node.saved = None
-    elif node.saved:
-        plain_free(node)
-
-
-def wrote(array: ndarray) -> None:
-    """Note a write, and that it is the newest: nodes made later need no check."""
-    plain_wrote(array)
+def record_write(array: ndarray) -> None:
+    """Record a write as the newest, so that later nodes need no check."""
+    plain_record_write(array)
     newest_write[0] = saved_values._writes[id(saved_values.storage(array))][1]
 
 
-# A page that replaces one of these is heeded
-AS_KNOWN = Op.shares, Node.check, op_page.value_of, wrote
+# If a learner's cell replaces one of these, the plain version runs
+AS_KNOWN = Op.input_gradients, Node.check, op_page.value_of, record_write
 
 
 def install() -> None:
-    """Put the fast definitions in the place of the plain ones.
+    """Replace the plain definitions with the fast ones.
 
-    And give 4 MB back: from then on glibc's malloc keeps what a step of a small CNN
-    needs, which takes half the time. Source: mallopt(3), M_MMAP_THRESHOLD.
+    Also allocate 4 MB and free them. From then on glibc's malloc keeps the memory that
+    a step of a small CNN needs, which halves the time of a step. Source: mallopt(3),
+    M_MMAP_THRESHOLD.
     """
     empty(2**22, "int8")
-    Op.__call__, pointwise.kept, saved_values.wrote = fast_call, fast_kept, wrote
-    Node.shares, Node.free, fast_kept.__name__ = fast_shares, fast_free, "kept"
+    if error_state:
+        Op.__call__ = fast_call
+    pointwise.kept, saved_values.record_write = fast_kept, record_write
+    Node.input_gradients, fast_kept.__name__ = fast_input_gradients, "kept"

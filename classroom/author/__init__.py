@@ -1,1 +1,1 @@
-"""What authors do: read chapters, build notebooks of them, test all of it."""
+"""The authors' tools: read chapters, build their notebooks, test everything."""

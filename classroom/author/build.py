@@ -1,5 +1,6 @@
 """Build the notebooks: chapters/*.md -> notebooks/, solutions/, exercises/."""
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -18,45 +19,124 @@ from classroom.author.compose import (
     lesson_notebook,
     solution_notebook,
 )
+from classroom.author.concerns import Noted, name_of
+from classroom.author.drawn import as_json, drawn_cells, what_is_printed
 from classroom.author.execute import execute
 from classroom.author.front_matter import made_pages
-from classroom.notebook.files import write_whole
+from classroom.cell.drawn import PUBLIC
+from classroom.notebook.files import Cell, read_notebook, write_whole
 from classroom.notebook.pristine import chosen_chapters
-from classroom.notebook.waiting import put_away, waits
+from classroom.notebook.source_code import PARSING
+from classroom.notebook.waiting import put_away, reference, waits
 
 PRISTINE = Path("classroom") / "pristine"
+DRAWN = Path("classroom") / "drawn"
 BUILT = ("notebooks", "solutions", PRISTINE)
 
 
-def build_chapter(chapter: Chapter, root: Path = ROOT) -> list[str]:
-    """Build what is out of date of one chapter; return the files written."""
-    written = []
+def build_chapter(
+    chapter: Chapter, root: Path = ROOT, noted: Noted | None = None, anew: bool = False
+) -> list[str]:
+    """Build the stale parts of one chapter; with `anew`, all of it.
+
+    Return what was run and why, and which files were written.
+    """
+    noted = noted or Noted(root)
     name = f"{chapter.slug}.ipynb"
-    if _differences(chapter, "notebooks", root):
-        lesson = execute(lesson_notebook(chapter), root / "notebooks")
-        for cell in lesson.cells:
-            if "guess" in cell.metadata.get("tags", []):
-                put_away(cell)
-        written += _write(lesson, root / "notebooks" / name)
-    if any(_differences(chapter, kind, root) for kind in ("solutions", PRISTINE)):
-        solved = execute(solution_notebook(chapter), root / "solutions")
-        written += _write(solved, root / "solutions" / name)
-        written += _write_blank(blank_notebook(chapter, solved), name, root)
-    elif not (root / "exercises" / name).exists():
-        blank = nbformat.read(root / PRISTINE / name, as_version=4)
-        written += _write(blank, root / "exercises" / name)
-    return written
+    lesson, solutions = root / "notebooks" / name, root / "solutions" / name
+
+    with PARSING:
+        fresh = lesson_notebook(chapter)
+    fresh, used, why = _with_outputs(fresh, lesson, noted, anew)
+    for cell in fresh.cells:
+        if "guess" in cell.metadata.get("tags", []):
+            put_away(cell)
+    told = why + _write(fresh, lesson)
+    noted.note(lesson, used)
+
+    with PARSING:
+        solved = solution_notebook(chapter)
+    solved, used, why = _with_outputs(solved, solutions, noted, anew)
+    told += why + _write(solved, solutions)
+    noted.note(solutions, used)
+    told += _draw(chapter, root, noted, anew)
+    with PARSING:
+        blank = blank_notebook(chapter, solved)
+    return told + _write_blank(blank, name, root)
+
+
+def _draw(chapter: Chapter, root: Path, noted: Noted, anew: bool) -> list[str]:
+    """Write what our solution prints for drawn inputs, with the seed of `check`."""
+    path = root / DRAWN / f"{chapter.slug}.json"
+    why = "asked for" if anew else _drawn_stale(chapter, path) or noted.changed(path)
+    if not why:
+        return []
+    with PARSING:
+        cells = drawn_cells(chapter, PUBLIC)
+    printed, used = what_is_printed(chapter, cells, root / "solutions")
+    told = _write_text(path, as_json(chapter, printed))
+    noted.note(path, used)
+    return [f"{name_of(path)} was run: {why}", *told]
+
+
+def _drawn_stale(chapter: Chapter, path: Path) -> str:
+    """Say why the stored lines of drawn inputs are out of date, or return ""."""
+    if not path.exists():
+        return "it is missing"
+    written = json.loads(path.read_text("utf-8"))
+    exercises = chapter.exercises.items()
+    sources = {name: each.drawn.splitlines() for name, each in exercises}
+    if {name: each["source"] for name, each in written.items()} != sources:
+        return "its code changed"
+    return ""
+
+
+def _with_outputs(
+    notebook: NotebookNode, path: Path, noted: Noted, anew: bool
+) -> tuple[NotebookNode, dict | None, list[str]]:
+    """Give a notebook the outputs that it has, or new ones if they may be stale.
+
+    Return it, what it used (None if it was not run), and why it was run.
+    """
+    why = "asked for" if anew else _stale(notebook, path, noted)
+    if why:
+        return *execute(notebook, path.parent), [f"{name_of(path)} was run: {why}"]
+    before = nbformat.read(path, as_version=4)
+    code = [[c for c in n.cells if c.cell_type == "code"] for n in (notebook, before)]
+    for cell, old in zip(*code, strict=True):
+        cell.outputs, cell.execution_count = reference(old), old.execution_count
+    return notebook, None, []
+
+
+def _stale(notebook: NotebookNode, path: Path, noted: Noted) -> str:
+    """Say why the stored outputs of a built notebook may be wrong, or return ""."""
+    if not path.exists():
+        return "it is missing"
+    cells = read_notebook(path)["cells"]
+    built = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    if built != [c.source for c in notebook.cells if c.cell_type == "code"]:
+        return "its code changed"
+    if any(map(_not_run, cells)):
+        return "it has cells that were never run"
+    return noted.changed(path)
 
 
 def _write(notebook: NotebookNode, path: Path) -> list[str]:
+    """Write a notebook, unless the file already has the same text."""
     nbformat.validate(notebook)
+    return _write_text(path, nbformat.writes(notebook) + "\n")
+
+
+def _write_text(path: Path, whole: str) -> list[str]:
+    if path.exists() and path.read_bytes() == whole.encode():
+        return []
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, nbformat.writes(notebook) + "\n")
-    return [str(path.parent.name + "/" + path.name)]
+    write_whole(path, whole)
+    return [f"built {name_of(path)}"]
 
 
 def _write_blank(blank: NotebookNode, name: str, root: Path) -> list[str]:
-    """Write the pristine copy; exercises/ too unless somebody has worked in it."""
+    """Write the pristine copy, and the one in exercises/ if it has no answers."""
     pristine, exercise = root / PRISTINE / name, root / "exercises" / name
     untouched = (
         not exercise.exists()
@@ -66,20 +146,26 @@ def _write_blank(blank: NotebookNode, name: str, root: Path) -> list[str]:
     written = _write(blank, pristine)
     if untouched:
         return written + _write(blank, exercise)
-    return [*written, f"exercises/{name} has answers in it and was left as it is"]
+    left = f"exercises/{name} has answers in it and was left as it is"
+    return [*written, left] if written else []
 
 
 def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
     """List the notebooks of some chapters that are missing or out of date."""
-    return [
-        problem
-        for chapter in wanted
-        for folder in BUILT
-        for problem in _differences(chapter, folder, root)
-    ]
+    noted, found = Noted(root), []
+    for chapter in wanted:
+        for folder in BUILT:
+            found += _differences(chapter, folder, root, noted)
+        path = root / DRAWN / f"{chapter.slug}.json"
+        why = _drawn_stale(chapter, path)
+        why = why or noted.knows(path) and noted.changed(path)
+        found += [f"{name_of(path)} is out of date: {why}"] if why else []
+    return found
 
 
-def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
+def _differences(
+    chapter: Chapter, folder: str | Path, root: Path, noted: Noted
+) -> list[str]:
     """List how a built notebook differs from its source."""
     path = root / folder / f"{chapter.slug}.ipynb"
     if not path.exists():
@@ -97,16 +183,18 @@ def _differences(chapter: Chapter, folder: str | Path, root: Path) -> list[str]:
         return [f"{folder}/{path.name} has other cells than its source"]
     if any(map(_not_run, built.cells)):
         return [f"{folder}/{path.name} has cells that were never run"]
+    if noted.knows(path) and (why := noted.changed(path)):
+        return [f"{folder}/{path.name} may be out of date: {why}"]
     return []
 
 
-def _not_run(cell: NotebookNode) -> bool:
+def _not_run(cell: Cell) -> bool:
     """Tell whether a code cell, no blank and no waiting one, was never executed.
 
-    What waits was executed: in a lesson beside the others, or in the solutions.
+    A waiting cell was executed, in a lesson with the others, or in the solutions.
     """
-    blank = "answer" in cell.metadata.get("tags", []) and STUB in cell.source
-    known = cell.cell_type != "code" or cell.execution_count or blank
+    blank = "answer" in cell["metadata"].get("tags", []) and STUB in cell["source"]
+    known = cell["cell_type"] != "code" or cell["execution_count"] or blank
     return not (known or waits(cell))
 
 
@@ -118,11 +206,17 @@ def _essence(cell: NotebookNode) -> tuple:
 # --- the command -------------------------------------------------------------------
 
 
-def build_command(words: list[str], check: bool, root: Path = ROOT) -> int:
-    """Build all chapters or those named by number; with `check`, only compare."""
-    does = _compare if check else _build
+def build_command(
+    words: list[str], check: bool, anew: bool = False, root: Path = ROOT
+) -> int:
+    """Build the stale parts of all chapters, or of those named by number.
+
+    With `check`, only compare. With `anew`, also build what is up to date.
+    """
     wanted = chosen_chapters(",".join(words), chapters())
-    return does(wanted, root, Console())
+    if check:
+        return _compare(wanted, root, Console())
+    return _build(wanted, root, anew, Console())
 
 
 def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
@@ -139,26 +233,31 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
     return 1 if found else 0
 
 
-def _build(wanted: list[Chapter], root: Path, console: Console) -> int:
-    written, failed = [], []
+def _build(wanted: list[Chapter], root: Path, anew: bool, console: Console) -> int:
+    told, failed, noted = [], [], Noted(root)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = {pool.submit(build_chapter, c, root): c.slug for c in wanted}
+        jobs = {pool.submit(build_chapter, c, root, noted, anew): c for c in wanted}
         for job in as_completed(jobs):
             try:
-                written += job.result()
+                lines = job.result()
+                told += lines
+                for line in lines:
+                    console.print(line, soft_wrap=True, highlight=False)
             except ChapterError as error:
                 failed.append(Text(str(error), "red"))
+            except RuntimeError as error:  # our solution, on drawn inputs
+                failed.append(Text(f"{jobs[job].slug}: {error}", "red"))
             except CellExecutionError as error:
-                failed.append(Text(f"{jobs[job]}: a cell failed.", "red"))
+                failed.append(Text(f"{jobs[job].slug}: a cell failed.", "red"))
                 failed.append(Text.from_ansi(str(error)))
+            noted.keep()
     for path, (now, should_be) in made_pages(root).items():
         if now != should_be:
             path.write_text(should_be, encoding="utf-8", newline="\n")
-            written.append(path.name)
-    for line in sorted(written):
-        console.print(f"built {line}")
+            told.append(path.name)
+            console.print(f"built {path.name}")
     for line in failed:
         console.print(line, soft_wrap=True)
-    if not written and not failed:
+    if not told and not failed:
         console.print("Everything is up to date.")
     return 1 if failed else 0

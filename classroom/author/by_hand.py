@@ -1,11 +1,12 @@
-"""by_hand() for hidden checks; this text is put in front of those that call it."""
+"""by_hand() for drawn inputs; this text is put before the cells that call it."""
 
 
 def by_hand(answer):
     """Return the answer, run while every Value and Tensor has wrong numbers.
 
-    What is worked out by hand does not notice; who asks a Value or a Tensor repeats
-    what it says. Results are plain numbers, made before the package is right again.
+    An answer worked out by hand does not notice. An answer that asks a Value or a
+    Tensor repeats the wrong numbers. Results are turned into plain numbers before the
+    package is right again.
     """
     from numpy import asarray
 

@@ -1,4 +1,8 @@
-"""Read chapters/NN_slug/*.md: front matter, cells, exercises and their answers."""
+"""Read chapters/NN_slug/: lesson.md, and a file for each exercise.
+
+Such a file begins with what a learner sees, up to the check. Then come the parts for
+teachers and tests: the drawn inputs, wrong answers and right answers.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,15 +11,14 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-import jupytext
-import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
-from classroom.author.blanks import STUB, Exercise
-from classroom.notebook.files import digest_of
+from classroom.author.blanks import STUB, Exercise, Unmarked, marked
+from classroom.author.mistakes import Unfit, changed
+from classroom.author.quotes import Unknown, quoted
 
 FRONT_MATTER = {
     "title": str,
@@ -28,12 +31,15 @@ FRONT_MATTER = {
     "terms": list,
     "requires": list,  # what has to be installed besides the course; mostly nothing
 }
-BY_HAND = Path(__file__).with_name("by_hand.py")  # what a hidden check may use
+BY_HAND = Path(__file__).with_name("by_hand.py")  # what drawn inputs may use
+PARTS = "Drawn inputs|Wrong answers|Other messages|Right answers"
+PART = re.compile(rf"^## ({PARTS})\n", re.MULTILINE)
+REFUSED = re.compile(r"^Refused with: `(.+?)`(?:, hint (\d))?$", re.MULTILINE)
 COLON = "A text with a colon in it has to stand in quotes."
 
 
 class ChapterError(Trouble):
-    """A source of a chapter is not as it should be; the text says where and why."""
+    """A source of a chapter has a mistake; the text says where and what."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class Chapter:
 
     @cached_property
     def front(self) -> dict:
+        import yaml  # here, since `engine`, which learners run, does without
+
         matter = re.match(r"---\n(.*?)\n---\n", self.text("lesson.md"), re.DOTALL)
         where = f"{self.folder / 'lesson.md'}: the front matter"
         try:
@@ -69,7 +77,7 @@ class Chapter:
 
     @property
     def missing(self) -> str:
-        """What this chapter requires and this Python lacks; "" if nothing."""
+        """The packages that this chapter requires and this Python lacks, or ""."""
         names = [name for name in self.front["requires"] if not find_spec(name)]
         return ", ".join(names)
 
@@ -79,8 +87,15 @@ class Chapter:
         return read_cells(text)
 
     @cached_property
+    def files(self) -> list[Path]:
+        """The files of the exercises, in their order."""
+        return sorted(self.folder.glob("[0-9]_*.md"))
+
+    @cached_property
     def exercise_cells(self) -> list[NotebookNode]:
-        return read_cells(self.text("exercises.md"))
+        """The cells of the exercises that a learner sees, after those given to all."""
+        texts = [self.text("given.md"), *(split_file(file)[""] for file in self.files)]
+        return read_cells("\n\n\n".join(text.strip("\n") for text in texts) + "\n")
 
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
@@ -93,16 +108,16 @@ class Chapter:
         for name in found:
             if checks.count(name) != 1:
                 raise ChapterError(
-                    f"{self.slug}/exercises.md: {name} needs one fence "
+                    f"{self.slug}: {name} needs one fence "
                     f'```python check="{name}", not {checks.count(name)}'
                 )
-        self._read_answers(found)
-        self._read_hidden(found)
+        for file, exercise in zip(self.files, found.values(), strict=True):
+            read_parts(file, exercise)
         return found
 
     def _exercise(self, name: str, headings: dict, cell: NotebookNode) -> Exercise:
-        """Return the exercise of an answer's cell; raise ChapterError if it is none."""
-        where = f"{self.slug}/exercises.md: the answer {name!r}"
+        """Return the exercise of an answer's cell, or raise ChapterError."""
+        where = f"{self.slug}: the answer {name!r}"
         if name not in headings:
             raise ChapterError(f'{where} needs a heading above it, "## {name} Title"')
         points = int(cell.metadata.get("points", 0))
@@ -115,52 +130,6 @@ class Chapter:
             )
         return found
 
-    def _read_answers(self, found: dict[str, Exercise]) -> None:
-        for name, section in sections(self.text("answers.md"), "## "):
-            exercise = self._named(found, name, "answers.md")
-            for heading, body in sections(section, "### "):
-                self._read_answer(exercise, heading, body)
-
-    def _read_answer(self, exercise: Exercise, heading: str, body: str) -> None:
-        where = f"{self.slug}/answers.md {exercise.name} '### {heading}'"
-        kind, _, title = heading.partition(": ")
-        message = re.search(r"^Refused with: `(.+)`$", body, re.MULTILINE)
-        hint = re.search(r"^Hint: (\d)$", body, re.MULTILINE)
-        if title in exercise.right or title in exercise.wrong:
-            raise ChapterError(f"{where}: two answers have this title")
-        if kind == "Right":
-            exercise.right[title] = first_fence(body)
-        elif kind != "Wrong":
-            raise ChapterError(f"{where} should be Wrong: or Right:, and what")
-        elif not message:
-            raise ChapterError(f"{where} lacks a line Refused with: `words of it`")
-        else:
-            exercise.wrong[title] = first_fence(body)
-            exercise.refusal[title] = message[1]
-            number = int(hint[1]) if hint else 0
-            if hint and exercise.helps.setdefault(message[1], number) != number:
-                raise ChapterError(f"{where}: these words are marked with another hint")
-
-    def _read_hidden(self, found: dict[str, Exercise]) -> None:
-        for name, section in sections(self.text("hidden.md"), "## "):
-            source = first_fence(section)
-            helper = BY_HAND.read_text("utf-8") if "by_hand(" in source else ""
-            self._named(found, name, "hidden.md").hidden = helper + source
-        for name, exercise in found.items():
-            if not exercise.hidden:
-                raise ChapterError(f"{self.slug}/hidden.md has no check of {name}")
-
-    def _named(self, found: dict[str, Exercise], name: str, where: str) -> Exercise:
-        if name not in found:
-            raise ChapterError(f"{self.slug}/{where}: there is no exercise {name}")
-        return found[name]
-
-    def digest(self, source: str) -> str:
-        """Hash what the outputs of the notebooks built from `source` depend on."""
-        parts = [self.folder / source, *sorted((ROOT / "minigrad").rglob("*.py"))]
-        parts += sorted((ROOT / "classroom" / "cell").glob("*.py"))
-        return digest_of(parts)
-
 
 def chapters() -> list[Chapter]:
     """Return the chapters in the order of their numbers."""
@@ -170,21 +139,78 @@ def chapters() -> list[Chapter]:
 
 def read_cells(text: str) -> list[NotebookNode]:
     """Turn Jupytext Markdown into cells that carry their fence's options."""
+    import jupytext  # here, since `engine`, which learners run, does without
+
     cells = []
     for cell in jupytext.reads(text, fmt="md").cells:
         make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
         cells.append(make(cell.source, metadata=dict(cell.metadata)))
+        if reference := cells[-1].metadata.pop("quote", None):
+            cells[-1].source = quote_in(cells[-1], reference)
     return cells
 
 
-def sections(text: str, mark: str) -> Iterator[tuple[str, str]]:
-    """Split Markdown at its headings: pairs of a heading and what stands below."""
+def quote_in(cell: NotebookNode, reference: str) -> str:
+    """Return the text of the package that a fence quotes."""
+    try:
+        text = quoted(reference)
+        return marked(text, cell.source) if cell.metadata.get("answer") else text
+    except (Unknown, Unmarked) as error:
+        raise ChapterError(str(error)) from None
+
+
+def split_file(file: Path) -> dict[str, str]:
+    """Return the parts of an exercise's file by heading, the visible part first."""
+    first, *others = PART.split(file.read_text(encoding="utf-8"))
+    return {"": first, **dict(zip(others[::2], others[1::2], strict=True))}
+
+
+def read_parts(file: Path, exercise: Exercise) -> None:
+    """Read the parts of an exercise that are for teachers and tests."""
+    parts, where = split_file(file), f"{file.parent.name}/{file.name}"
+    if "Drawn inputs" not in parts:
+        raise ChapterError(f"{where} needs a part ## Drawn inputs")
+    source = first_fence(parts["Drawn inputs"])
+    helper = BY_HAND.read_text("utf-8") if "by_hand(" in source else ""
+    exercise.drawn = helper + source
+    for title, body in sections(parts.get("Right answers", "")):
+        if title in exercise.right:
+            raise ChapterError(f"{where}, {title!r}: two answers have this title")
+        exercise.right[title] = answer_in(body, exercise, f"{where}, {title!r}")
+    for title, body in sections(parts.get("Wrong answers", "")):
+        told = f"{where}, {title!r}"
+        message = REFUSED.search(body)
+        if not message:
+            raise ChapterError(f"{told} lacks a line Refused with: `words of it`")
+        if title in exercise.wrong or title in exercise.right:
+            raise ChapterError(f"{told}: two answers have this title")
+        exercise.wrong[title] = answer_in(body, exercise, told)
+        exercise.refusal[title] = message[1]
+        number = int(message[2] or 0)
+        if number and exercise.helps.setdefault(message[1], number) != number:
+            raise ChapterError(f"{told}: these words are marked with another hint")
+    others = re.findall(r"^- `(.+)`: hint (\d)$", parts.get("Other messages", ""), re.M)
+    exercise.helps.update({words: int(number) for words, number in others})
+
+
+def answer_in(body: str, exercise: Exercise, where: str) -> str:
+    """Return an answer, given as a change of the solution or as a whole."""
+    if "```diff\n" not in body:
+        return first_fence(body)
+    try:
+        return changed(exercise.solved, first_fence(body, "diff"))
+    except Unfit as error:
+        raise ChapterError(f"{where}: {error}") from None
+
+
+def sections(text: str, mark: str = "### ") -> Iterator[tuple[str, str]]:
+    """Split Markdown at its headings, into pairs of a heading and the text below it."""
     parts = re.split(rf"^{mark}(.+)$", text, flags=re.MULTILINE)
     return zip((heading.strip() for heading in parts[1::2]), parts[2::2], strict=True)
 
 
-def first_fence(text: str) -> str:
-    fence = re.search(r"^```python.*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+def first_fence(text: str, language: str = "python") -> str:
+    fence = re.search(rf"^```{language}.*?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     if not fence:
-        raise ChapterError(f"a python fence was expected in: {text.strip()[:80]!r}")
+        raise ChapterError(f"a {language} fence was expected in: {text.strip()[:80]!r}")
     return fence.group(1).rstrip("\n")

@@ -1,4 +1,4 @@
-"""Compose notebooks of a chapter: lesson, solutions, blanks; none is run yet."""
+"""Compose the notebooks of a chapter: lesson, solutions, blanks. None is run here."""
 
 import hashlib
 import re
@@ -18,8 +18,12 @@ from classroom.notebook.files import KERNEL
 from classroom.notebook.pristine import make_label
 from classroom.notebook.waiting import put_away
 
-LINK = re.compile(r"\[([^\]]*)\]\((\w+)\.ipynb\)")  # to a lesson
+PLACE = r"(?:\.\./(?:notebooks|exercises)/)?(\w+)\.ipynb"  # beside this, or not
+LINK = re.compile(rf"\[([^\]]*)\]\({PLACE}\)")
+HOME_LINK = "[Home](../home.md)"
+ON_THE_MAP = "title", "question", "minutes", "needs", "track"
 SETUP = """\
+# Run this cell first: the others stand on it. It looks for the course.
 try:
     import classroom.live
 except ModuleNotFoundError:
@@ -45,19 +49,32 @@ def lesson_notebook(chapter: Chapter) -> NotebookNode:
         elif cell.cell_type == "markdown":  # for nbconvert: a heading starts a column
             kind = "slide" if cell.source.startswith("#") else "subslide"
             cell.metadata["slideshow"] = {"slide_type": kind}
-    return _notebook(chapter, "lesson.md", cells)
+    return _notebook(chapter, cells)
 
 
 def solution_notebook(chapter: Chapter) -> NotebookNode:
     """Assemble the solved exercises, not yet executed."""
-    title = f"# {chapter.number} · {chapter.front['title']}: solutions"
-    return _exercise_notebook(chapter, title, lambda exercise: exercise.solved)
+    title = f"# {chapter.number} · {chapter.front['title']}: solutions\n\n"
+    title += f"{place(chapter)} · {_link(chapter, 'notebooks', 'the lesson')}"
+    notebook = _exercise_notebook(chapter, title, lambda exercise: exercise.solved)
+    notebook.metadata["minigrad"]["another way"] = {
+        name: spaced(next(iter(exercise.right.values())))
+        for name, exercise in chapter.exercises.items()
+        if exercise.right
+    }
+    return notebook
+
+
+def spaced(source: str) -> str:
+    """Return code with two blank lines before each definition; a diff has none."""
+    return re.sub(r"\n+((?:@.*\n)*(?:def|class) )", r"\n\n\n\1", source)
 
 
 def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
     """Assemble the exercises; the outputs of the solution are kept as references."""
     title = (
         f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
+        f"{place(chapter)} · {_link(chapter, 'notebooks', 'the lesson')}\n\n"
         "Fill in the blanks, run the folded check below each, and read what it says. "
         f"Or check them all in a terminal: `python3 course.py check {chapter.number}` "
         f"(on Windows, `py course.py check {chapter.number}`)."
@@ -84,13 +101,15 @@ def _exercise_notebook(chapter: Chapter, title: str, answer_text) -> NotebookNod
             grading = _nbgrader("check", name, grade=True, points=points)
             cell.metadata = {"nbgrader": grading, "jupyter": {"source_hidden": True}}
             cell.metadata["tags"] = ["check", "nbval-check-output"]
-            cell.source = f"# Check of {name}: run this cell\n{cell.source}"
+            head = f"# Check of {name}: run this cell\nimport classroom.live\n"
+            cell.source = f"{head}\n{cell.source}"
         elif heading and cell.cell_type == "markdown":
             cell.metadata = {"nbgrader": _nbgrader("exercise", heading.group(1))}
         elif cell.cell_type == "code":
             cell.source = f"{GIVEN}\n{cell.source}"
         cells.append(cell)
-    return _notebook(chapter, "exercises.md", cells)
+    foot = f"**Done?** {_way_on(chapter)} {HOME_LINK} shows how far you are."
+    return _notebook(chapter, [*cells, new_markdown_cell(foot)])
 
 
 def _setup_cell() -> NotebookNode:
@@ -105,7 +124,7 @@ def _nbgrader(role: str, name: str, **settings) -> dict:
     return {**metadata, **about, **settings}
 
 
-def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> NotebookNode:
+def _notebook(chapter: Chapter, cells: list[NotebookNode]) -> NotebookNode:
     seen: dict[str, int] = {}
     for cell in cells:
         cell.metadata.pop("lines_to_next_cell", None)
@@ -115,7 +134,7 @@ def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> Noteb
         **KERNEL,
         "minigrad": {
             "chapter": chapter.slug,
-            "title": chapter.front["title"],
+            **{key: chapter.front[key] for key in ON_THE_MAP},
             "exercises": {
                 exercise.name: {
                     "title": exercise.title,
@@ -126,14 +145,13 @@ def _notebook(chapter: Chapter, source: str, cells: list[NotebookNode]) -> Noteb
                 }
                 for exercise in chapter.exercises.values()
             },
-            "source": chapter.digest(source),
         },
     }
     return nbformat.from_dict(notebook)
 
 
 def _cell_id(cell: NotebookNode, seen: dict[str, int]) -> str:
-    """Name a cell after its exercise, else after its text, so that ids stay."""
+    """Name a cell after its exercise, or after its text, so that ids stay the same."""
     grading = cell.metadata.get("nbgrader")
     if grading:
         return grading["grade_id"]
@@ -147,9 +165,12 @@ def _lesson_head(chapter: Chapter) -> str:
     front = chapter.front
     needs = ", ".join(map(str, front["needs"])) or "none"
     facts = f"{front['minutes']} minutes · {front['track']} · needs chapters: {needs}"
+    links = f"{place(chapter)} · {_link(chapter, 'exercises', 'the exercises')}"
+    opening = f"{front['opening'].strip()}\n\n" if "opening" in front else ""
     goals = "\n".join(f"- {goal}" for goal in front["objectives"])
     return (
         f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
+        f"{links}\n\n{opening}"
         f"After this chapter you can\n\n{goals}\n\n{facts}\n\n"
         "Where you are asked to **guess**, the cell below shows nothing until you run "
         f"it, after those above it.{_requirements(chapter)}"
@@ -157,7 +178,7 @@ def _lesson_head(chapter: Chapter) -> str:
 
 
 def _requirements(chapter: Chapter) -> str:
-    """Return what to install for a chapter that needs more than the course has."""
+    """Return what to install for a chapter that needs more than the course."""
     names = " ".join(chapter.front["requires"])
     if not names:
         return ""
@@ -177,15 +198,37 @@ def pinned_version(name: str) -> str:
 
 
 def unlinked(source: str, slugs: Collection[str]) -> str:
-    """Return prose in which a link to a lesson that is none of `slugs` is words."""
+    """Return prose in which links to chapters outside of `slugs` are plain words."""
     return LINK.sub(lambda link: link[0] if link[2] in slugs else link[1], source)
 
 
+def place(chapter: Chapter) -> str:
+    """Return a link to the course's home, and the place of a chapter in the course."""
+    last = chapters()[-1].number
+    return f"{HOME_LINK} · chapter {chapter.number} of {last}"
+
+
+def _link(chapter: Chapter, folder: str, words: str = "") -> str:
+    """Return a link to a notebook, from that of any folder."""
+    words = words or f"{chapter.number} · {chapter.front['title']}"
+    return f"[{words}](../{folder}/{chapter.slug}.ipynb)"
+
+
+def _way_on(chapter: Chapter) -> str:
+    """Return links to the next chapter, and to an optional chapter before it."""
+    after = [other for other in chapters() if other.number > chapter.number]
+    core = [other for other in after if other.front["track"] == "core"]
+    told = [
+        f"Next: {_link(other, 'notebooks')}. *{other.front['question']}*"
+        for other in core[:1]
+    ]
+    if after and after[0] not in core:
+        aside = after[0]
+        told.append(f"(Optional: {_link(aside, 'notebooks')}.)")
+    return " ".join(told) or "That was the last chapter."
+
+
 def _lesson_foot(chapter: Chapter) -> str:
-    path = f"exercises/{chapter.slug}.ipynb"
-    lines = [f"**Now you**: the exercises are in [{path}](../{path})."]
-    after = [other for other in chapters() if other.number == chapter.number + 1]
-    for other in after:
-        link = f"[{other.number} · {other.front['title']}]({other.slug}.ipynb)"
-        lines.append(f"Then: {link}. *{other.front['question']}*")
-    return " ".join(lines)
+    exercises = _link(chapter, "exercises", f"exercises/{chapter.slug}.ipynb")
+    now = f"**Now you**: the exercises are in {exercises}."
+    return f"{now} {_way_on(chapter)} {HOME_LINK} shows how far you are."

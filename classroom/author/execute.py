@@ -1,4 +1,4 @@
-"""Run the notebooks that are built, so that every run gives the same outputs."""
+"""Run notebooks for `build`, so that every run gives the same outputs."""
 
 import base64
 import io
@@ -6,21 +6,32 @@ import os
 import re
 from copy import deepcopy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 from PIL import Image
 
+from classroom.author.concerns import fingerprint, hashes
+from classroom.author.uses import watched, written
+from classroom.notebook.source_code import PARSING
 from classroom.run.kernels import Runner
 
 PNG = re.compile(r"(data:image/png;base64,)([\w+/=]+)")
 PHOTOGRAPH = 10_000  # a picture of more colors keeps them all, at half its resolution
+WRITE_USES = "import sys; sys.write_uses()"
 CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 
-def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run all cells in a fresh kernel, so that outputs are the same on every run."""
+def execute(notebook: NotebookNode, folder: Path) -> tuple[NotebookNode, dict]:
+    """Run all cells in a fresh kernel, so that outputs are the same on every run.
+
+    Return the notebook, and a hash for each piece of the course that it used.
+    """
     metadata = deepcopy(notebook.metadata)
+    code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+    notebook.cells.append(new_code_cell(WRITE_USES))
     client = Runner(
         notebook,
         timeout=CELL_TIMEOUT,
@@ -34,13 +45,17 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
     )
     # Two kernels share the cores: threads of their own would wait for each other
     fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-    client.execute(env=os.environ | fixed)
+    with TemporaryDirectory() as uses:
+        client.execute(env=os.environ | fixed | watched(Path(uses)))
+        with PARSING:
+            used = fingerprint(*written(Path(uses)), code) | hashes(__name__)
     notebook.metadata = metadata
+    del notebook.cells[-1]
     for cell in notebook.cells:
         if cell.cell_type == "code":
             for output in cell.outputs:
                 _shrink_png(output)
-    return notebook
+    return notebook, used
 
 
 def _shrink_png(output: NotebookNode) -> None:
@@ -54,7 +69,7 @@ def _shrink_png(output: NotebookNode) -> None:
 
 
 def _smaller(png: str) -> str:
-    """Return a picture, in base64: with a palette, or a photograph in half the size."""
+    """Return a picture in base64, with a palette, or a photograph of half the size."""
     image = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")
     pixels = np.asarray(image).view(np.uint32)
     colors, places, often = np.unique(pixels, return_inverse=True, return_counts=True)

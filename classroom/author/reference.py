@@ -1,8 +1,9 @@
 """Pages of the site on the package: names, signatures, docstrings, and their chapters.
 
-Sphinx reads the package; here stands which files it reads, and what is added.
+Sphinx reads the package. This file says which files it reads, and what is added.
 """
 
+import importlib
 import re
 from collections import defaultdict
 
@@ -13,12 +14,15 @@ from classroom.author.chapters import Chapter
 from classroom.cell.pages import page_of
 
 ROOMS = re.findall(r"(\w+)/", minigrad.__doc__)
+INTRO = """Each room knows only those above it. The pages have names, signatures and
+docstrings, and say which chapter builds what. :ref:`The index <genindex>` has all
+names from A to Z."""
 
 
 def page(room: str) -> str:
     """Return a page on one folder of the package, in reStructuredText.
 
-    A file that cannot be loaded without PyTorch is not on it.
+    It leaves out a file that cannot be loaded without PyTorch.
     """
     texts = {p: p.read_text("utf-8") for p in (ROOT / "minigrad" / room).glob("*.py")}
     loads = [path for path, text in texts.items() if "\nimport torch\n" not in text]
@@ -34,10 +38,21 @@ def page(room: str) -> str:
     return "\n".join(parts)
 
 
-def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:
-    """Guard a docstring, which is plain text, against what Sphinx would make of it.
+def contents() -> str:
+    """Return the page that leads to all others on the package."""
+    title = "The package, by room"
+    parts = [f"{title}\n{'=' * len(title)}", INTRO]
+    for room in ROOMS:
+        module = importlib.import_module(f"minigrad.{room}")
+        about = module.__doc__.splitlines()[0].removeprefix(f"minigrad.{room}: ")
+        parts.append(f":doc:`{room}/ <{room}>`\n    {about[0].upper()}{about[1:]}")
+    return "\n\n".join(parts) + "\n"
 
-    What stands between backticks is code, and so is a paragraph that is indented.
+
+def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:
+    """Protect a docstring, which is plain text, from Sphinx's markup.
+
+    Text between backticks is code, and so is an indented paragraph.
     """
     block = False
     for i, line in enumerate(lines.copy()):
@@ -54,7 +69,7 @@ def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:
 
 
 def built_in(course: list[Chapter]) -> dict[str, dict[int, Chapter]]:
-    """Map dotted names of the package to the chapters that have them on a page."""
+    """Map dotted names of the package to the chapters that quote them."""
     found: dict = defaultdict(dict)
     for chapter in course:
         for _, page in so_far.pages(chapter):
@@ -69,7 +84,7 @@ def built_in(course: list[Chapter]) -> dict[str, dict[int, Chapter]]:
 
 
 def tell_chapters(course: list[Chapter]):
-    """Return what adds to a docstring which chapters build what it describes."""
+    """Return a function that adds to a docstring which chapters build its object."""
     found = built_in(course)
 
     def add(app, what, name, thing, options, lines: list[str]) -> None:

@@ -1,8 +1,8 @@
-"""What others show of the site, and where else its notebooks run.
+"""Previews of the site on other pages, and other places where its notebooks run.
 
 A preview has a title, a description and a picture. Colab opens notebooks of a public
-repository, so the copies for it, whose first cell installs the course, are to be
-published as its branch `colab`.
+repository. So the copies for Colab, whose first cell installs the course, have to be
+published as the repository's branch `colab`.
 """
 
 import json
@@ -36,7 +36,7 @@ def links(chapter: Chapter, in_tab: bool) -> str:
 
 
 def write_for_colab(out: Path, course: list[Chapter]) -> None:
-    """Write lessons and exercises for Colab, where the course's repository is known."""
+    """Write lessons and exercises for Colab, if the course's repository is known."""
     repository = os.environ.get("GITHUB_REPOSITORY")
     for folder, source in tab.FOLDERS.items() if repository else ():
         (out / folder).mkdir(parents=True)
@@ -48,7 +48,7 @@ def write_for_colab(out: Path, course: list[Chapter]) -> None:
 
 
 def installs(repository: str) -> Cell:
-    """Return a cell that installs the course as it is when the site is made."""
+    """Return a cell that installs the course in the state in which the site is made."""
     commit = os.environ.get("GITHUB_SHA", "main")
     source = f"git+https://github.com/{repository}@{commit}"
     install = f'%pip install --quiet "minigrad[course] @ {source}"'
@@ -58,8 +58,8 @@ def installs(repository: str) -> Cell:
 def preview(title: str, about: str, page: str) -> str:
     """Return the tags from which a preview of a page is made.
 
-    A picture's address has to be a whole one, so it needs to be known where the site
-    is published: SITE_ADDRESS says so.
+    A picture needs a full address. So the address of the site has to be known, which
+    SITE_ADDRESS contains.
     """
     told = {"og:type": "website", "og:site_name": "minigrad", "og:title": title}
     told |= {"og:description": about, "twitter:card": "summary"}

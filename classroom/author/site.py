@@ -1,9 +1,9 @@
-"""Make site/, where the course is read: `python3 course.py site`.
+"""Make site/, the website of the course: `python3 course.py site`.
 
-Pages are made of what is built already, and nothing is executed. Sphinx, MyST-NB and
-Furo make the site; here stands what they are given: the stored notebooks, without what
-only a kernel has a use for, and pages of the README, the glossary and the package.
-Exercises come from their untouched copies, so that nobody's answers get in.
+Pages are made from what is built already, and nothing is executed. Sphinx, MyST-NB and
+Furo make the site. This file gives them the stored notebooks, without the parts that
+need a kernel, and pages of the README, the glossary and the package. Exercises come
+from their untouched copies, so that nobody's answers get in.
 """
 
 import html
@@ -23,23 +23,24 @@ import jinja2
 
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
-from classroom.author import knobs, reference, sharing, tab
+from classroom.author import reference, sharing, tab
 from classroom.author.chapters import Chapter, chapters
-from classroom.author.front_matter import chapter_table
+from classroom.author.front_matter import PARTS, chapter_table, stops
 from classroom.author.tab import prose
 from classroom.notebook import waiting
+from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import Cell, read_notebook
+from classroom.notebook.home import FILM
 
 OUT = ROOT / "site"
 LESSONS = ROOT / "notebooks"
 TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
-PARTS = {"I: one number at a time": 0, "II: arrays": 7, "III: learning machines": 14}
 TITLE = "<title>minigrad: build torch.autograd with your own hands<"
 UNTITLED = {"genindex": "Index", "search": "Search"}
 UNTIL_RUN = "shows nothing until you run it, after those above it"
 README = re.compile(
-    r"# minigrad\n(?P<intro>.*?)!\[.*?## Two commands\n(?P<start>.*?)\n## "
+    r"# minigrad\n(?P<intro>.*?)!\[.*?## On your machine\n(?P<start>.*?)\n## "
     r".*?<!-- with all chapters -->(?P<paths>.*?)<!-- with any -->",
     re.DOTALL,
 )
@@ -50,7 +51,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def site_command() -> int:
-    """Make site/ anew, and tell where it is and what it weighs; return 0."""
+    """Make site/ again, and print where it is and how large it is; return 0."""
     start = time.monotonic()
     if OUT.exists() and not (OUT / ".buildinfo").exists():
         raise Trouble(
@@ -65,7 +66,7 @@ def site_command() -> int:
 
 
 def make_site(out: Path, with_tab: bool = False) -> None:
-    """Write the site in the place of `out`, with chapters that run in a tab or without.
+    """Write the site to `out`, with chapters that run in a tab or without.
 
     Raises Trouble if Sphinx finds anything wrong, such as a link that leads nowhere.
     """
@@ -89,7 +90,7 @@ def make_site(out: Path, with_tab: bool = False) -> None:
 
 
 def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> None:
-    """Make HTML of the sources in `pages`; raises Trouble at the first warning."""
+    """Make HTML from the sources in `pages`; raise Trouble at the first warning."""
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError
 
@@ -108,7 +109,7 @@ def run_sphinx(pages: Path, made: Path, static: Path, told: dict[str, str]) -> N
 
 
 def mathjax(static: Path) -> Path:
-    """Copy what the site needs of MathJax into the folder `static`, and return that."""
+    """Copy the site's part of MathJax into the folder `static`, and return its path."""
     [package] = find_spec("mathjax").submodule_search_locations
     for name in ("tex-chtml.js", "output/chtml/fonts/woff-v2"):
         source = Path(package, "static", "mathjax", "es5", name)
@@ -138,9 +139,12 @@ def write_pages(pages: Path, course: list[Chapter], in_tab: bool) -> dict[str, s
         titles = ", ".join(each.title for each in chapter.exercises.values())
         about = f"Exercises of chapter {chapter.number}, {front['title']}: {titles}."
         told[f"exercises/{chapter.slug}"] = about
+    texts["reference/index.rst"] = reference.contents()
+    told["reference/index"] = "The folders of the package minigrad, each in a sentence."
     for room in reference.ROOMS:
         texts[f"reference/{room}.rst"] = reference.page(room)
         told[f"reference/{room}"] = f"minigrad.{room}: names, signatures, docstrings."
+    texts[FILM] = (ROOT / FILM).read_text("utf-8")
     for name, text in texts.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, encoding="utf-8")
@@ -153,7 +157,7 @@ def readme() -> dict[str, str]:
     if not found:
         raise Trouble(
             "README.md has not all that the site's first page repeats: the text up to "
-            "the picture, the section `Two commands`, and the paths, which stand "
+            "the picture, the section `On your machine`, and the paths, which stand "
             "between <!-- with all chapters --> and <!-- with any -->."
         )
     return found.groupdict()
@@ -161,11 +165,14 @@ def readme() -> dict[str, str]:
 
 def home(course: list[Chapter], in_tab: bool) -> str:
     """Return the first page, in Markdown."""
+    from classroom.knobs import draw_knob
     from minigrad.drawing.draw import draw_backward
     from minigrad.scalar.value import Value
 
-    leaves = {"w": Value(2.0), "x": Value(3.0), "b": Value(1.0), "y": Value(5.0)}
-    film = draw_backward(knobs.KNOBS[None][0](**leaves), **leaves)
+    numbers = {"w": 2.0, "x": 3.0, "b": 1.0, "y": 5.0}
+    leaves = {name: Value(x) for name, x in numbers.items()}
+    film = draw_backward(squared_error(**leaves), **leaves)
+    knob = draw_knob(squared_error, **numbers | {"w": [n / 2 for n in range(-2, 9)]})
     slugs = {str(chapter.number): chapter.slug for chapter in course}
     told = readme()
     told["paths"] = re.sub(
@@ -177,9 +184,10 @@ def home(course: list[Chapter], in_tab: bool) -> str:
     return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
         told,
         film=film._repr_mimebundle_()["text/html"],
-        knob=knobs.knob(None),
+        knob=knob._repr_mimebundle_()["text/html"],
         picture=surprise(read_notebook(LESSONS / "01_nudge.ipynb")["cells"]),
         table=chapter_table(course),
+        map=map_svg(stops(course), at="notebooks/"),
         parts=[
             (name, [each for each in course if first <= each.number < last])
             for name, first, last in zip(PARTS, starts, starts[1:])
@@ -188,6 +196,13 @@ def home(course: list[Chapter], in_tab: bool) -> str:
         tab=tab.address(course[tab.CHAPTERS[0]]) if in_tab else "",
         repository=os.environ.get("GITHUB_REPOSITORY"),
     )
+
+
+def squared_error(w, x, b, y):
+    """Return the formula of the first page, as a graph that was walked back."""
+    loss = (w * x + b - y) ** 2
+    loss.backward()
+    return loss
 
 
 def surprise(cells: Iterable[Cell]) -> str:
@@ -204,6 +219,7 @@ def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     """Return a lesson as a notebook to read, with its exercises as the page below."""
     notebook = read_notebook(path)
     cells = notebook["cells"] = [c for c in notebook["cells"] if not is_setup(c)]
+    at_home(cells)
     about = cells[0]["source"]
     cells[0]["source"] = about.replace(UNTIL_RUN, "keeps what comes out folded")
     words = ", ".join(f"{{term}}`{term}`" for term in chapter.front["terms"])
@@ -211,22 +227,25 @@ def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     cells[0]["source"] += f"\n\n{sharing.links(chapter, in_tab)}"
     below = f":hidden:\n:titlesonly:\n\n../exercises/{chapter.slug}"
     cells.append(prose("below", f"```{{toctree}}\n{below}\n```"))
-    if chapter.number in knobs.KNOBS:
-        starts = [cell["source"].startswith("## The same in") for cell in cells]
-        knob = prose("knob", knobs.section(chapter.number))
-        cells.insert(starts.index(True), knob)
     for cell in filter(waiting.waits, cells):
         fold(cell)
     return json.dumps(notebook)
 
 
+def at_home(cells: list[Cell]) -> None:
+    """Let links to home.md lead to the site's first page, which also has the map."""
+    for cell in (cells[0], cells[-1]):
+        cell["source"] = cell["source"].replace("(../home.md)", "(../index.md)")
+
+
 def is_setup(cell: Cell) -> bool:
     """Return whether a cell only prepares the kernel."""
-    return "import classroom.live" in cell["source"]
+    checks = "check" in cell["metadata"].get("tags", [])
+    return "import classroom.live" in cell["source"] and not checks
 
 
 def fold(cell: Cell) -> None:
-    """Put what answers a guess below its cell, hidden until somebody asks for it."""
+    """Put the answer to a guess below its cell, hidden until somebody opens it."""
     cell["outputs"] = waiting.reference(cell)
     del cell["metadata"]["minigrad"]  # where it lay
     cell["metadata"].setdefault("tags", []).append("hide-output")
@@ -236,13 +255,14 @@ def exercises(chapter: Chapter) -> str:
     """Return the exercises as a notebook to read: no check, and no answer."""
     notebook = read_notebook(BLANKS / f"{chapter.slug}.ipynb")
     cells = [without_check(c) for c in notebook["cells"] if not is_setup(c)]
+    at_home(cells)
     title = f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
     cells[0]["source"] = title + (TEMPLATES / "exercises.md").read_text("utf-8")
     return json.dumps({**notebook, "cells": cells})
 
 
 def without_check(cell: Cell) -> Cell:
-    """Return a cell; in the place of a check, what to type for it."""
+    """Return a cell; a check is replaced by the command that runs it."""
     name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
     if not name.startswith("check-"):
         return cell
@@ -251,24 +271,25 @@ def without_check(cell: Cell) -> Cell:
 
 
 def glossary(course: list[Chapter]) -> str:
-    """Return the glossary, each word with a link to the chapter that introduces it."""
+    """Return the glossary, where each word links to the chapter that introduces it."""
     heads = {
         str(chapter.number): f"[{chapter.number} · {chapter.front['title']}]"
         f"(notebooks/{chapter.slug}.ipynb)"
         for chapter in course
     }
     text = (ROOT / "glossary.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([^|]+) \| (\d+) \| (.+) \| ([^|]+) \|$", text, re.M)
+    row = r"^\| ([^|]+) \| (\d+) \|(?: ([^|]+))? \| (.+) \| ([^|]+) \|$"
     words = [
-        f"{term}\n  {meaning}\n  {korean} · {heads[number]}\n"
-        for term, number, meaning, korean in rows
+        f"{term}\n  {meaning}\n  {f'Also called {also}. ' if also else ''}"
+        f"{korean} · {heads[number]}\n"
+        for term, number, also, meaning, korean in re.findall(row, text, re.M)
     ]
     intro = text.split("\n\n")[1]
     return "\n".join([f"# Glossary\n\n{intro}\n\n```{{glossary}}", *words, "```"])
 
 
 def describe(descriptions: dict[str, str]):
-    """Return what gives each page its description, for search engines and previews."""
+    """Return a transform that gives each page its description, for search engines."""
 
     def add(app, pagename, templatename, context, doctree) -> None:
         text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))

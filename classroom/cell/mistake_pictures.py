@@ -1,6 +1,6 @@
-"""A mistake as a picture: the learner's own graph or array, with what differs marked.
+"""A mistake as a picture: the learner's own graph or array, with marked differences.
 
-A mark is a cross with words or a thick line, and a color: it can be told by either.
+A mark is a color, and a cross with words or a thick line, so that either is enough.
 """
 
 import html
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
-from minigrad.drawing.describe import Node, constant, describe, graph_of, identity
+from minigrad.drawing.describe import Box, constant, describe, graph_of, identity
 from minigrad.drawing.dot import dot
 from minigrad.drawing.draw import Drawing, mark_passed
 
@@ -23,9 +23,9 @@ CELL = '<td style="border: {}">{}</td>'
 
 
 class Beside:
-    """An array beside the one that was expected, with the numbers that differ marked.
+    """An array next to the expected one, with the numbers that differ marked.
 
-    If their shapes differ, these are.
+    If the shapes differ, the shapes are marked.
     """
 
     def __init__(self, yours: np.ndarray, right: np.ndarray) -> None:
@@ -71,7 +71,7 @@ def table(array: np.ndarray, wrong: np.ndarray, digits: int, mark: str = "") -> 
 
 
 def beside(got: Any, expected: Any) -> Beside | None:
-    """Return the first of the arrays that differ, beside the one that was expected."""
+    """Return the first of the arrays that differ, next to the expected one."""
     pair = got, expected
     if all(isinstance(x, list) and x and isinstance(x[0], list) for x in pair):
         pair = [np.array(x, float) for x in pair]
@@ -87,9 +87,9 @@ def beside(got: Any, expected: Any) -> Beside | None:
 def picture_of(
     got: Any, expected: Any, graph: Any, names: dict
 ) -> Beside | Drawing | None:
-    """Return a picture of what is wrong; None if there is none, or it is too large.
+    """Return a picture of the mistake, or None if there is none or it is too large.
 
-    `graph` is what `expect` is told of the learner's graph, and may be None.
+    `graph` is what `expect` gets of the learner's graph, and may be None.
     """
     if graph is None:
         return beside(got, expected)
@@ -118,13 +118,13 @@ def picture_of(
     return Drawing(f"In your graph: {node.line()}", [dot([nodes])])
 
 
-def told(value: Any) -> Node:
-    """Return the Node of a value; an answer may have put anything into a graph."""
+def told(value: Any) -> Box:
+    """Return the Box of a value; an answer may have put anything into a graph."""
     known = describe.dispatch(type(value)) is not describe.dispatch(object)
     return describe(value) if known else constant(repr(value))
 
 
 def short(x: Any) -> str:
-    """Return what to call an edge, or a number; a pair (parent, slope) is a slope."""
+    """Return the name of an edge or a number; a pair (parent, slope) is a slope."""
     x = x[-1] if isinstance(x, tuple) and x else x
     return f"{x:.6g}" if isinstance(x, float) else str(x)

@@ -1,8 +1,8 @@
-"""Whose names a cell sees: a learner's cells the learner's, the course's the course's.
+"""Which names a cell sees: a learner's cells the learner's, course cells the course's.
 
-What is given and the checks run in a namespace of the course: its own names and
-Python's are there, whatever the learner has called so, and all other names of the
-learner's. A check has a copy, so that nothing that it names outlives it.
+The given cells and the checks run in a namespace of the course. It has its own names
+and Python's, even if the learner has redefined them, and all other names of the
+learner. A check has a copy, so that none of its names outlives it.
 """
 
 import builtins
@@ -15,6 +15,7 @@ from IPython import get_ipython
 
 GIVEN = "# given"  # the first line of what an exercise notebook gives
 CHECK = re.compile(r"^with check\(|# hidden check$", re.MULTILINE)
+HIDDEN = re.compile(r"# hidden check$", re.MULTILINE)
 PYTHONS = frozenset(vars(builtins))
 _course = ModuleType("__main__")
 _owned: set[str] = set()  # names that cells of the course have given a value
@@ -23,13 +24,18 @@ course = vars(_course)
 
 
 def is_given(source: str) -> bool:
-    """Tell whether a cell is one that is given: its names are the learner's, too."""
+    """Tell whether a cell is a given one, whose names the learner also gets."""
     return source.startswith(GIVEN)
 
 
 def is_check(source: str) -> bool:
     """Tell whether a cell judges an answer."""
     return bool(CHECK.search(source))
+
+
+def is_hidden(source: str) -> bool:
+    """Tell whether a cell judges an answer by more than the notebook's check."""
+    return bool(HIDDEN.search(source))
 
 
 def enter(source: str) -> None:
@@ -57,7 +63,7 @@ def leave(source: str) -> None:
 
 
 def assigned(source: str) -> set[str]:
-    """Return the names that a cell gives a value; none if it is no valid Python."""
+    """Return the names that a cell assigns, or none if it is not valid Python."""
     with suppress(SyntaxError, ValueError):
         symbols = symtable.symtable(source, "cell", "exec").get_symbols()
         return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}

@@ -1,8 +1,8 @@
-"""Characters that look like Python's own, as pages, chats and editors put them in.
+"""Characters that look like Python's own, which copied text and editors bring in.
 
-A message names one and says what to type. `%%plain`, typed above the cell that it is
-in, puts all of them right: the page that shows the cell exchanges its text, so that
-nothing has to be copied, and no file is written that is open.
+A message names one and says what to type. `%%plain`, typed as the first line of a cell,
+replaces all of them. The page that shows the cell exchanges its text, so that nothing
+has to be copied, and no open file is written.
 """
 
 import ast
@@ -14,15 +14,15 @@ LIKELY = dict.fromkeys("‘’‚′", "'") | dict.fromkeys("“”„″«»", 
 LIKELY |= dict.fromkeys("‐‑‒–—−", "-")
 LIKELY |= {"×": "*", "≤": "<=", "≥": ">=", "≠": "!="}
 ALL = (
-    "To have all such characters put right, in the notebook: type %%plain as a line "
-    "above all others of the cell, and run it."
+    "To replace all such characters in the notebook, type %%plain as the first line "
+    "of the cell, and run the cell."
 )
 
 
 def advice(error: str) -> str:
     """Return what to type, for the text of a SyntaxError that names a character.
 
-    The empty text for any other error.
+    Return the empty text for any other error.
     """
     found = CODE.search(error)
     if not found:
@@ -33,18 +33,18 @@ def advice(error: str) -> str:
     if kind == "Zs":
         shown, cure = "", "type a plain space instead"
     elif kind in ("Cf", "Cc"):
-        shown, cure = "", "it cannot be seen; delete the place and type it anew"
+        shown, cure = "", "it is invisible; delete that position and type it again"
     else:
         shown = f" {character}"
         cure = f"type {plain} instead" if plain else "take it out"
-    here = f"Copied text has characters of its own, here{shown} ({name}): {cure}."
+    here = f"Copied text has unusual characters, here{shown} ({name}): {cure}."
     return f"{here}\n{ALL}"
 
 
 def put_right(source: str) -> str:
     """Return a cell in which all characters that Python refuses are plain ones.
 
-    Python says which these are: what stands in a string or a comment stays.
+    Python says which these are. Characters in a string or a comment stay.
     """
     before = ""
     while before != source:

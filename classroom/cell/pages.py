@@ -1,8 +1,8 @@
-"""Pages of the package in a notebook are live.
+"""Excerpts of the package in a notebook are live.
 
-A cell whose first line names a file of the package, such as `# minigrad/value.py`,
-is a page of it: the cell sees the names of that file, and once it has run, its
-functions and methods are the ones that the package uses.
+A cell whose first line names a file of the package, such as `# minigrad/value.py`, is
+an excerpt of it. The cell sees the names of that file. Once it has run, the package
+uses its functions and methods.
 """
 
 import ast
@@ -10,6 +10,8 @@ import builtins
 import importlib
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,8 +19,7 @@ from typing import Any, NamedTuple
 
 import minigrad.names  # noqa: F401, all that a page may replace has to be loaded
 from classroom.cell.namespaces import course
-from minigrad.array.protocols import functions, ufuncs
-from minigrad.graph.tensor import Tensor
+from minigrad.graph.tensor import Tensor, functions, ufuncs
 from minigrad.rules.op import Op
 
 PACKAGE = Path(minigrad.__file__).parent
@@ -26,14 +27,14 @@ PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def|class) (?!__)(\w+)|^(\w+)(?:: .+)? = ", re.MULTILINE)
 # What files of the package had once, so that a page of that time may use it
 ONCE = dict.fromkeys(["Callable", "Iterator", "Mapping"], "collections.abc")
-ONCE |= {"attrgetter": "operator", "ndarray": "numpy"}
+ONCE |= {"Any": "typing", "attrgetter": "operator", "ndarray": "numpy"}
 ONCE["storage"] = "minigrad.graph.saved_values"
 NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
 NOT_METHODS |= {"__qualname__", "__firstlineno__", "__static_attributes__"}
 
 
 class Replaced(NamedTuple):
-    """One attribute of a class or module that a page has replaced."""
+    """One attribute of a class or module that an excerpt has replaced."""
 
     holder: Any
     name: str
@@ -43,21 +44,24 @@ class Replaced(NamedTuple):
 
 MISSING = object()
 _on_trial: list[Replaced] = []  # since the last check that passed
+_refused: list[Replaced] = []  # what was on trial when the latest check failed
 _kept: list[Replaced] = []
+_own: list[Replaced] = []  # of what is kept, what that check let stay
+_aside: list[Replaced] = []  # for the time of a hidden check
 
 
 def page_of(source: str) -> str | None:
-    """Return the module that a cell is a page of ("minigrad.value"), if it is one.
+    """Return the module that a cell is an excerpt of ("minigrad.value"), if any.
 
-    Older notebooks may name a file that is called otherwise now: then it is the one
-    that defines most of the same names. Raises LookupError if there is none.
+    Older notebooks may use the old name of a renamed file. Then it is the file that
+    defines most of the same names. Raises LookupError if there is none.
     """
     match = PAGE.match(source)
     if not match:
         return None
     place = PACKAGE.parent / f"{match[1]}.py"
     if not defined_in(place):
-        names, files = defined(source), PACKAGE.rglob("*.py")
+        names, files = defined(source), PACKAGE.rglob("[!.]*.py")
         known = sorted(
             files, key=lambda p: (p.name != place.name, p.parent == PACKAGE, p)
         )
@@ -72,21 +76,21 @@ def page_of(source: str) -> str | None:
 
 
 def defined(text: str) -> set[str]:
-    """Return the names that a file, or a page, defines."""
+    """Return the names that a file or an excerpt defines."""
     return {definition or value for definition, value in DEFINED.findall(text)}
 
 
 @cache
 def defined_in(path: Path) -> set[str]:
-    """Return the names that a file of the package defines; none if there is no file."""
+    """Return the names that a file of the package defines, or none if it is missing."""
     return defined(path.read_text("utf-8")) if path.exists() else set()
 
 
 def lend(source: str, namespace: dict[str, Any]) -> None:
-    """Let a page that is about to run in `namespace` see the names of its file.
+    """Let an excerpt that is about to run in `namespace` see the names of its file.
 
-    And those of ONCE. Python's own functions, such as `sum`, stay Python's in a
-    notebook.
+    It also sees those of ONCE. Python's own functions, such as `sum`, stay Python's in
+    a notebook.
     """
     module = importlib.import_module(page_of(source))
     once = {n: getattr(importlib.import_module(m), n) for n, m in ONCE.items()}
@@ -96,7 +100,7 @@ def lend(source: str, namespace: dict[str, Any]) -> None:
 
 
 def install(source: str, namespace: dict[str, Any]) -> None:
-    """Put the definitions of a page that has run in `namespace` into the package."""
+    """Put the definitions of an excerpt that ran in `namespace` into the package."""
     module = importlib.import_module(page_of(source))
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.FunctionDef):
@@ -111,7 +115,7 @@ def install(source: str, namespace: dict[str, Any]) -> None:
 
 
 def _replace(module: ModuleType, name: str, namespace: dict) -> None:
-    """Put a function or an Op of a page in the place of the package's, everywhere."""
+    """Replace a function or an Op of the package by an excerpt's, everywhere."""
     older, newer = vars(module).get(name), namespace[name]
     if older is None or older is newer:
         return
@@ -171,14 +175,14 @@ def in_package(module_name: str) -> bool:
 
 
 def is_live(piece: Any) -> bool:
-    """Tell whether a function or method came from a page of this notebook."""
+    """Tell whether a function or method came from an excerpt in this notebook."""
     newer = [replaced.newer for replaced in all_replaced()]
     newer += [getattr(each, "__func__", None) for each in newer]  # of static methods
     return any(each is piece for each in newer)
 
 
 def name_of(piece: Any) -> str:
-    """Return what a function or method of the package is called: "Value.tanh"."""
+    """Return the name of a function or method of the package, such as "Value.tanh"."""
     for key, module in list(sys.modules.items()):
         for holder in vars(module).values() if in_package(key) else ():
             if isinstance(holder, type):
@@ -189,23 +193,61 @@ def name_of(piece: Any) -> str:
 
 
 def all_replaced() -> list[Replaced]:
-    """Return what live pages have replaced, the latest last."""
+    """Return what live excerpts have replaced, the latest last."""
     return _kept + _on_trial
 
 
 def keep() -> None:
-    """Let what is on trial stay: its check has passed."""
+    """Let the definitions on trial stay, because their check has passed."""
+    _own[:] = _on_trial
     _kept.extend(_on_trial)
     _on_trial.clear()
 
 
 def restore() -> None:
-    """Take back what is on trial: its check has failed."""
+    """Take back the definitions on trial, because their check has failed."""
+    _refused[:] = _on_trial
     while _on_trial:
-        holder, name, older, _ = _on_trial.pop()
-        if isinstance(holder, dict):
-            holder[name] = older
-        elif older is MISSING:
-            delattr(holder, name)
-        else:
-            setattr(holder, name, older)
+        _put(_on_trial[-1].holder, _on_trial[-1].name, _on_trial.pop().older)
+
+
+@contextmanager
+def again() -> Iterator[None]:
+    """Put what was refused last on trial once more, for as long as this lasts."""
+    _on_trial.extend(_refused)
+    for holder, name, _, newer in _refused:
+        _put(holder, name, newer)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def set_aside() -> None:
+    """Take back what other answers have replaced, until bring_back().
+
+    A right answer to an early exercise may lack what only a later chapter adds.
+    """
+    own = 0 if _on_trial else len(_own)
+    for replaced in reversed(_kept[: len(_kept) - own]):
+        holder, name, older, newer = replaced
+        there = holder if isinstance(holder, dict) else vars(holder)
+        if there.get(name) is newer:
+            _put(holder, name, older)
+            _aside.append(replaced)
+
+
+def bring_back() -> None:
+    """Undo set_aside()."""
+    while _aside:
+        holder, name, _, newer = _aside.pop()
+        _put(holder, name, newer)
+
+
+def _put(holder: Any, name: str, value: Any) -> None:
+    if isinstance(holder, dict):
+        holder[name] = value
+    elif value is MISSING:
+        delattr(holder, name)
+    else:
+        setattr(holder, name, value)

@@ -1,25 +1,26 @@
-"""Whether a formula can be recorded: whether it works on Tensors, too."""
+"""Whether a formula can be recorded, so whether it also works on Tensors."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from classroom.cell.expect import BLANK, expect
+from classroom.cell.asked import BLANK
+from classroom.cell.expect import expect
 from minigrad.array.finite_differences import array_gradients
 from minigrad.graph.tensor import Tensor
 
 WHY = (
-    "A walk may be recorded itself: then a formula gets Tensors, and has to lead back "
-    "to them. Use what arrays and Tensors share: signs, methods, NumPy's exp or "
-    "reshape; no array that is filled, and no number taken out."
+    "If a walk is recorded, a formula gets Tensors, and its result has to lead back to "
+    "them. Use what arrays and Tensors share, such as operators, methods, NumPy's exp "
+    "or reshape. Do not fill an array, and do not take a number out."
 )
 
 
 def expect_recorded(what: str, formula: Callable, arrays: Sequence[np.ndarray]) -> None:
     """Raise WrongAnswer unless a formula does the same with Tensors, and is recorded.
 
-    `arrays` are its arguments. The gradients of its result are compared with nudging:
-    the gradients of gradients stand on them.
+    `arrays` are its arguments. The gradients of its result are compared with nudging,
+    because second derivatives depend on them.
     """
     what = f"{what}, given Tensors"
     for k in range(len(arrays)):
@@ -27,7 +28,7 @@ def expect_recorded(what: str, formula: Callable, arrays: Sequence[np.ndarray]) 
         leaves[k].requires_grad = True
         try:
             share = formula(*leaves)
-            found = getattr(share, "requires_grad", f"no Tensor, but {type(share)}")
+            found = getattr(share, "requires_grad", f"not a Tensor, but {type(share)}")
         except NotImplementedError as error:
             if str(error) == BLANK:
                 raise
@@ -39,5 +40,5 @@ def expect_recorded(what: str, formula: Callable, arrays: Sequence[np.ndarray]) 
         weights = np.cos(np.arange(share.array.size)).reshape(share.shape)
         (share * Tensor(weights)).sum().backward()
         nudged = array_gradients(formula, arrays, weights)[k].round(5)
-        place = f"{what}: the way back to input {k}"
+        place = f"{what}: the path back to input {k}"
         expect(place, leaves[k].grad.array.round(5), nudged, why=WHY)

@@ -1,7 +1,7 @@
-"""What answers may change besides their own names; it is put back around each check.
+"""State that answers may change besides their own names; each check restores it.
 
-That are the attributes of the package's modules and classes and of a few others, the
-state of random numbers, and settings such as the folder one is in.
+It consists of the attributes of the package's modules and classes and of a few others,
+the state of random numbers, and settings such as the current folder.
 """
 
 import builtins
@@ -60,7 +60,7 @@ SETTINGS = [  # how to get each, and how to put it back
 
 
 def remember() -> None:
-    """Keep the state as it is, that of modules as it was first; see put_back()."""
+    """Keep the present state, and the first state of modules; see put_back()."""
     for key, module in list(sys.modules.items()):
         own = pages.in_package(key)
         if own or module in (builtins, math, random, np):
@@ -72,7 +72,7 @@ def remember() -> None:
 
 
 def put_back() -> None:
-    """Undo what cells have changed since remember(), but for live pages."""
+    """Undo what cells have changed since remember(), except live excerpts."""
     live = {(id(r.holder), r.name): r.newer for r in pages.all_replaced()}
     for holder, saved in _attributes.items():
         there = vars(holder)
@@ -84,6 +84,12 @@ def put_back() -> None:
     for put, kept in _kept:
         with suppress(OSError):  # a folder is gone
             put(kept)
+
+
+def replace(holder: Holder, name: str, value: Any) -> None:
+    """Replace an attribute for good, so that put_back() leaves it alone."""
+    setattr(holder, name, value)
+    _attributes.setdefault(holder, {})[name] = value
 
 
 def _remember_attributes(holder: Holder) -> None:

@@ -1,1 +1,1 @@
-"""What learners do: lab, check, progress, reset, restore, update, assemble."""
+"""The commands for learners: lab, check, progress, reset, restore, update, assemble."""

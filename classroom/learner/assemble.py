@@ -1,8 +1,8 @@
 """Put a learner's answers into a copy of the package: `python3 course.py assemble`.
 
-Every answer that passes and is a definition of the package takes the place of ours in
-a copy, .minigrad/assembled/. The core tests run on the copy, and a network learns on
-it to read digits, without the shortcuts of minigrad/fast.py.
+Every answer that passes and defines a part of the package replaces ours in a copy,
+.minigrad/assembled/. The core tests run on the copy, and a network learns to read
+digits with it, without the shortcuts of minigrad/fast.py.
 """
 
 import ast
@@ -32,12 +32,13 @@ from classroom.notebook.source_code import (
     scopes,
     statements,
 )
+from classroom.run.answers import plain_environment
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "nn"]
-CORE_TESTS = [f"tests/test_{name}.py" for name in CORE]
+CORE_TESTS = [f"tests/engine/test_{name}.py" for name in CORE]
 PYTEST = ("-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider")
-PYTEST += ("-p", "no:xdist", "-o")  # a setting follows
+PYTEST += ("-c", "pyproject.toml", "-o")  # a setting follows
 LIMIT = 900  # seconds that the tests may take
 TRAINING = """
 import minigrad
@@ -69,7 +70,7 @@ class Piece:
     outgrown: tuple[str, ...] = ()  # definitions to which a later chapter adds
 
     def put_into(self, folder: Path, leave: Collection[str]) -> None:
-        """Put its definitions but those in `leave` into the package in `folder`."""
+        """Put the definitions that are not in `leave` into the package in `folder`."""
         helpers = [s for cell in self.cells if not has_header(cell) for s in own(cell)]
         for cell in filter(has_header, self.cells):
             path = folder.joinpath(*page_of(cell).split(".")).with_suffix(".py")
@@ -87,8 +88,8 @@ def assemble_command(root: Path = ROOT) -> int:
     console.print(f"{len(yours)} of {len(pieces)} pieces are yours.", style="bold")
     if not yours:
         console.print(
-            "No answer that is part of the package has passed yet, so what follows is "
-            "the package as it comes. Fill one in, save the notebook, and try again."
+            "No answer that is part of the package has passed yet, so this is the "
+            "package as it comes. Fill one in, save the notebook, and try again."
         )
     for piece in yours:
         console.print(Text(f"  {piece.name} {piece.title}"))
@@ -105,7 +106,7 @@ def assemble_command(root: Path = ROOT) -> int:
         console.print(Text(f"  {line}"))
     console.print(Text(f"Core tests: {told[-1]}"))
     stopped, told = run_on(folder, root, ["-c", TRAINING], MINIGRAD_PLAIN="1")
-    console.print(Text(f"It learns to read digits, the plain way: {told[-1]}"))
+    console.print(Text(f"It learns to read digits, without minigrad.fast: {told[-1]}"))
     return 1 if failed or stopped else 0
 
 
@@ -132,11 +133,13 @@ def lines_of(folder: Path, pieces: list[Piece]) -> list[tuple[str, int, int]]:
 def run_on(
     folder: Path, root: Path, words: list[str], **settings: str
 ) -> tuple[int, list[str]]:
-    """Run Python on the package in `folder`; return its exit code and what it said."""
+    """Run Python on the package in `folder`; return its exit code and its output."""
     path = os.pathsep.join([str(folder), str(root)])
-    env = os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""} | settings
+    env = plain_environment(folder / "settings") | {"PYTHONPATH": path}
+    env |= {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"} | settings
     command = [sys.executable, "-P", *words]
-    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    how |= {"encoding": "utf-8", "errors": "replace"}
     try:
         run = subprocess.run(command, cwd=root, env=env, timeout=LIMIT, **how)
     except subprocess.TimeoutExpired:
@@ -168,18 +171,20 @@ def all_pieces(root: Path) -> list[Piece]:
 
 
 def imports_of(chapter: Chapter) -> dict[str, str]:
-    """Map the names that the cells of a notebook give to modules to these modules.
+    """Map the names that a notebook's given cells give to modules to these modules.
 
-    The package's own parts are left out: they may be half loaded where a page asks.
+    The package's own parts are left out, because they may be half loaded when an
+    excerpt asks.
     """
-    cells = [c for c in chapter.cells.values() if c["cell_type"] == "code"]
+    code = [c for c in chapter.cells.values() if c["cell_type"] == "code"]
+    cells = [c for c in code if "check" not in c["metadata"].get("tags", [])]
     lines = [s for c in cells for s in statements(c["source"])]
     names = [name for s in lines if isinstance(s, ast.Import) for name in s.names]
     return {n.asname or n.name: n.name for n in names if "minigrad." not in n.name}
 
 
 def imports_for(text: str, page: str, modules: Mapping[str, str]) -> list[str]:
-    """Return the imports that a page uses and its file lacks: of `modules`, or ONCE."""
+    """Return the imports that an excerpt uses and its file lacks."""
     file = scopes(text)[0].get_symbols()
     known = {s.get_name() for s in file if s.is_assigned() or s.is_imported()}
     lines = {name: f"from {module} import {name}" for name, module in ONCE.items()}
@@ -188,7 +193,7 @@ def imports_for(text: str, page: str, modules: Mapping[str, str]) -> list[str]:
 
 
 def passing(task: Task, memory: Memory) -> dict[str, list[str]]:
-    """Return the answers of a notebook that pass, running only what is not known."""
+    """Return the answers of a notebook that pass; run only those without a result."""
     answers, chapter = task.answers(), task.learner.chapter
     known = {n: memory.status(chapter, n, cells) for n, cells in answers.items()}
     if not all(known.values()):
@@ -210,5 +215,5 @@ def make_copy(folder: Path, pieces: list[Piece], root: Path) -> None:
 
 
 def own(cell: str) -> list[str]:
-    """Return the imports and definitions of a cell that is no page of the package."""
+    """Return the imports and definitions of a cell that is not an excerpt."""
     return [ast.unparse(s) for s in statements(cell) if isinstance(s, DEFINITIONS)]

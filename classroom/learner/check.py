@@ -1,7 +1,7 @@
 """Check a learner's answers: `python3 course.py check`.
 
-The answers are put into the untouched notebook, blanks and all that the learner did
-to the check cells left out, and nbval runs that: what is tested is what was written.
+The answers are put into the untouched notebook, and nbval runs it. Blanks, and the
+learner's changes to check cells, are left out. So what is tested is what was written.
 Nothing is ever written into the learner's notebook.
 """
 
@@ -19,6 +19,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from classroom import ROOT
+from classroom.cell.asked import hint_about
 from classroom.learner.find import (
     NO_NOTEBOOK,
     copies,
@@ -26,11 +27,13 @@ from classroom.learner.find import (
     notebook_of,
     notebooks_in,
     open_learner,
+    several,
 )
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
 from classroom.notebook.pristine import Exercise, all_chapters
+from classroom.notebook.source_code import imported
 from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
@@ -45,35 +48,52 @@ class Task:
     beside: Sequence[str] = ()  # notebooks with answers to the same chapter
 
     def answers(self) -> dict[str, list[str]]:
-        """The answers to run; up to the one asked for, as it may use earlier ones."""
+        """The answers to run, up to the one asked for, which may use earlier ones."""
         answers = self.learner.answers()
         names = list(self.learner.chapter.exercises)
         last = names.index(self.only) if self.only else len(names)
         return {name: answers[name] for name in names[: last + 1] if name in answers}
 
     def run(self, timeout: float = 20) -> dict[str, Result]:
-        """What comes of the answers; a cell may take `timeout` seconds."""
+        """The results of the answers; a cell may take `timeout` seconds."""
         pristine, folder = self.learner.chapter.path, self.path.resolve().parent
         return run_answers(pristine, self.answers(), timeout, folder)
+
+    def helpers(self) -> list[str]:
+        """The files next to the notebook that its answers import."""
+        texts = [text for cells in self.answers().values() for text in cells]
+        known = {name for text in texts for name in imported(text)}
+        folder = self.path.resolve().parent
+        found = [(folder / f"{n}.py", folder / n / "__init__.py") for n in known]
+        return sorted(
+            p.name if p.exists() else f"{q.parent.name}/"
+            for p, q in found
+            if p.exists() or q.exists()
+        )
 
     def asked(self) -> list[str]:
         """The exercises to report on."""
         return [self.only] if self.only else list(self.learner.chapter.exercises)
 
 
-def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> int:
-    """Check all that is filled in, or a chapter, an exercise, a notebook.
+def check_command(
+    what: str | Sequence[str] | None, timeout: float = 20, root: Path = ROOT
+) -> int:
+    """Check all that is filled in, or some chapters, exercises, notebooks.
 
     Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
-    in, 2 if a notebook cannot be read. Without `what`, chapters that are not begun do
-    not count. Raises Unreadable if what was asked for cannot be found or read.
+    in, and 2 if a notebook cannot be read. Without `what`, chapters that are not begun
+    do not count. Raises Unreadable if what was asked for cannot be found or read.
     """
     console = Console(highlight=False)
-    tasks, unreadable = find_tasks(what, root)
+    words = [what] if isinstance(what, str) else what or []
+    each = [find_tasks(word, root) for word in several(words, all_chapters(root))]
+    each = each or [find_tasks(None, root)]
+    tasks, unreadable = (sum(part, []) for part in zip(*each, strict=True))
     for text in unreadable:
         console.print(Text(text, style="red"))
     if not tasks and not unreadable:
-        console.print("Nothing is filled in yet. Save the notebook, then check again.")
+        console.print("Nothing is filled in yet. Save the notebook, and check again.")
         return 1
     memory, statuses = Memory(root), set()
     pool = ThreadPoolExecutor(os.cpu_count())
@@ -82,10 +102,14 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
             tries = memory.remember(task.learner.chapter, task.answers(), results)
+            for name in tries:
+                memory.note_try(task.learner, name)
             report(console, task, results, tries)
             if (size := task.path.stat().st_size) > FILE_LIMIT:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
                 console.print(Text(told), style="red")
+            for name in task.helpers():
+                console.print(Text(HELPER.format(name)), style="red")
             for name in task.beside:
                 console.print(Text(COPIES.format(name, COURSE)))
             statuses |= {results[name].status for name in task.asked()}
@@ -96,7 +120,7 @@ def check_command(what: str | None, timeout: float = 20, root: Path = ROOT) -> i
 
 
 def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
-    """The notebooks to check, and what to say of those that cannot be read."""
+    """The notebooks to check, and a message for each that cannot be read."""
     chapters = all_chapters(root)
     there = notebooks_in(root, chapters)
     if what is not None:
@@ -121,26 +145,30 @@ def find_tasks(what: str | None, root: Path) -> tuple[list[Task], list[str]]:
 
 
 COPIES = (
-    "  There are answers in {0}, too, which do not count. To have them checked: "
+    "  There are also answers in {0}, which do not count. To check them, run "
     '{1} check "{0}"'
 )
 TOO_LARGE = (
-    "  It has {} MB, and nothing over {} MB can be graded: in JupyterLab, take Edit > "
-    "Clear Outputs of All Cells, and save, before you hand it in."
+    "  It has {} MB, and nothing over {} MB can be graded. Before you hand it in, "
+    "choose Edit > Clear Outputs of All Cells in JupyterLab, and save."
 )
-MAGIC = "`{}` makes something else of its whole cell: take that line out."
+HELPER = (
+    "  It imports {}, which is not handed in with the notebook. Before you hand it in, "
+    "paste the contents into a cell above."
+)
+MAGIC = "`{}` changes what the whole cell means. Remove that line."
 ASTRAY = {
-    "the check's cell": "An answer seems to stand in the cell of the check, which is "
-    "checked as it was handed out: move it to the cell above, where the blank is.",
-    "a cell of text": "The answer's cell is one of text now, not of code, and is not "
-    "run: click on it, press Esc and then y, and save.",
+    "the check's cell": "An answer seems to be in the cell of the check, which is "
+    "replaced by the original. Move the answer to the cell above, where the blank is.",
+    "a cell of text": "The answer's cell is now a text cell, so its code does not "
+    "run. Click on it, press Esc and then y, and save.",
 }
 
 
 def report(
     console: Console, task: Task, results: dict[str, Result], tries: dict[str, int]
 ) -> None:
-    """Print one line per exercise, and below it what is wrong and where help is."""
+    """Print one line per exercise, with the mistake and the help below it."""
     chapter, astray = task.learner.chapter, task.learner.astray()
     console.print(Text(f"{chapter.slug}  ({task.path.name})", style="bold"))
     for name in task.asked():
@@ -160,20 +188,20 @@ def report(
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
     if any(results[name].status == "blank" for name in task.asked()):
         console.print(
-            "  (What is not saved cannot be seen here: save the notebook first.)"
+            "  (The check sees only what is saved, so save the notebook first.)"
         )
 
 
 def next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
     """Return which hint to read after so many tries, or what helps with a mistake."""
     name, hints = exercise.name, exercise.hints
-    known = [message for message in exercise.helps if message in said]
-    if known:  # the longest says most of the mistake
-        hint = exercise.helps[max(known, key=len)]
+    if hint := hint_about(exercise.helps, said):
         return f"Help: Hint {hint} of exercise {name} is about this mistake."
     if exercise.by_symptom:
-        return f"Help: the hints of {name}, below its text, are named by what you see."
+        return (
+            f"Help: the hints of {name}, below its text, are named after what happens."
+        )
     if tries <= hints:
         return f"Help: Hint {tries} of exercise {name}, folded below its text."
-    then = "; then the solution, in solutions/" * (ROOT / "solutions").is_dir()
+    then = f"; then `{COURSE} solution {name}`" * (ROOT / "solutions").is_dir()
     return f"Help: all {hints} hints of {name}{then}."

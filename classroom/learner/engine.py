@@ -19,15 +19,15 @@ def engine_command(number: int, out: Path | None, root: Path = ROOT) -> int:
     """Write the package as of a chapter, with the answers that pass; return 0."""
     if not so_far.FIRST <= number <= so_far.LAST:
         raise Trouble(
-            f"There is no engine of chapter {number}: the chapters {so_far.FIRST} to "
-            f"{so_far.LAST} build it."
+            f"There is no engine of chapter {number}. Chapters {so_far.FIRST} to "
+            f"{so_far.LAST} build the engine."
         )
     if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise Trouble(f"{out} is there already, and not empty: name a new folder.")
+        raise Trouble(f"{out} exists and is not empty. Give a new folder.")
     if not chapters():
         raise Trouble(
-            "engine needs the folder chapters/ of a clone of the course, which is not "
-            "here. `python3 course.py assemble` puts your answers into the package."
+            "`engine` needs the folder chapters/, which only a clone of the course "
+            "has. `python3 course.py assemble` puts your answers into the package."
         )
     console = Console(highlight=False)
     folder = out or root / ".minigrad" / f"engine_{number}"
@@ -37,12 +37,12 @@ def engine_command(number: int, out: Path | None, root: Path = ROOT) -> int:
     so_far.write_package(folder, number)
     yours = [piece.name for piece in pieces if put_into(piece, folder, number)]
     console.print(f"The package as of chapter {number}: {folder / 'minigrad'}")
-    told = f"Yours: {', '.join(yours)}" if yours else "No answer of yours is in it yet"
+    told = f"Yours: {', '.join(yours)}" if yours else "It has none of your answers yet"
     console.print(f"{told}.")
     grown = [p.name for p in pieces if p.name not in yours and chapter_of(p) <= number]
     if grown:
-        console.print(f"Of {', '.join(grown)} a later chapter has another form.")
-    console.print("To use it, start python in that folder, and import minigrad.")
+        console.print(f"A later chapter changes these files: {', '.join(grown)}.")
+    console.print("To use it, start Python in that folder, and import minigrad.")
     return 0
 
 
@@ -52,7 +52,7 @@ def chapter_of(piece: Piece) -> int:
 
 
 def put_into(piece: Piece, folder: Path, number: int) -> bool:
-    """Put what a chapter has of an answer into the package; return whether it has."""
+    """Put the part of an answer that a chapter has into the package; say if it did."""
     own = chapter_of(piece)
     written = {
         (page_of(c), n) for c in filter(has_header, piece.cells) for n in places(c)
@@ -63,6 +63,6 @@ def put_into(piece: Piece, folder: Path, number: int) -> bool:
 
 
 def latest(module: str, name: str, number: int, own: int) -> int | None:
-    """Return the chapter that a definition is from, as of chapter `number`."""
+    """Return the chapter whose form a definition has, as of chapter `number`."""
     chapters = so_far.forms().get((module, name), {own})  # what is no part of the heart
     return max((each for each in chapters if each <= number), default=None)

@@ -1,13 +1,15 @@
 """Find the notebook, chapter or exercise that a learner means."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from classroom.notebook.answers import Learner, learner_in
-from classroom.notebook.files import COURSE, Unreadable, read_notebook
+from classroom.notebook.files import COURSE, Unreadable, notebooks_of, read_notebook
 from classroom.notebook.pristine import Chapter
 
 NO_NOTEBOOK = (
-    f"There is no {{}} in exercises/. `{COURSE} reset {{}}` brings a blank one."
+    f"There is no {{}} in exercises/. `{COURSE} reset {{}}` makes a blank one."
 )
 Notebooks = dict[Path, Learner | Unreadable]
 
@@ -18,9 +20,9 @@ def open_learner(path: Path, chapters: list[Chapter]) -> Learner:
 
 
 def notebooks_in(root: Path, chapters: list[Chapter]) -> Notebooks:
-    """The notebooks in exercises/, or why one is none of a learner's."""
+    """The notebooks in exercises/, or why one is not a learner's."""
     found: Notebooks = {}
-    for path in sorted((root / "exercises").glob("*.ipynb")):
+    for path in notebooks_of(root / "exercises"):
         try:
             found[path] = open_learner(path, chapters)
         except Unreadable as error:
@@ -35,21 +37,42 @@ def those_of(chapter: Chapter, there: Notebooks) -> dict[Path, Learner]:
 
 
 def notebook_of(chapter: Chapter, root: Path, there: Notebooks) -> Path:
-    """The learner's notebook of a chapter, which counts, also if it was renamed."""
+    """The learner's notebook of a chapter that counts, even if it was renamed."""
     usual = root / "exercises" / f"{chapter.slug}.ipynb"
     return usual if usual in there else next(iter(those_of(chapter, there)), usual)
 
 
 def copies(path: Path, chapter: Chapter, there: Notebooks) -> list[str]:
-    """Names of notebooks with answers to a chapter beside the one at `path`."""
+    """Names of other notebooks with answers to a chapter than the one at `path`."""
     others = those_of(chapter, there).items()
     return [other.name for other, each in others if other != path and each.answers()]
+
+
+def several(words: Sequence[str], chapters: list[Chapter]) -> list[str]:
+    """Split what was typed: "4-6", "4,5" and "4 5" are several chapters.
+
+    A range gives those chapters that exist; raises Unreadable if none does.
+    """
+    found: list[str] = []
+    for word in words:
+        ends = re.fullmatch(r"(\d+)-(\d+)", word.strip())
+        if word.endswith(".ipynb"):
+            found.append(word)
+        elif not ends:
+            found += [part for part in word.split(",") if part.strip()]
+        else:
+            within = range(int(ends[1]), int(ends[2]) + 1)
+            numbers = [c.number for c in chapters if c.number in within]
+            if not numbers:
+                raise Unreadable(f"There are no chapters {word} with exercises.")
+            found += map(str, numbers)
+    return list(dict.fromkeys(found))
 
 
 def find(
     what: str, chapters: list[Chapter], root: Path
 ) -> tuple[Path, Chapter, str | None]:
-    """What a learner means by "4", "4.2", "04_blame" or the path of a notebook."""
+    """What a learner means by "4", "4.2", "blame", or the path of a notebook."""
     what = what.strip()
     if what.endswith(".ipynb"):
         places = Path(what), root / what, root / "exercises" / what
@@ -60,17 +83,19 @@ def find(
     number, _, exercise = what.partition(".")
     meant = int(number) if number.isdecimal() else None
     for chapter in chapters:
-        if what == chapter.slug or chapter.number == meant:
+        names = chapter.slug, chapter.slug.partition("_")[2], chapter.title
+        named = what.lower().replace("-", "_") in map(str.lower, names)
+        if named or chapter.number == meant:
             only = f"{chapter.number}.{exercise}" if exercise else None
             if only and only not in chapter.exercises:
                 names = ", ".join(chapter.exercises)
                 raise Unreadable(
-                    f"There is no exercise {what}; chapter {number} has {names}."
+                    f"There is no exercise {what}. Chapter {number} has {names}."
                 )
             there = notebooks_in(root, chapters)
             return notebook_of(chapter, root, there), chapter, only
     known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
     raise Unreadable(
         f"There is no chapter {what} with exercises. There are: {known}. "
-        "Give a chapter (4), an exercise (4.2) or the path of a notebook."
+        "Give a chapter (4 or its name), an exercise (4.2) or a notebook's path."
     )

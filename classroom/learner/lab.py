@@ -1,48 +1,109 @@
-"""Open JupyterLab at the first lesson."""
+"""Open JupyterLab at the course's home, or at a lesson or an exercise."""
 
+import logging
 import os
+import sqlite3
 import tempfile
+import threading
+import time
+import webbrowser
 from pathlib import Path
-from urllib.parse import quote
 
 from jupyter_core import paths
 
 from classroom import ROOT
+from classroom.learner.home import address
+from classroom.notebook.files import COURSE
 
+LOG = {"--log-level", "--debug", "--ServerApp.log_level", "--Application.log_level"}
 BUILT = ("notebooks", "exercises", "solutions")
-STYLE = {"static_custom_path": [str(ROOT / "classroom" / "jupyter" / "custom")]}
+JUPYTER = ROOT / "classroom" / "jupyter"
+STYLE = {"static_custom_path": [str(JUPYTER / "custom")]}
 QUIET = (  # what is opened is not changed by that; no list of extensions is asked for
     "--ServerApp.contents_manager_class=classroom.learner.contents.CourseContents",
     "--LabApp.extension_manager=readonly",
     "--LabApp.custom_css=True",
+    # Browsers that are snaps or flatpaks, and Windows' in WSL, may not read the file
+    # that would lead there; the Store's Python hides it.
+    "--ServerApp.use_redirect_file=False",
     f"--ServerApp.tornado_settings={STYLE}",
+    "--TerminalsExtensionApp.terminal_manager_class="
+    "classroom.learner.terminals.CourseTerminals",
+    f"--LabApp.extra_labextensions_path={JUPYTER / 'labextensions'}",
 )
+GREETING = """\
+JupyterLab is open at {url}
+To stop it, press Ctrl-C here, and then y. To continue another day: `{course} lab`."""
 
 
 def lab_command(words: list[str]) -> int:
-    """Trust the notebooks and run JupyterLab with `words` until it is stopped."""
+    """Trust the notebooks and run JupyterLab with `words` until it is stopped.
+
+    A first word that is not an option says what to open: "4", "4.2", or a notebook.
+    """
+    what = words[0] if words and words[0][0] != "-" else ""
+    begin, words = address(what, ROOT), words[bool(what) :]
+    let_jupyter_write()
+    if url := running(begin):
+        print(f"JupyterLab is already open with this course: {url}")
+        if "--no-browser" not in words:
+            webbrowser.open(url)
+        return 0
     if not os.access(ROOT, os.W_OK):
         print(
             f"{ROOT} is read-only: you can read and run everything, but not save.\n"
-            "To keep your answers, copy the folder to a place that is yours."
+            "To keep your answers, copy the folder to a place where you can write."
         )
-    let_jupyter_write()
     trust(sorted(path for name in BUILT for path in ROOT.glob(f"{name}/*.ipynb")))
     # The course's own settings ask nothing at the first start; its own kernel goes
     # before one of the same name that an earlier Jupyter left in the home folder.
     os.environ["JUPYTER_CONFIG_PATH"] = str(ROOT / "classroom" / "jupyter")
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    for name in ("JUPYTERLAB_DIR", "MPLBACKEND"):  # another JupyterLab; no pictures
+        os.environ.pop(name, None)
+    # In each kernel the course is there from the start, at whatever cell one begins
+    startup = ROOT / "classroom" / "jupyter" / "startup.py"
+    os.environ["PYTHONSTARTUP"] = str(startup)
     from jupyterlab.labapp import LabApp
 
-    ours = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url={address()}", *QUIET]
-    if os.name == "nt":  # the Store's Python hides the file that would lead there
-        ours.append("--ServerApp.use_redirect_file=False")
+    ours = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url={begin}", *QUIET]
+    if not LOG & {word.partition("=")[0] for word in words}:
+        ours.append("--Application.log_level=ERROR")
+        logging.getLogger("ServerApp").addFilter(is_no_address)
+        threading.Thread(target=greet, args=[begin], daemon=True).start()
     LabApp.launch_instance([*ours, *words])
     return 0
 
 
+def running(begin: str, pid: int | None = None) -> str | None:
+    """Return the address of a JupyterLab that is open with this course, if any."""
+    from jupyter_server.serverapp import list_running_servers
+
+    for server in list_running_servers():
+        here = os.path.realpath(server["root_dir"]) == os.path.realpath(ROOT)
+        if here and pid in (None, server["pid"]):
+            token = f"?token={server['token']}" if server["token"] else ""
+            place, mark, heading = begin.partition("#")
+            return f"{server['url'].rstrip('/')}{place}{token}{mark}{heading}"
+    return None
+
+
+def greet(begin: str) -> None:
+    """Say where JupyterLab is open, as soon as it is, and how to stop it."""
+    for _ in range(300):
+        time.sleep(0.2)
+        if url := running(begin, os.getpid()):
+            print(GREETING.format(url=url, course=COURSE), flush=True)
+            return
+
+
+def is_no_address(record: logging.LogRecord) -> bool:
+    """Tell whether a line from Jupyter says something other than the address."""
+    return "http" not in record.getMessage()
+
+
 def let_jupyter_write() -> None:
-    """Give JupyterLab folders in the course for those of the home that are closed."""
+    """Give JupyterLab folders in the course if those in the home are read-only."""
     for kind in ("config", "data", "runtime"):
         folder = Path(getattr(paths, f"jupyter_{kind}_dir")())
         try:
@@ -52,17 +113,8 @@ def let_jupyter_write() -> None:
             ours = ROOT / ".minigrad" / "jupyter" / kind
             ours.mkdir(parents=True, exist_ok=True)
             os.environ[f"JUPYTER_{kind.upper()}_DIR"] = str(ours)
-            print(f"{folder} cannot be written to: {error.strerror}.")
-            print(f"JupyterLab uses {ours} in its place.")
-
-
-def address() -> str:
-    """Return the address of the lesson to begin with, below JupyterLab's own."""
-    lessons = sorted(ROOT.glob("notebooks/*.ipynb"))
-    first = [path for path in lessons if path.name.startswith("01")] or lessons
-    if not first:
-        return "/lab"
-    return "/lab/tree/" + quote(f"notebooks/{first[0].name}")
+            print(f"Cannot write to {folder}: {error.strerror}.")
+            print(f"JupyterLab uses {ours} instead.")
 
 
 def trust(paths: list[Path]) -> None:
@@ -77,3 +129,8 @@ def trust(paths: list[Path]) -> None:
         except (OSError, ValueError, AttributeError, KeyError, TypeError):
             # Not a notebook any more: JupyterLab says so when it is opened.
             continue
+        except sqlite3.Error as error:  # a full disk, or one without locks
+            print(
+                f"Pictures may be hidden, as Jupyter cannot store our trust: {error}."
+            )
+            return

@@ -1,4 +1,4 @@
-"""Where a newer course is, and which files of it differ from those that are here."""
+"""Where a newer course is, and which of its files differ from those here."""
 
 import os
 import re
@@ -17,7 +17,8 @@ from classroom.notebook.files import COURSE
 VERSION = "classroom/version.txt"
 EXERCISE = re.compile(r"exercises/.*\.ipynb")
 LEFT_ALONE = {".git", ".venv", ".venv.lock", ".minigrad", "kept"}
-LEFT_ALONE |= {"__pycache__", ".ipynb_checkpoints"}
+LEFT_ALONE |= {"__pycache__", ".ipynb_checkpoints", "__MACOSX"}
+LEFT_ALONE |= {".DS_Store", "Thumbs.db", "desktop.ini"}
 # Of the user's settings of git, only what it takes to reach a server
 REACH = ("GIT_ASKPASS", "GIT_CONFIG_", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_")
 REACH += ("GIT_SSH", "GIT_SSL_", "GIT_TEST_")
@@ -30,24 +31,25 @@ OF_ITS_OWN = (  # how to start a program that Ctrl-C in this terminal does not r
     else {"start_new_session": True, "close_fds": False}  # it holds our lock, too
 )
 NO_GIT = (
-    "{}, so update needs to be told where the newer course is. Download its zip file, "
-    f"then:\n    {COURSE} update PATH-OF-THE-ZIP"
+    "{}, so tell update where the newer course is. Download its zip file, "
+    f"and run\n    {COURSE} update PATH-OF-THE-ZIP"
 )
 NO_REMOTE = (
     "This clone does not know where the course comes from. Give update a folder or a "
     "zip file, or tell git once:\n    git remote add upstream ADDRESS"
 )
 UNDER_WAY = (
-    "git is in the middle of a merge here, and some files have the marks of it. End it "
-    "(`git status` says how), or go back by `git merge --abort`; then update again."
+    "git is in the middle of a merge here, and some files have conflict markers. End "
+    "the merge (`git status` says how), or undo it with `git merge --abort`. Then "
+    "update again."
 )
 
 
 @dataclass(frozen=True)
 class Newer:
-    """A newer course in a folder, and which files of it differ from those here.
+    """A newer course in a folder, and which of its files differ from those here.
 
-    `gone` are those it does not have. Exercises are not among them.
+    `gone` are the files that it lacks. Exercises are not among them.
     """
 
     folder: Path
@@ -56,7 +58,7 @@ class Newer:
 
 
 def find_newer(source: str | None, root: Path, temporary: Path) -> Newer | None:
-    """The newer course, from a folder, a zip file or git; None if git has none.
+    """The newer course, from a folder, a zip file or git, or None if git has none.
 
     Raises Trouble.
     """
@@ -65,12 +67,12 @@ def find_newer(source: str | None, root: Path, temporary: Path) -> Newer | None:
         return None
     folder = unpack(place, temporary)
     if folder.resolve() == root.resolve():
-        raise Trouble(f"{source} is this very course.")
+        raise Trouble(f"{source} is the course that you are running.")
     there, here = version(folder), version(root)
     if not source and there and there == here:
         return None
     if source and there and here and there.timestamp() < here.timestamp():
-        dates = f"it is {told_date(there)}, yours {told_date(here)}"
+        dates = f"it is {told_date(there)}, and yours is {told_date(here)}"
         raise Trouble(f"The course in {source} is older: {dates}. {UNCHANGED}")
     files = [name for name in course_files(folder) if name != VERSION]
     changed = [n for n in files if digest_at(root / n) != digest_at(folder / n)]
@@ -80,32 +82,36 @@ def find_newer(source: str | None, root: Path, temporary: Path) -> Newer | None:
 def unpack(source: Path, temporary: Path) -> Path:
     """The folder of the course in `source`, a folder or a zip file. Raises Trouble."""
     if not source.exists():
-        raise Trouble(f"There is no {source}. Give the zip file or folder of a course.")
+        raise Trouble(f"There is no {source}. Give a course's zip file or folder.")
     place = source
     if source.is_file():
         place = temporary / "unpacked"
         try:
             with zipfile.ZipFile(source) as archive:
-                archive.extractall(place)
+                for each in archive.infolist():
+                    path = Path(archive.extract(each, place))
+                    if each.external_attr >> 16 & 0o100 and path.is_file():
+                        with suppress(OSError):  # a disk may know no such mode
+                            path.chmod(0o755)  # a program; zipfile forgets that
         except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError) as error:
             raise Trouble(f"{source} cannot be unpacked: {error}") from None
     return course_in(place, source)
 
 
 def course_in(place: Path, source: Path) -> Path:
-    """The course that `place` is, or has as its only one. Raises Trouble."""
+    """The course that `place` is, or the only one in it. Raises Trouble."""
     inside = sorted(path for path in place.iterdir() if path.is_dir())
     found = [p for p in (place, *inside) if any(p.glob("classroom/pristine/*.ipynb"))]
     if not found:
-        raise Trouble(f"{source} is not a course: it has no classroom/pristine/.")
+        raise Trouble(f"{source} is not a course, as it has no classroom/pristine/.")
     if found[0] != place and len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise Trouble(f"{source} has several courses in it: {names}. Give one of them.")
+        raise Trouble(f"{source} contains several courses: {names}. Give one of them.")
     return found[0]
 
 
 def version(folder: Path) -> datetime | None:
-    """When the course in a folder was published: its archive says so, or else git."""
+    """When the course in a folder was published, from its archive or from git."""
     told = folder / VERSION
     date = told.read_text(encoding="utf-8").strip() if told.is_file() else ""
     with suppress(ValueError, OSError):
@@ -118,23 +124,24 @@ def version(folder: Path) -> datetime | None:
 
 def told_date(date: datetime | None) -> str:
     """A version, as a person reads it."""
-    return f"of {date:%Y-%m-%d %H:%M}" if date else "of an unknown date"
+    return f"the version of {date:%Y-%m-%d %H:%M}" if date else "of an unknown date"
 
 
 def course_files(folder: Path) -> list[str]:
-    """The files of a course, but for the notebooks of exercises."""
+    """The files of a course, without the notebooks of exercises."""
     names = []
     for place, folders, files in os.walk(folder):
         folders[:] = set(folders) - LEFT_ALONE
-        paths = [Path(place, name) for name in files if name not in LEFT_ALONE]
+        ours = {n for n in files if not n.startswith(("._", "~$"))} - LEFT_ALONE
+        paths = [Path(place, name) for name in ours]
         names += [path.relative_to(folder).as_posix() for path in paths]
     return sorted(name for name in names if not EXERCISE.fullmatch(name))
 
 
 def gone_files(root: Path, newer: Path) -> list[str]:
-    """The notebooks of chapters that the newer course does not have.
+    """The notebooks of chapters that the newer course lacks.
 
-    None are if it is a release: that may have other chapters than the one before.
+    For a release there are none, because it may have other chapters than the last one.
     """
     if not (newer / "chapters").is_dir():
         return []
@@ -171,7 +178,7 @@ def git(folder: Path, *words: str, **env: str) -> subprocess.CompletedProcess[st
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
-    """What git said; raises Trouble if it failed."""
+    """The output of git; raises Trouble if it failed."""
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no reason given"]
         why = next((line for line in lines if line.startswith("fatal:")), lines[-1])
@@ -180,30 +187,33 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def fetch(root: Path, temporary: Path) -> Path | None:
-    """The newest course as a zip file, from where this clone has it; None if here.
+    """The newest course as a zip file, from this clone's origin, or None if it is here.
 
-    It comes through a repository apart: what is set or committed in the learner's has
-    no say in it, and stays as it is. Raises Trouble.
+    It comes through a separate repository. The learner's settings and commits do not
+    affect it, and stay as they are. Raises Trouble.
     """
     cloned = (root / ".git").exists()
     if not (cloned and shutil.which("git")):
-        why = "git is not installed here" if cloned else "This course is no clone"
+        why = "git is not installed here" if cloned else "This course is not a clone"
         raise Trouble(NO_GIT.format(why))
     if said(git(root, "ls-files", "--unmerged")):
         raise Trouble(UNDER_WAY)
     address, apart = origin(root), temporary / "apart"
     apart.mkdir()
-    said(git(apart, "init", "--quiet", "--template="))
-    said(git(apart, "fetch", "--quiet", "--depth=1", address, "HEAD"))
-    newest = said(git(apart, "rev-parse", "FETCH_HEAD"))
+    newest = said(git(apart, "ls-remote", "--quiet", address, "HEAD")).split("\t")[0]
     if not git(root, "merge-base", "--is-ancestor", newest, "HEAD").returncode:
         return None
+    kind = "sha256" if len(newest) == 64 else "sha1"  # whatever new ones are here
+    init = "init", "--quiet", "--template="
+    if git(apart, *init, f"--object-format={kind}").returncode:
+        said(git(apart, *init))  # a git that knows sha1 alone
+    said(git(apart, "fetch", "--quiet", "--depth=1", address, "HEAD"))
     said(git(apart, "archive", "--output=course.zip", "FETCH_HEAD", **NO_SETTINGS))
     return apart / "course.zip"
 
 
 def origin(root: Path) -> str:
-    """Where git has the course from; a fork has an `upstream`. Raises Trouble."""
+    """The address of the course for git; a fork has an `upstream`. Raises Trouble."""
     remotes = said(git(root, "remote")).split()
     if not remotes:
         raise Trouble(NO_REMOTE)

@@ -1,71 +1,115 @@
 """See how far you are: `python3 course.py progress`."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.find import copies, notebook_of, notebooks_in
+from classroom.learner.find import copies, find, notebook_of, notebooks_in, several
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Unreadable
+from classroom.notebook.course_map import Stop, next_exercise, stop_of
+from classroom.notebook.files import COURSE, Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters
 
 MARKS = {
     "passed": ("+", "green"),
+    "noted": ("o", "green"),
     "wrong": ("x", "red"),
     "unchecked": ("?", "yellow"),
     "blank": (".", "dim"),
 }
+PASSED = "passed", "noted"
 
 
-def progress_command(root: Path = ROOT) -> int:
-    """Show each exercise of the course: passed, wrong, not checked or blank.
+class Row(NamedTuple):
+    """The known results of a chapter's exercises, and a note for its row."""
+
+    chapter: Chapter
+    statuses: dict[str, str]
+    note: str
+
+
+class Overview(NamedTuple):
+    """The known results of some chapters, and which exercise is next."""
+
+    rows: list[Row]
+    next: str | None
+
+
+def progress_command(root: Path = ROOT, words: Sequence[str] = ()) -> int:
+    """Show for each exercise of the course, or of some chapters, if it has passed.
 
     What an earlier check found counts as long as the answer and the exercise are the
     same as then. Always returns 0.
     """
     console = Console(highlight=False)
-    chapters, memory = all_chapters(root), Memory(root)
-    there = notebooks_in(root, chapters)
-    table, total, to_do = Table(box=None, padding=(0, 2, 0, 0)), Counter(), None
+    found = overview(root, words)
+    table, total = Table(box=None, padding=(0, 2, 0, 0)), Counter()
     for heading in ("", "Chapter", "Exercises", "Passed"):
         table.add_column(heading)
-    for chapter in chapters:
-        path = notebook_of(chapter, root, there)
-        found, problem = _statuses(chapter, there.get(path), memory)
-        marks = Text(" ").join(Text(*MARKS[status]) for status in found.values())
-        passed = sum(status == "passed" for status in found.values())
-        beside = copies(path, chapter, there)
-        note = problem or f"{passed} of {len(found)}"
-        note += "".join(f", and answers in {name}" for name in beside)
+    for chapter, statuses, note in found.rows:
+        marks = Text(" ").join(Text(*MARKS[status]) for status in statuses.values())
         title = chapter.title or chapter.slug
         table.add_row(str(chapter.number), Text(title), marks, Text(note))
-        total.update(found.values())
-        left = [name for name, status in found.items() if status != "passed"]
-        to_do = to_do or next(iter(left), None)
+        total.update(statuses.values())
     console.print(table)
     console.print(
         "\n+ passed   x wrong   ? filled in, not checked   . not yet filled in"
     )
-    console.print(f"{total['passed']} of {total.total()} exercises passed.", end=" ")
-    console.print(f"Next: exercise {to_do}." if to_do else "That is the whole course.")
+    if total["noted"]:
+        console.print("o passed in the notebook, not yet in a fresh kernel", end=": ")
+        console.print(f"`{COURSE} check`")
+    passed = sum(map(total.__getitem__, PASSED))
+    console.print(f"{passed} of {total.total()} exercises passed.", end=" ")
+    done = "That is all of it." if words else "That is the whole course."
+    console.print(f"Next: exercise {found.next}." if found.next else done)
     return 0
+
+
+def overview(root: Path, words: Sequence[str] = ()) -> Overview:
+    """Return the known results of all chapters, or of those that `words` name."""
+    chapters, memory, rows = all_chapters(root), Memory(root), []
+    there = notebooks_in(root, chapters)
+    wanted = {find(word, chapters, root)[1].slug for word in several(words, chapters)}
+    for chapter in chapters:
+        if wanted and chapter.slug not in wanted:
+            continue
+        path = notebook_of(chapter, root, there)
+        statuses, problem = _statuses(chapter, there.get(path), memory)
+        passed = sum(status in PASSED for status in statuses.values())
+        note = problem or f"{passed} of {len(statuses)}"
+        note += "".join(f", and answers in {n}" for n in copies(path, chapter, there))
+        rows.append(Row(chapter, statuses, note))
+    going = next_exercise([stop(row.chapter, row.statuses) for row in rows])
+    return Overview(rows, going[1] if going else None)
+
+
+def stop(chapter: Chapter, found: dict[str, str]) -> Stop:
+    """Return a chapter as the map shows it, from the status of each exercise."""
+    made = stop_of(chapter.number, chapter.slug, chapter.about)
+    made.exercises = made.exercises or dict.fromkeys(chapter.exercises, "")
+    made.passed = [name for name, status in found.items() if status in PASSED]
+    made.begun = any(status != "blank" for status in found.values())
+    return made
 
 
 def _statuses(
     chapter: Chapter, learner: Learner | Unreadable | None, memory: Memory
 ) -> tuple[dict[str, str], str]:
-    """What is known of each exercise, and why nothing is if nothing can be read."""
+    """The known result of each exercise, and why there is none if unreadable."""
     found = dict.fromkeys(chapter.exercises, "blank")
     if learner is None:
         return found, ""
     if isinstance(learner, Unreadable) or learner.chapter is not chapter:
         return found, "cannot be read"
     for name, cells in learner.answers().items():
-        status = memory.status(chapter, name, cells) or "unchecked"
+        noted = "noted" if memory.passed_in_notebook(learner, name) else "unchecked"
+        status = memory.status(chapter, name, cells) or noted
         found[name] = status if status in MARKS else "wrong"
     return found, ""

@@ -1,13 +1,14 @@
 """Print what somebody who helps needs to know: `python3 course.py report 4.2`.
 
-No path of the home folder and no name of a person is in it, so that it can be pasted
-where everybody reads it.
+The report contains no path of the home folder and no name of a person, so that it can
+be pasted in public.
 """
 
 import getpass
 import platform
 import re
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from classroom import ROOT
 from classroom.learner import newer_course
 from classroom.learner.check import Task
 from classroom.learner.find import NO_NOTEBOOK, find, open_learner
+from classroom.learner.results import Memory
 from classroom.notebook.files import COURSE, Unreadable
 from classroom.notebook.pristine import all_chapters
 from classroom.run.verdict import WORDS
@@ -36,6 +38,9 @@ def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
     blocks = [f"{FENCE}python\n{cells}\n{FENCE}"]
     blocks += [f"{FENCE}\n{result.message}\n{FENCE}"] if result.message else []
     head = f"Exercise {name} {chapter.exercises[name].title}: {WORDS[result.status][0]}"
+    if seconds := Memory(root).passed_in_notebook(task.learner, name):
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+        head += f"\n(This answer passed in the notebook at {when}.)"
     print(without_names("\n\n".join([head, environment(root), *blocks]), root))
     return 0
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from rich.console import Console
@@ -15,10 +16,11 @@ from classroom import ROOT
 from classroom.all_or_nothing import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
-from classroom.notebook.carry_over import bring_back
+from classroom.notebook.carry_over import bring_back, completed
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
+    notebooks_of,
     write_notebook,
     write_whole,
 )
@@ -50,11 +52,12 @@ def reset_command(what: str, root: Path = ROOT) -> int:
         notebook = chapter.notebook
         if only and path.exists():
             blank = Learner(notebook, chapter)
-            notebook = bring_back(open_learner(path, [chapter]), blank, only)
+            whole = completed(open_learner(path, [chapter]), only)
+            notebook = bring_back(Learner(whole, chapter), blank, only)
         kept = keep(path, root) if path.exists() else None
         path.parent.mkdir(exist_ok=True)
         write_notebook(path, notebook)
-    print(f"{only or chapter.slug} is blank again, in {path.name}.")
+    print(f"{only or chapter.slug} is blank again in {path.name}.")
     tell_kept(kept, root)
     return 0
 
@@ -62,10 +65,11 @@ def reset_command(what: str, root: Path = ROOT) -> int:
 def restore_command(
     what: str | None = None, number: int | None = None, root: Path = ROOT
 ) -> int:
-    """List what is kept, of all or a chapter ("4"); bring an exercise ("4.2") back.
+    """List all kept answers or those of a chapter ("4"), or restore an exercise.
 
-    Of an exercise that is the version with this number in the list; without one, the
-    latest that differs from what is there. Raises Trouble if there is no such thing.
+    It restores the version of an exercise ("4.2") with this number in the list, or by
+    default the latest that differs from the present one. Raises Trouble if there is no
+    such version.
     """
     with alone(root):
         chapters = all_chapters(root)
@@ -80,7 +84,7 @@ def restore_command(
         version = chosen(only, kept[only], now, number)
         copy = keep(path, root) if path.exists() else None
         write_notebook(path, bring_back(learner, version.learner, only))
-    told = f"{only} is as it was kept at {version.when}, in {path.name}."
+    told = f"{only} in {path.name} is again as it was on {version.when}."
     print(told)
     tell_kept(copy, root)
     return 0
@@ -100,7 +104,7 @@ def kept_versions(root: Path, chapters: list[Chapter]) -> dict[str, list[Version
 
 def stamped(folder: Path) -> Iterator[tuple[tuple, Path]]:
     """The notebooks that are kept, and when each was put there."""
-    for path in (*folder.glob("*.ipynb"), *folder.glob("*/*.ipynb")):
+    for path in sum(map(notebooks_of, (folder, *folder.glob("*/"))), []):
         if stamp := STAMP.search(path.relative_to(folder).as_posix()):
             *time, nth = stamp.groups("1")
             yield (*time, int(nth)), path
@@ -120,15 +124,15 @@ def list_kept(kept: dict[str, list[Version]], chapters: list[Chapter]) -> None:
         return
     Console().print(table)
     print(
-        f"\n`{COURSE} restore 4.2` brings the latest back that differs from what is "
-        "there,\nand `restore 4.2 1` number 1. What is there is kept, too."
+        f"\n`{COURSE} restore 4.2` restores the latest copy that differs from the "
+        "notebook,\nand `restore 4.2 1` restores number 1. The replaced answer is kept."
     )
 
 
 def chosen(
     name: str, versions: list[Version], now: list[str] | None, number: int | None
 ) -> Version:
-    """The version with this number, else the latest that is not `now` in place."""
+    """The version with this number, or the latest that differs from `now`."""
     others = [version for version in versions if version.cells != now]
     found = versions[number - 1 : number] if number else others[-1:]
     if not versions:
@@ -150,17 +154,22 @@ def keep(path: Path, root: Path) -> Path:
 
 
 def place_to_keep(root: Path, before: str, after: str) -> Path:
-    """A free place in exercises/kept/, with the time in the middle of its name."""
-    stamp = time.strftime("%Y-%m-%d-%H%M%S")
-    for more in ("", *(f"-{n}" for n in range(2, 100))):
-        place = root / "exercises" / "kept" / f"{before}{stamp}{more}{after}"
+    """A free name in exercises/kept/, with the time in its middle.
+
+    It sorts after all names there, even if the clock has been put back since.
+    """
+    folder = root / "exercises" / "kept"
+    now = *time.strftime("%Y-%m-%d %H %M %S").split(), 0
+    day, *clock, last = max([now, *(when for when, _ in stamped(folder))])
+    for n in count(last + 1):
+        more = f"-{n}" if n > 1 else ""
+        place = folder / f"{before}{day}-{''.join(clock)}{more}{after}"
         if not place.exists():
-            break
-    return place
+            return place
 
 
 def tell_kept(copy: Path | None, root: Path) -> None:
-    """Say where the notebook is kept as it was before, if there was one."""
+    """Say where the earlier notebook is kept, if there was one."""
     if copy:
         print(f"Your work is kept in {copy.relative_to(root).as_posix()}")
         print("If JupyterLab has the notebook open: File > Reload Notebook from Disk.")

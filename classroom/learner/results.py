@@ -1,22 +1,26 @@
-"""Remember what the last checks found."""
+"""Remember the results of the last checks, here and in the notebook."""
 
 import hashlib
 import json
 from pathlib import Path
 
+from classroom.cell.asked import asked, core, mark_of
+from classroom.cell.notes import TRIED, read_notes, write_note
+from classroom.notebook.answers import Learner
 from classroom.notebook.files import as_table, write_whole
-from classroom.notebook.pristine import Chapter, parse_label
+from classroom.notebook.pristine import Chapter, make_label, parse_label
 from classroom.run.verdict import Result
 
 
 class Memory:
-    """What the last checks found, in `.minigrad/results.json`, by the answer's hash.
+    """The results of the last checks, in `.minigrad/results.json`, by an answer's hash.
 
-    An answer that has changed since is not found any more: nothing is claimed of it.
+    For an answer that has changed since, there is no result.
     """
 
     def __init__(self, root: Path) -> None:
         self.path = root / ".minigrad" / "results.json"
+        self.root, self.notes = root, read_notes(root)
         try:
             known = as_table(json.loads(self.path.read_text("utf-8")))
         except (OSError, ValueError):
@@ -24,8 +28,39 @@ class Memory:
         self.known = {name: as_table(statuses) for name, statuses in known.items()}
 
     def status(self, chapter: Chapter, name: str, cells: list[str]) -> str | None:
-        """What was found of this very answer, or None."""
+        """The result of exactly this answer, or None."""
         return self.known.get(name, {}).get(self._hash(chapter, name, cells))
+
+    def passed_in_notebook(self, learner: Learner, name: str) -> float | None:
+        """Return when exactly this answer passed the notebook's own check, if it did.
+
+        The time is in seconds since 1970. The answer may still fail in a fresh kernel.
+        """
+        return self.notes.get(name, {}).get(self._mark(learner, name))
+
+    def has_passed(self, name: str) -> bool:
+        """Return whether some answer to an exercise has passed, here or there."""
+        return name in self.notes or "passed" in self.known.get(name, {}).values()
+
+    def tries(self, name: str) -> int:
+        """Return how many different answers to an exercise were refused, here or there.
+
+        Here is the terminal, there the notebook.
+        """
+        return len(read_notes(self.root, TRIED).get(name, {}))
+
+    def note_try(self, learner: Learner, name: str) -> None:
+        """Note that an answer was refused: see tries."""
+        if mark := self._mark(learner, name):
+            write_note(self.root, name, mark, TRIED)
+
+    def _mark(self, learner: Learner, name: str) -> str | None:
+        """Return the hash by which the notebook's check knows an answer, if it can."""
+        about, label = asked(self.root, name), make_label("answer", name)
+        both = zip(learner.labels, learner.cells)
+        texts = [cell["source"] for each, cell in both if each == label]
+        answer = core(texts, about.names) if about else set()
+        return mark_of(about, answer) if answer else None
 
     def remember(
         self,
@@ -35,7 +70,8 @@ class Memory:
     ) -> dict[str, int]:
         """Note the results; return how many different answers to each were wrong."""
         tries = {}
-        for name, cells in answers.items():
+        known = [name for name in answers if results[name].status != "ungraded"]
+        for name, cells in ((name, answers[name]) for name in known):
             seen = self.known.setdefault(name, {})
             seen[self._hash(chapter, name, cells)] = results[name].status
             if results[name].status not in ("passed", "blank"):
@@ -43,7 +79,7 @@ class Memory:
         return tries
 
     def save(self) -> None:
-        """Write it down; a folder that cannot be written to is no reason to stop."""
+        """Write the results to the file, if the folder can be written to."""
         for name, statuses in Memory(self.path.parents[1]).known.items():
             self.known[name] = statuses | self.known.get(name, {})  # another check's
         try:

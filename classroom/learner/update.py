@@ -1,9 +1,9 @@
-"""Take a newer course under filled-in exercises: `python3 course.py update`.
+"""Get a newer course, and keep all answers: `python3 course.py update`.
 
-git is never asked to merge a notebook of exercises: the answers are saved, the newer
-course is laid out beside this one, the answers are put into it by exercise, and only
-then does all of it take its place, as all_or_nothing.py tells. Before anything else,
-a copy of the whole folder exercises/ is put aside.
+git never merges a notebook of exercises. The answers are saved, the newer course is
+written next to this one, and the answers are put into it by exercise. Only then does
+all of it move into place, as all_or_nothing.py describes. Before anything else, the
+whole folder exercises/ is copied.
 """
 
 import shutil
@@ -20,6 +20,7 @@ from classroom.all_or_nothing import (
     clear,
     digest,
     finish,
+    reason,
     write_journal,
 )
 from classroom.learner.find import Notebooks, notebooks_in
@@ -34,26 +35,26 @@ from classroom.learner.newer_course import (
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.carry_over import carry_over
-from classroom.notebook.files import as_bytes, write_notebook
+from classroom.notebook.files import COURSE, as_bytes, notebooks_of, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 NEWEST = (
-    "You have the newest course already: {} has nothing newer. If that is a copy of "
-    "your own, name the course itself once, with\n    git remote add upstream ADDRESS"
+    "You already have the newest course, because {} has nothing newer. If that is your "
+    "own copy, name the course itself once, with\n    git remote add upstream ADDRESS"
 )
 
 
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
     """Take the newer course from git, or from `source`, a folder or a zip file.
 
-    Raises Trouble if there is no newer course to be had; then nothing has changed.
+    Raises Trouble if there is no newer course; then nothing has changed.
     """
     with alone(root):
         return take(source, root)
 
 
 def take(source: str | None, root: Path) -> int:
-    """Take it, while nobody else changes the course."""
+    """Take the newer course, while nobody else changes this one."""
     kept = place_to_keep(root, "", "-before-update")
     clear(root)
     try:
@@ -67,21 +68,21 @@ def take(source: str | None, root: Path) -> int:
     except OSError as error:
         begun = (root / JOURNAL).exists()
         raise Trouble(
-            NOT_ENDED.format(why=error) if begun else f"{error}\n{UNCHANGED}"
+            NOT_ENDED.format(why=error) if begun else f"{reason(error)}\n{UNCHANGED}"
         ) from None
     finally:
         if not (root / JOURNAL).exists():
             clear(root)
     print(f"Before the update: {kept.relative_to(root).as_posix()}/")
-    print(f"The course is up to date: that {dates[0]}, after that {dates[1]}.")
+    print(f"The course is up to date. It was {dates[1]}, and is now {dates[0]}.")
     print("In JupyterLab, reload what is open.")
     return 0
 
 
 def update(root: Path, newer: Newer, kept: Path) -> list[str]:
-    """Take a newer course, put the answers back, and return what to tell.
+    """Take a newer course, put the answers back, and return what to print.
 
-    Raises Trouble or OSError; without a journal every file is then as it was.
+    Raises Trouble or OSError. If there is no journal, every file is then as it was.
     """
     (root / "exercises").mkdir(exist_ok=True)
     leave_out = shutil.ignore_patterns("kept", ".ipynb_checkpoints")
@@ -94,7 +95,7 @@ def update(root: Path, newer: Newer, kept: Path) -> list[str]:
     copy(root, older, aside / "course")
     dated = [VERSION] if (newer.folder / VERSION).is_file() else []
     copy(newer.folder, newer.changed + dated, files)
-    paths = sorted((root / "exercises").glob("*.ipynb"))
+    paths = notebooks_of(root / "exercises")
     contents = {path.name: path.read_bytes() for path in paths}
     there = notebooks_in(root, all_chapters(root)).items()
     known = {path: each for path, each in there if path.name in contents}
@@ -119,7 +120,7 @@ def copy(source: Path, names: list[str], target: Path) -> None:
 
 
 def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
-    """The chapters that there will be."""
+    """The chapters after the update."""
     slugs = {chapter.slug: chapter for chapter in all_chapters(root)}
     slugs |= {chapter.slug: chapter for chapter in all_chapters(newer.folder)}
     gone = {Path(n).stem for n in newer.gone if n.startswith("classroom/pristine/")}
@@ -129,7 +130,7 @@ def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
 def put_back(
     contents: dict[str, bytes], there: Notebooks, new: list[Chapter], kept: Path
 ) -> tuple[dict[str, bytes], list[str]]:
-    """The notebooks of exercises/ as they are to be, and what to tell of them."""
+    """The new notebooks of exercises/, and what to print about them."""
     kept.mkdir(parents=True, exist_ok=True)
     told, renamed = [], {e.chapter for e in there.values() if isinstance(e, Learner)}
     slugs = {chapter.slug for chapter in renamed} - {Path(n).stem for n in contents}
@@ -160,7 +161,7 @@ def _put_back_one(
     chapter = chapter_of(learner.notebook, new)
     if chapter is None:
         after.pop(name, None)
-        return [f"{name}: the course has this chapter no longer; yours is kept."]
+        return [f"{name}: the course no longer has this chapter. Yours is kept."]
     about = learner.notebook["metadata"].get("minigrad")
     if chapter.notebook == before.notebook and about == chapter.about:
         after[name] = content
@@ -169,14 +170,20 @@ def _put_back_one(
     carried = carry_over(learner, chapter)
     after[name] = as_bytes(carried.notebook)
     told = [f"{name}: {_what_is_back(learner, chapter)}"]
+    if carried.changed:
+        told.append(
+            f"  The blanks of {', '.join(carried.changed)} are different now. Your "
+            f"answers are still in place; check them. `{COURSE} reset "
+            f"{carried.changed[0]}` shows the new blank and keeps your answer."
+        )
     if carried.homeless:
         cells = {**before.notebook, "cells": carried.homeless}
         write_notebook(kept / f"removed-{name}", cells)
-        told.append(f"  Your cells of exercises that are gone: kept in removed-{name}.")
+        told.append(f"  Your cells of removed exercises are kept in removed-{name}.")
     if carried.edited:
         told.append(
-            f"  Cells of the course that you had changed: {carried.edited}. As you had "
-            f"them they are in {kept.name}/, the newer ones in their place."
+            f"  Cells of the course that you had changed: {carried.edited}. Your "
+            f"versions are in {kept.name}/, and the newer ones replace them."
         )
     return told
 

@@ -1,5 +1,6 @@
 """Find the answers in a learner's notebook, wherever the learner has put them."""
 
+from classroom.cell.asked import bound_names
 from classroom.notebook.files import Notebook, Unreadable
 from classroom.notebook.pristine import (
     Chapter,
@@ -9,7 +10,6 @@ from classroom.notebook.pristine import (
     parse_label,
 )
 from classroom.notebook.source_code import (
-    bound_names,
     brought_along,
     code_lines,
     names_needed,
@@ -19,16 +19,18 @@ from classroom.notebook.source_code import (
 
 
 class NotOurs(Unreadable):
-    """A notebook has no exercise of the chapters asked for in it, or is a lesson."""
+    """A notebook contains none of the exercises asked for, or it is a lesson."""
 
 
 def learner_in(notebook: Notebook, name: str, chapters: list[Chapter]) -> "Learner":
     """The learner's notebook in a file called `name`; raises NotOurs."""
     chapter = chapter_of(notebook, chapters)
     if chapter is None:
-        raise NotOurs(f"{name} has no exercise in it that is asked for.")
+        raise NotOurs(f"{name} contains no exercise that was asked for.")
     if not any(parse_label(chapter.label(cell))[1] for cell in notebook["cells"]):
-        raise NotOurs(f"{name} is a lesson; do exercises/{chapter.slug}.ipynb.")
+        raise NotOurs(
+            f"{name} is a lesson. Its exercises are in exercises/{chapter.slug}.ipynb."
+        )
     return Learner(notebook, chapter)
 
 
@@ -46,7 +48,7 @@ class Learner:
             self._adopt(exercise)
 
     def _segments(self) -> list[str | None]:
-        """For each cell, the exercise between whose statement and check it stands."""
+        """For each cell, the exercise whose statement and check surround it."""
         here, segments = None, []
         for label in self.labels:
             kind, name = parse_label(label)
@@ -55,7 +57,7 @@ class Learner:
         return segments
 
     def _disown_copies(self) -> None:
-        """Take the label off a copy of an answer, pasted into another exercise."""
+        """Remove the label from a copy of an answer in another exercise."""
         for i, label in enumerate(self.labels):
             kind, name = parse_label(label)
             elsewhere = kind == "answer" and self.segments[i] not in (name, None)
@@ -63,7 +65,7 @@ class Learner:
                 self.labels[i] = None
 
     def _adopt(self, exercise: Exercise) -> None:
-        """Label as answer what seems to answer an exercise that has none."""
+        """Label a cell that seems to answer an exercise without an answer."""
         label = make_label("answer", exercise.name)
         labelled = [i for i, name in enumerate(self.labels) if name == label]
         if any(not exercise.is_blank(self.cells[i]["source"]) for i in labelled):
@@ -83,8 +85,8 @@ class Learner:
     def answers(self) -> dict[str, list[str]]:
         """The cells that answer each exercise which is filled in, in order.
 
-        The learner's own cells between statement and check come along, and so do
-        imports, definitions and the values it reads that stand anywhere above.
+        The learner's own cells between the statement and the check are included. So are
+        imports, definitions and the values it reads, wherever they are above.
         """
         found = {name: self._answer(e) for name, e in self.chapter.exercises.items()}
         return {name: cells for name, cells in found.items() if cells}
@@ -110,17 +112,17 @@ class Learner:
         return [with_header(source, exercise.stub) for source in cells]
 
     def cells_of(self, name: str) -> list[int]:
-        """Where the answer to an exercise stands, and the own cells beside it."""
+        """Where the answer to an exercise is, and the own cells next to it."""
         answer = make_label("answer", name)
         own = (None, name)
         both = enumerate(zip(self.labels, self.segments))
         return [i for i, each in both if each[0] == answer or each == own]
 
     def astray(self) -> dict[str, str]:
-        """The exercises that are blank, as their answer stands where nothing runs it.
+        """The exercises that are blank because their answer is where nothing runs it.
 
-        That is "the check's cell", or "a cell of text", which one keystroke makes of
-        the answer's.
+        That is "the check's cell", or "a cell of text", which the answer's cell becomes
+        with one keystroke.
         """
         found, answers = {}, self.answers()
         for name, exercise in self.chapter.exercises.items():
@@ -137,9 +139,9 @@ class Learner:
         return found
 
     def _known(self, i: int) -> str | None:
-        """What the untouched notebook has of a cell with code that is no answer.
+        """The untouched notebook's version of a cell with code that is not an answer.
 
-        None for a cell of another kind: nothing of it comes along.
+        It is None for a cell of another kind, and nothing of such a cell is included.
         """
         label = self.labels[i]
         if self._is_own_code(i):

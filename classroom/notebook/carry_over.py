@@ -1,24 +1,27 @@
-"""Put answers into untouched notebooks: to run them, to update, to bring one back."""
+"""Put answers into untouched notebooks, to run, update or restore them."""
 
 import uuid
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from classroom.cell.asked import bound_names
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Cell, Notebook, code_cell
 from classroom.notebook.pristine import Chapter, make_label, parse_label
-from classroom.notebook.source_code import bound_names
+from classroom.notebook.source_code import outline
 from classroom.notebook.waiting import reference
 
 
 def graft(
-    chapter: Chapter, answers: dict[str, list[str]], *hidden: dict[str, Cell]
+    chapter: Chapter,
+    answers: dict[str, list[str]],
+    drawn: dict[str, Cell] | None = None,
 ) -> Notebook:
     """The chapter's code cells with `answers` in their places, ready for nbval.
 
-    What comes after a blank is left out with it; hidden checks come after the check of
-    their exercise. Each cell's metadata says, under `minigrad`, which exercise it
-    belongs to and what part it plays there.
+    The cells after a blank are left out with it. The cell that draws inputs comes after
+    its exercise's check. Each cell's metadata says, under `minigrad`, which exercise it
+    belongs to and what its role is.
     """
     cells, answered, checked = [], "", ""
     for label, cell in chapter.cells.items():
@@ -40,33 +43,38 @@ def graft(
             cells.append({**cell, **about, **shown})
             if kind == "check":
                 checked = home
-                cells += [more[home] for more in hidden if home in more]
+                cells += [drawn[home]] if drawn and home in drawn else []
     return {**chapter.notebook, "cells": cells}
 
 
 @dataclass
 class Carried:
-    """What became of a learner's cells: `edited` counts changed cells of the course."""
+    """The result for a learner's cells.
+
+    `edited` counts changed cells of the course. `changed` are the exercises whose
+    answer was written into a blank that is different now.
+    """
 
     notebook: Notebook
     homeless: list[Cell]
     edited: int
+    changed: list[str]
 
 
 def carry_over(learner: Learner, new: Chapter) -> Carried:
     """`new` with the learner's answers and own cells in it.
 
-    An answer goes to the exercise that asks for its names, whatever its number is now;
-    the blank stays above the answers of several if it asks for more than they have.
-    A cell of the learner's own comes after the same cell of the course as before; what
-    belongs to an exercise that `new` does not have is `homeless`.
+    An answer goes to the exercise that asks for its names, whatever its number is now.
+    The blank stays above the answers of several if it asks for more than they have. A
+    cell of the learner's own comes after the same cell of the course as before. Cells
+    of an exercise that `new` lacks are `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
     homes = new.heirs(old.notebook, old.stubs)
     several = Counter(homes.values())
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
-    anchor, here = None, None
+    anchor, here, changed = None, None, set()
     for cell, label in zip(learner.cells, learner.labels, strict=True):
         kind, name = parse_label(label)
         here = old.home[label] if label else here
@@ -79,6 +87,9 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
         if kind == "answer" and not blank and not gone:
             course = {k: new.cells[label][k] for k in ("id", "metadata")}
             answers[label] += after.pop(label, []) + [{**cell, **course}]
+            asks = outline(new.exercises[homes[name]].stub)
+            if asks != outline(old.exercises[name].stub):
+                changed.add(homes[name])
         elif (kind == "answer" and not blank and gone) or (not label and gone):
             homeless.append(cell)
         elif not label and cell["source"].strip():
@@ -93,13 +104,31 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
         had = set().union(*(bound_names(part["source"]) for part in answers[label]))
         cells += [cell] if not answers[label] or {*asked} - had else []
         cells += answers[label] + after[label]
-    return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited)
+    told = [name for name in new.exercises if name in changed]
+    return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited, told)
+
+
+def completed(learner: Learner, name: str) -> Notebook:
+    """`learner`'s notebook, with statement, hints and check of an exercise if missing.
+
+    Each of these cells comes after the one that is above it in the course.
+    """
+    chapter, cells, labels = learner.chapter, [*learner.cells], [*learner.labels]
+    order = list(chapter.cells)
+    for n, label in enumerate(order):
+        missing = chapter.home[label] == name and label not in labels
+        if missing and parse_label(label)[0] != "answer":
+            above = next((each for each in reversed(order[:n]) if each in labels), None)
+            place = labels.index(above) + 1 if above else 0
+            cells.insert(place, chapter.cells[label])
+            labels.insert(place, label)
+    return {**learner.notebook, "cells": _own_ids(cells)}
 
 
 def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
     """`learner`'s notebook with the answer to one exercise from `other`, or its blank.
 
-    That is the answer's cells and the learner's own among them.
+    The answer consists of the answer's cells and the learner's own cells among them.
     """
     label, new = make_label("answer", name), learner.chapter
     course = {key: new.cells[label][key] for key in ("id", "metadata")}

@@ -1,4 +1,4 @@
-"""The definitions of a file or a page: where each stands, and how to swap them."""
+"""The definitions of a file or an excerpt: where each is, and how to swap them."""
 
 import ast
 import textwrap
@@ -8,10 +8,11 @@ from collections.abc import Collection
 def replaced(
     text: str, page: str, helpers: list[str], leave: Collection[str] = ()
 ) -> str:
-    """Return the text of a file with the definitions of a page in place of its own.
+    """Return the text of a file with its definitions replaced by those of an excerpt.
 
-    What the file lacks goes along: `helpers` and the page's own functions in front, a
-    method beside another one of its class. Definitions in `leave` stay the file's.
+    Definitions that the file lacks are added: `helpers` and the excerpt's own functions
+    in front, a method next to another method of its class. Definitions in `leave` stay
+    the file's.
     """
     here, lines, new, front = places(text), text.splitlines(), {}, list(helpers)
     page_lines = page.splitlines()
@@ -46,7 +47,7 @@ def places(source: str) -> dict[str, tuple[int, int]]:
 
 
 def class_of(name: str) -> str | None:
-    """Return the name that `places` has for the class of a method, or None."""
+    """Return the class of a method, by its name in `places`, or None."""
     owner, dot, _ = name.partition(".")
     return f"class {owner}" if dot and owner.isidentifier() else None
 

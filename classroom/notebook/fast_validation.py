@@ -1,7 +1,7 @@
 """Makes nbformat, nbval and JupyterLab load seconds faster; import it before them.
 
-To validate notebooks, jsonschema would build a grammar of addresses that no notebook
-needs. As a plugin of pytest: `-p classroom.notebook.fast_validation -p nbval.plugin`.
+To validate notebooks, jsonschema would build a grammar of addresses, which no notebook
+needs. pyproject.toml loads this module as a plugin of pytest, before nbval.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Read and write notebooks as plain dictionaries, as JSON has them.
+"""Read and write notebooks as plain dictionaries, as in their JSON.
 
 Each cell's source is one string. Importing nbformat would take longer than reading
 every notebook of the course.
@@ -26,6 +26,14 @@ Notebook = dict[str, Any]
 
 class Unreadable(Trouble):
     """A notebook cannot be read; the text says why and what to do."""
+
+
+def notebooks_of(folder: Path) -> list[Path]:
+    """The notebooks in a folder, in order, without those that other programs hide.
+
+    These are macOS' ._FILE, and .~FILE, which Jupyter leaves after a failed save.
+    """
+    return [p for p in sorted(folder.glob("*.ipynb")) if p.name[0] not in ".~"]
 
 
 def read_notebook(path: Path) -> Notebook:
@@ -61,18 +69,18 @@ def _why_not_json(data: bytes, name: str, error: Exception) -> str:
     marks = [n for n, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
     if marks:
         return (
-            f"{name} has the marks of a git merge in it (line {marks[0]}: "
+            f"{name} contains the conflict markers of a git merge (line {marks[0]}: "
             f"{lines[marks[0] - 1][:30]}): `git status` says how to end the merge."
         )
     where = f" at line {error.lineno}" if hasattr(error, "lineno") else ""
     return (
-        f"{name} is not a notebook: its JSON breaks off or goes wrong{where}. "
+        f"{name} is not a notebook, because its JSON is incomplete or wrong{where}. "
         f"Was it edited as text? {_fresh(name)}"
     )
 
 
 def _fresh(name: str) -> str:
-    """Say how to get a fresh notebook in the place of one that cannot be read."""
+    """Say how to get a fresh notebook to replace one that cannot be read."""
     number = re.match(r"0*(\d+)_", Path(name).name)
     chapter = number[1] if number else "CHAPTER"
     return f"`{COURSE} reset {chapter}` gives a fresh one, and keeps this one."
@@ -93,7 +101,7 @@ def _clean(cell: Cell) -> Cell:
 
 
 def as_bytes(notebook: Notebook) -> bytes:
-    """What Jupyter would write of `notebook`."""
+    """The bytes that Jupyter would write for `notebook`."""
     cells = [{**c, "source": c["source"].splitlines(True)} for c in notebook["cells"]]
     looks = {"indent": 1, "ensure_ascii": False, "sort_keys": True}
     return f"{json.dumps({**notebook, 'cells': cells}, **looks)}\n".encode()
@@ -116,7 +124,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def code_cell(name: str, source: str, about: dict[str, Any]) -> Cell:
-    """A cell of code that was not run; `about` is what its metadata say of it."""
+    """A cell of code that was not run, with `about` in its metadata."""
     cell = {"cell_type": "code", "id": name, "source": source, "outputs": []}
     return {**cell, "metadata": {"minigrad": about}, "execution_count": None}
 
@@ -130,5 +138,5 @@ def digest_of(paths: Iterable[Path]) -> str:
 
 
 def as_table(value: Any) -> dict:
-    """`value` if it is a table; an empty one for anything else that a file may hold."""
+    """`value` if it is a table, or else an empty one; a file may hold anything."""
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""The untouched notebooks: their chapters and exercises, each cell named by its id."""
+"""The untouched notebooks: their chapters and exercises; an id names each cell."""
 
 import re
 from collections import Counter
@@ -7,30 +7,36 @@ from functools import cached_property
 from pathlib import Path
 
 from classroom import ROOT
+from classroom.cell.asked import CHECKED, PLACE, bound_names
 from classroom.notebook.files import (
     Cell,
     Notebook,
     Unreadable,
     as_table,
+    notebooks_of,
     read_notebook,
 )
 from classroom.notebook.source_code import (
     DEFINITIONS,
-    bound_names,
     code_lines,
+    header_of,
     names_set,
     statements,
 )
 
-CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 STATED = re.compile(r"(?<!#)#+ (\d+\.\d+)\b")  # from the first # on: linear
-LABEL = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
+SLUG = re.compile(r"\d\d_\w+")
+DAMAGED = (
+    "classroom/pristine/{0} cannot be read. If the file belongs to the course, get it "
+    "again: `git checkout classroom/pristine/{0}` does, or take it from a fresh copy "
+    "of the course. If another program has put it there, delete it."
+)
 NOBODY: dict[str, str | None] = {}
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise as the untouched notebook has it."""
+    """One exercise in the untouched notebook."""
 
     name: str
     title: str
@@ -70,7 +76,7 @@ class Chapter:
 
     @cached_property
     def names(self) -> set[str]:
-        """The names that the untouched notebook gives a value."""
+        """The names that the untouched notebook assigns."""
         code = [c["source"] for c in self.cells.values() if c["cell_type"] == "code"]
         values = (
             s for t in code for s in statements(t) if not isinstance(s, DEFINITIONS)
@@ -103,8 +109,9 @@ class Chapter:
     def heirs(self, notebook: Notebook, stubs: dict = NOBODY) -> dict[str, str | None]:
         """For each exercise of an older notebook of this chapter, the one it is now.
 
-        That is the one that asks for the names of its stub, where that is known; else
-        that of its title; else that of its number, unless this is another old one now.
+        That is the exercise that asks for the names of its stub, if they are known.
+        Otherwise it is the one with its title, or with its number, unless that is
+        another old one now.
         """
         about = as_table(notebook["metadata"].get("minigrad"))
         before = as_table(about.get("exercises")).items()
@@ -117,7 +124,7 @@ class Chapter:
     def label(self, cell: Cell, heir: dict[str, str | None] = NOBODY) -> str | None:
         """Which cell of this chapter `cell` is, or was: an id, or None.
 
-        `heir` says which number an exercise has that had another one.
+        `heir` says which number an exercise has now that had another one.
         """
         metadata = cell["metadata"]
         grade_id = as_table(metadata.get("nbgrader")).get("grade_id")
@@ -137,9 +144,14 @@ class Chapter:
         return label if label in self.cells else None
 
     def owner(self, source: str) -> str | None:
-        """The exercise that `source` seems to answer, by the names that it binds."""
-        names = bound_names(source)
-        return next((n for n, asked in self._names.items() if asked & names), None)
+        """The exercise that `source` seems to answer, by the names that it binds.
+
+        A page of the package does not answer an exercise on another page.
+        """
+        names, page = bound_names(source), header_of(source)
+        found = [name for name, asked in self._names.items() if asked & names]
+        pages = {name: header_of(self.exercises[name].stub) for name in found}
+        return next((name for name in found if page in ("", pages[name])), None)
 
     @property
     def stubs(self) -> dict[str, str]:
@@ -152,18 +164,29 @@ def make_label(kind: str, exercise: str) -> str:
 
 
 def parse_label(label: str | None) -> tuple[str, str | None]:
-    """The opposite of `make_label`; ("", None) for any other cell's id."""
-    match = LABEL.match(label or "")
+    """The opposite of `make_label`, or ("", None) for any other cell's id."""
+    match = PLACE.match(label or "")
     return (match[1], f"{match[2]}.{match[3]}") if match else ("", None)
 
 
 def all_chapters(root: Path = ROOT) -> list[Chapter]:
-    """The chapters of the course, in order."""
-    return [Chapter(p) for p in sorted((root / "classroom/pristine").glob("*.ipynb"))]
+    """The chapters of the course, in order, without copies by other programs.
+
+    Raises Unreadable for a notebook there that cannot be read: if it is the course's,
+    nothing works without it, and `reset` has nothing to bring back.
+    """
+    paths = notebooks_of(root / "classroom" / "pristine")
+    found = []
+    for path in (path for path in paths if SLUG.fullmatch(path.stem)):
+        try:
+            found.append(Chapter(path))
+        except (Unreadable, LookupError, TypeError, AttributeError):
+            raise Unreadable(DAMAGED.format(path.name)) from None
+    return [each for each in found if each.about.get("chapter") in (None, each.slug)]
 
 
 def chosen_chapters(what: str | None, everything: list) -> list:
-    """The chapters that "7-9" or "4,6" means, or all; raises Unreadable."""
+    """The chapters that "7-9" or "4,6" names, or all; raises Unreadable."""
     wanted: set[int] = set()
     for part in what.split(",") if what else ():
         ends = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
@@ -177,7 +200,7 @@ def chosen_chapters(what: str | None, everything: list) -> list:
 
 
 def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
-    """The chapter a notebook belongs to: by its metadata, else by its cells."""
+    """The chapter of a notebook, by its metadata or else by its cells."""
     slug = as_table(notebook["metadata"].get("minigrad")).get("chapter")
     score = {
         c: (

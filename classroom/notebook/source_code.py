@@ -1,14 +1,15 @@
-"""What the source of a cell defines, assigns and reads; it need not be valid Python."""
+"""The names that the source of a cell defines and reads; it may be invalid Python."""
 
 import ast
 import re
 import symtable
 from collections.abc import Iterable
+from threading import Lock
+
+from classroom.cell.asked import bound_names
 
 HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
-NAMES = re.compile(
-    r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
-)
+PARSING = Lock()  # CPython 3.11 does not stand two threads that parse Python at once
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
@@ -18,21 +19,27 @@ def code_lines(source: str) -> list[str]:
     return [line for line in lines if line and not line.lstrip().startswith("#")]
 
 
-def bound_names(source: str) -> set[str]:
-    """Names that `source` defines or assigns; it need not be valid Python."""
-    return {a or b for a, b in NAMES.findall(source)}
-
-
 def statements(source: str) -> list[ast.stmt]:
-    """The statements of `source`; none if it is no valid Python."""
+    """The statements of `source`, or none if it is not valid Python."""
     try:
         return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 
+def outline(source: str) -> str:
+    """What a blank asks, to be compared: `source` without comments and annotations."""
+    found = statements(source)
+    for node in (node for each in found for node in ast.walk(each)):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+    return "\n".join(map(ast.dump, found))
+
+
 def names_set(statement: ast.stmt) -> set[str]:
-    """The names that a definition or a value gets: of two = sqrt(4), two."""
+    """The names that a definition or a value gets, such as two in two = sqrt(4)."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
     if not isinstance(statement, ast.Assign | ast.AnnAssign):
@@ -44,8 +51,19 @@ def names_set(statement: ast.stmt) -> set[str]:
     return {node.id for node in inside if isinstance(node, ast.Name)}
 
 
+def imported(source: str) -> set[str]:
+    """The modules that `source` imports, anywhere in it, such as a in import a.b."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    names = [each.name for n in nodes if isinstance(n, ast.Import) for each in n.names]
+    names += [n.module or "" for n in nodes if isinstance(n, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names} - {""}
+
+
 def scopes(source: str) -> list[symtable.SymbolTable]:
-    """The scopes of `source`, the outermost first; none if it is no valid Python."""
+    """The scopes of `source`, the outermost first, or none if it is invalid Python."""
     try:
         found = [symtable.symtable(source, "a cell", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -67,7 +85,7 @@ def names_read(source: str) -> set[str]:
 
 
 def names_needed(sources: Iterable[str], above: list[ast.stmt]) -> set[str]:
-    """The names that `sources` read, and what is read to make them in `above`."""
+    """The names that `sources` read, and those that `above` reads to make them."""
     needed, found = set().union(*map(names_read, sources)), above
     while found:
         found = [s for s in above if names_set(s) & needed]
@@ -77,10 +95,10 @@ def names_needed(sources: Iterable[str], above: list[ast.stmt]) -> set[str]:
 
 
 def brought_along(source: str, known: str, needed: set[str]) -> str:
-    """What an answer needs of a cell above it: imports, definitions and values.
+    """The parts of a cell above that an answer needs: imports, definitions and values.
 
-    Values only if all their names are `needed`; and nothing that stands in the text
-    `known`, too. The rest of the cell stays out.
+    Values are included only if all their names are `needed`. Nothing is included that
+    is also in the text `known`. The rest of the cell stays out.
     """
     body, have = statements(source), set(map(ast.dump, statements(known)))
     if has_header(source):
@@ -96,8 +114,13 @@ def brought_along(source: str, known: str, needed: set[str]) -> str:
 
 
 def has_header(source: str) -> bool:
-    """Whether `source` is a page of the package, and so live once it ran."""
+    """Whether `source` is an excerpt of the package, and so live once it ran."""
     return bool(HEADER.match(source.split("\n", 1)[0]))
+
+
+def header_of(source: str) -> str:
+    """The first line of `source`, if it names a file of the package; else ""."""
+    return source.split("\n", 1)[0].rstrip() if has_header(source) else ""
 
 
 def with_header(source: str, stub: str) -> str:

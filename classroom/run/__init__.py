@@ -1,3 +1,3 @@
-"""Run answers within bounds, and say what came of them."""
+"""Run answers within limits, and return their results."""
 
 import classroom.notebook.fast_validation  # noqa: F401 - before nbval and nbformat

@@ -1,12 +1,10 @@
-"""Run answers within bounds, and say what came of each exercise.
+"""Run answers within limits, and return the result of each exercise.
 
-The answers are put into the untouched notebook, and nbval runs that in a process of
-its own.
+The answers are put into the untouched notebook, and nbval runs it in its own process.
 """
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -18,13 +16,11 @@ from classroom.notebook.pristine import Chapter, make_label
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result
 
-VOCABULARY = Path("chapters", "drawn.py")  # of all laws
-LAW = """\
-from classroom.cell.laws import hold
+DRAWN = """\
 from classroom.checks import check
-laws = {0!r}
-with check({1!r}):
-    hold({1!r}, *laws, globals())"""
+from classroom.cell.drawn import compare
+with check({0!r}):
+    compare({0!r}, {1!r}, {2!r}, globals())  # hidden check"""
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 
 
@@ -36,43 +32,55 @@ def run_answers(
 ) -> dict[str, Result]:
     """Judge `answers` (the cells that answer each exercise) in one kernel.
 
-    An exercise without answer is "blank", and none of it is run. `timeout` is in
-    seconds for one cell. The kernel works in `folder`, else in that of `pristine`.
+    An exercise without an answer is "blank", and none of it is run. `timeout` is in
+    seconds for one cell. The kernel works in `folder`, or by default in that of
+    `pristine`.
     """
     chapter = Chapter(pristine)
     results = dict.fromkeys(chapter.exercises, BLANK)
     if answers:
-        notebook = graft(chapter, answers, law_cells(pristine, "law"))
+        notebook = graft(chapter, answers, drawn_cells(pristine))
         events, said = run_notebook(notebook, timeout, folder or pristine.parent)
         results |= {name: result(name, events, timeout, said) for name in answers}
     return results
 
 
-def law_cells(pristine: Path, role: str) -> dict[str, Cell]:
-    """Return the cells that hold the answers of a chapter against its laws.
+def drawn_cells(pristine: Path) -> dict[str, Cell]:
+    """Return the cells that run the drawn inputs of a chapter, by exercise.
 
-    There are none where the course was handed out without them.
+    There are none if the course was handed out without them.
     """
-    root = pristine.resolve().parents[2]
-    paths = root / VOCABULARY, root / "chapters" / pristine.stem / "laws.md"
-    if not all(path.exists() for path in paths):
+    path = pristine.resolve().parents[1] / "drawn" / f"{pristine.stem}.json"
+    if not path.exists():
         return {}
-    laws = [path.read_text("utf-8") for path in paths]
-    names = re.findall(r"^## (\d+\.\d+)$", laws[-1], re.MULTILINE)
-    about = {name: {"exercise": name, "role": role} for name in names}
     return {
-        name: code_cell(make_label("law", name), LAW.format(laws, name), about[name])
-        for name in names
+        name: code_cell(
+            make_label("drawn", name),
+            DRAWN.format(name, *("\n".join(each[k]) for k in ("source", "prints"))),
+            {"exercise": name, "role": "drawn"},
+        )
+        for name, each in json.loads(path.read_text("utf-8")).items()
     }
 
 
 def run_notebook(
     notebook: Notebook, timeout: float, folder: Path | None
 ) -> tuple[list[dict], str]:
-    """Run a notebook to its end; return its events, and what was written last.
+    """Run a notebook to its end; return its events, and the last output.
 
-    The kernel works in `folder`; without one, in a sandbox.
+    The kernel works in `folder`, or without one in a sandbox. A result that may be due
+    to chance, such as to a busy machine, gets a second try.
     """
+    events, said = run_once(notebook, timeout, folder)
+    if any(event["failed"] in verdict.BY_CHANCE for event in events):
+        events, said = run_once(notebook, timeout, folder)
+    return events, said
+
+
+def run_once(
+    notebook: Notebook, timeout: float, folder: Path | None
+) -> tuple[list[dict], str]:
+    """Run a notebook as `run_notebook` does, without a second try."""
     # What still holds a file there must not cost the results
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         place, events = Path(temporary, "notebooks"), Path(temporary, "events")
@@ -86,7 +94,7 @@ def run_notebook(
 
 
 def _under_nbval(words: list, settings: Path) -> str:
-    """Run under_nbval.py in a process of its own; return the last line it wrote."""
+    """Run under_nbval.py in its own process; return the last line of its output."""
     command = [sys.executable, "-P", "-m", "classroom.run.under_nbval"]
     run = subprocess.run(
         [*command, *map(str, words)],
@@ -106,8 +114,8 @@ def _under_nbval(words: list, settings: Path) -> str:
 def plain_environment(settings: Path) -> dict[str, str]:
     """Return the environment variables without those that hold a user's settings.
 
-    Programs find theirs in the folder `settings`, where there are none; no plugin loads
-    by itself.
+    Programs find their settings in the folder `settings`, where there are none. No
+    plugin loads by itself.
     """
     unwanted = ("IPYTHON", "JUPYTER", "MPL", "MATPLOTLIB", "PYTEST", "PYTHON")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}

@@ -4,12 +4,15 @@ nbval alone would wait twice the time-out for a kernel that is dead, and keep 10
 output many times over.
 """
 
+import socket
 import subprocess
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty
 from time import monotonic
 
+import psutil
 from nbval.kernel import RunningKernel
 
 from classroom.run.kernels import start_new_kernel
@@ -17,6 +20,11 @@ from classroom.run.messages import OUTPUT_LIMIT, message, opened, plain
 
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
 GRACE = 1.5  # seconds an interrupted cell has to stop
+PATIENCE = 3  # times the time-out, for a cell that the machine lets work too seldom
+AT_REST = 0.02  # of the time; who works less does not wait for the processor
+SPAN = 1.0  # seconds that are told of together
+BREATH = 0.2  # seconds that count, at most, from one look at a cell to the next
+CRASHED = {*range(128, 160), *range(0xC0000000, 0xC0001000)}  # or what is below zero
 CHECKS = "check", "hidden"
 
 # Runs first in every kernel. Streams are cut off where they are flushed: IPython puts
@@ -49,9 +57,9 @@ del _bound
 class BoundedKernel(RunningKernel):
     """nbval's kernel, but no cell can hang, flood or kill what comes after it.
 
-    A cell runs to its end inside `execute_cell_input`; what it sent is kept for nbval
-    to read afterwards. After a `Slow`, `Died` or `Flood`, which nbval sees as errors,
-    the next cell gets a new kernel in which the good cells ran again.
+    A cell runs to its end inside `execute_cell_input`, and its messages are kept for
+    nbval to read afterwards. After a `Slow`, `Died` or `Flood`, which nbval sees as
+    errors, the next cell gets a new kernel in which the good cells ran again.
     """
 
     folder = "."
@@ -70,6 +78,7 @@ class BoundedKernel(RunningKernel):
 
     def start(self) -> None:
         self.inbox = self.watch = None
+        self.stopped = "Unstarted"
         silent = ["--HistoryManager.enabled=False"]
         if self.sandboxed:
             from classroom.run.sandbox import start_kernel
@@ -78,6 +87,7 @@ class BoundedKernel(RunningKernel):
             started = start_kernel(folder, self.startup_timeout, silent)
             self.km, self.kc, self.watch = started
         else:
+            try_loopback()
             self.km, self.kc = start_new_kernel(
                 self.startup_timeout,
                 self.kernel_name,
@@ -86,6 +96,7 @@ class BoundedKernel(RunningKernel):
                 extra_arguments=silent,
             )
         self._ensure_iopub_up()
+        self.process = worker(self.km.provisioner.pid)
         self.run(BOUNDS)
         self.spoilt = False
 
@@ -105,23 +116,23 @@ class BoundedKernel(RunningKernel):
     def forget(self, exercise: str, role: str) -> None:
         """Note that an exercise failed. Its cells stay, as in the learner's own kernel.
 
-        But what had to be stopped is not run again, nor what only a law refused; nor,
-        where it is graded, what a check did: that it took back a piece of the package
-        is not trusted there.
+        But a cell that had to be stopped is not run again, nor one that only drawn
+        inputs refused. When grading, what a check did is not repeated either: it is not
+        trusted to have taken back a piece of the package.
         """
-        by_law = role == "law"
-        if self.stopped or by_law or (self.sandboxed and role in CHECKS):
+        by_drawing = role == "drawn"
+        if self.stopped or by_drawing or (self.sandboxed and role in CHECKS):
             self.done = [d for d in self.done if d[0] != exercise or not d[1]]
-        self.spoilt |= self.sandboxed or by_law
+        self.spoilt |= self.sandboxed or by_drawing
 
     def run(self, source: str) -> str:
         """Run `source`, or make it end; return its id."""
         msg_id, messages, self.stopped = "", [], "Late"
         if self.left > 0:
-            start = monotonic()
             msg_id = self.kc.execute(source, store_history=False, allow_stdin=False)
             messages, self.stopped = self.collect(msg_id)
-            self.left -= monotonic() - start
+            if self.stopped == "Slow" and any(map(is_import, messages)):
+                self.stopped = "Busy"
         if self.stopped:
             self.spoilt = True
             told = [m for m in messages if m["msg_type"] == "error"][:1]
@@ -133,26 +144,32 @@ class BoundedKernel(RunningKernel):
         return msg_id
 
     def collect(self, msg_id: str) -> tuple[list[dict], str | None]:
-        """The messages of a running cell, and Slow, Died or Flood if it was stopped."""
-        messages, size, verdict = [], 0, None
-        deadline = monotonic() + self.timeout
+        """The messages of a running cell, and why it was stopped, if it was."""
+        messages, size, verdict, deadline = [], 0, None, 0.0
+        clock = Clock(self.process)
         while True:
             message = self.next_message()
+            clock.tick()
             if message is None and not self.km.is_alive():
                 too_much = self.watch and self.watch.reason
-                return messages, verdict or too_much or "Died"
+                verdict = verdict or too_much or how_it_ended(self.km)
+                break
             if message and message["parent_header"]["msg_id"] == msg_id:
                 if message["content"].get("execution_state") == "idle":
-                    return messages, verdict
+                    break
                 size += message["size"]
                 if size <= OUTPUT_LIMIT:
                     messages.append(message)
-            stop = "Flood" if size > OUTPUT_LIMIT else "Slow"
             if verdict and monotonic() > deadline:
-                return messages, verdict
-            if not verdict and (size > OUTPUT_LIMIT or monotonic() > deadline):
-                verdict, deadline = stop, monotonic() + GRACE
-                self.km.interrupt_kernel()
+                break
+            if not verdict:
+                verdict = "Flood" if size > OUTPUT_LIMIT else clock.over(self.timeout)
+                if verdict:
+                    deadline = monotonic() + GRACE
+                    self.km.interrupt_kernel()
+        clock.tell()
+        self.left -= clock.counted()[0]
+        return messages, verdict
 
     def next_message(self) -> dict | None:
         socket = self.kc.iopub_channel.socket
@@ -173,3 +190,82 @@ class BoundedKernel(RunningKernel):
 
     def is_alive(self) -> bool:
         return True  # a dead one is replaced before the next cell
+
+
+class Clock:
+    """Decides how much of the time that a cell takes counts against it.
+
+    The processor's work for it counts, and all time in which it does nothing. If it
+    would work, but other programs do, only a part of the time counts. This is decided
+    again for each second or so, because a cell may work first, and then wait.
+    """
+
+    def __init__(self, process: psutil.Process | None) -> None:
+        self.process, self.before = process, processor_time(process)
+        self.lasted, self.seen, self.told = 0.0, monotonic(), 0.0
+        self.rested = self.worked = self.awake = 0.0
+
+    def tick(self) -> None:
+        """Advance, by a little if this program was itself kept waiting."""
+        now = monotonic()
+        self.lasted += min(now - self.seen, BREATH)
+        self.seen = now
+        if self.lasted - self.told >= SPAN:
+            self.tell()
+
+    def tell(self) -> None:
+        """Add the time since the last call to the time at rest, or to that at work."""
+        time = processor_time(self.process)
+        span, worked = self.lasted - self.told, time - self.before
+        self.told, self.before = self.lasted, time
+        if worked < AT_REST * span:
+            self.rested += span
+        else:
+            self.worked += min(worked, span)
+            self.awake += span
+
+    def counted(self) -> tuple[float, str]:
+        """Return the seconds that count, and their kind if they are too many."""
+        patience = self.awake / PATIENCE
+        seconds, why = max((self.worked, "Slow"), (patience, "Busy"))
+        return self.rested + seconds, "Slow" if self.rested > seconds else why
+
+    def over(self, timeout: float) -> str | None:
+        """Return Slow or Busy if more seconds count than `timeout`."""
+        seconds, why = self.counted()
+        return why if seconds > timeout else None
+
+
+def worker(pid: int) -> psutil.Process | None:
+    """Return the process of a kernel: of all from `pid` on, the one that has worked.
+
+    A sandbox may come before it, or Windows' python.exe of a virtual environment.
+    """
+    with suppress(psutil.Error):
+        first = psutil.Process(pid)
+        return max([first, *first.children(recursive=True)], key=processor_time)
+    return None
+
+
+def processor_time(process: psutil.Process | None) -> float:
+    """Return the seconds of processor time of a process, or 0 if unknown."""
+    with suppress(psutil.Error, AttributeError):
+        return sum(process.cpu_times()[:2])  # for the user, and for the system
+    return 0.0
+
+
+def how_it_ended(manager) -> str:
+    """Return Died for a kernel that ended by itself, Crashed for one that did not."""
+    code = getattr(manager.provisioner.process, "returncode", None) or 0
+    return "Crashed" if code < 0 or code in CRASHED else "Died"
+
+
+def is_import(message: dict) -> bool:
+    """Tell whether an error message came while a module was imported."""
+    return "<frozen importlib" in "".join(message["content"].get("traceback", ()))
+
+
+def try_loopback() -> None:
+    """Raise OSError if nobody may connect to 127.0.0.1, as a kernel has to."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname(), timeout=5).close()

@@ -1,16 +1,21 @@
-"""Starts kernels, once more where one ended, or hung, before it could answer.
+"""Starts kernels, and again if one ends or hangs before it can answer.
 
-Jupyter looks for free ports and lets go of them before the kernel takes them, half a
+Jupyter looks for free ports and releases them before the kernel takes them, half a
 second later. With several kernels at a time, another may be quicker, and the kernel
-ends. Seldom, one lives and never answers.
-As a plugin of pytest: `-p nbval.plugin -p classroom.run.kernels`.
+ends. Rarely, a kernel lives and never answers. As a plugin of pytest: `-p nbval.plugin
+-p classroom.run.kernels`.
 """
 
+import os
+import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import nbval.kernel
 from nbclient import NotebookClient
 
+SETTINGS = "IPYTHON", "JUPYTER_CONFIG", "MPL", "MATPLOTLIB", "PYTHONSTARTUP"
 start_once = nbval.kernel.start_new_kernel
 
 
@@ -24,10 +29,27 @@ def start_new_kernel(startup_timeout=60, *args, **kwargs):
     return start_once(startup_timeout, *args, **kwargs)
 
 
+def without_settings(env: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return environment variables by which programs find their settings in a folder.
+
+    The folder is empty, so there are no settings.
+    """
+    kept = {name: value for name, value in env.items() if not name.startswith(SETTINGS)}
+    (Path(folder) / "matplotlibrc").touch()
+    names = "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "MATPLOTLIBRC"
+    return kept | dict.fromkeys(names, folder)
+
+
 class Runner(NotebookClient):
-    """Runs notebooks as nbclient does; their kernel, too, is started once more."""
+    """Runs notebooks as nbclient does, and also starts their kernel again if needed.
+
+    It finds none of the user's settings, such as a profile of IPython.
+    """
 
     async def async_start_new_kernel(self, **kwargs) -> None:
+        self.settings = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        env = without_settings(kwargs.get("env") or os.environ, self.settings.name)
+        kwargs["env"] = env
         await super().async_start_new_kernel(**kwargs)
         try:
             await self.async_start_new_kernel_client()

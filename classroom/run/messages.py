@@ -1,4 +1,4 @@
-"""What a kernel sends, taken apart and put together again: nothing in it is trusted."""
+"""The messages of a kernel, checked and rebuilt, because they are not trusted."""
 
 from jupyter_client.session import Session
 
@@ -11,9 +11,9 @@ ENVELOPE = 100  # characters that a message counts for, if it has nothing in it
 
 
 def opened(session: Session, frames: list[bytes]) -> dict | None:
-    """Return what a kernel sent, or None if it is no message: nothing in it is trusted.
+    """Return a kernel's message, or None if it is not one; its content is not trusted.
 
-    What is longer than a cell may show is not read, but for whose it is and how long.
+    If it is longer than a cell may show, only its owner and its length are read.
     """
     try:
         _, (_, header, parent, *rest) = session.feed_identities(frames)
@@ -29,7 +29,7 @@ def opened(session: Session, frames: list[bytes]) -> dict | None:
 
 
 def plain(kind: str, content: dict) -> dict:
-    """Return what nbval reads of a message, each part of the type that it expects."""
+    """Return the parts of a message that nbval reads, each of the expected type."""
     if kind == "error":
         lines = content.get("traceback")
         kept = {key: _text(content.get(key))[:KEPT] for key in ("ename", "evalue")}

@@ -1,4 +1,4 @@
-"""Lets nbval compare what a waiting cell shows, too: a plugin of pytest.
+"""A plugin with which nbval compares waiting cells, and shows what a check says.
 
 pyproject.toml loads it, so that `pytest --nbval notebooks` needs no further word.
 """
@@ -13,9 +13,21 @@ SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let pictures be compared by their texts, unless something else is asked for."""
+    """Let pictures be compared by their texts, unless the user asks otherwise."""
     if getattr(config.option, "nbval_sanitize_with", "no nbval") is None:
         config.option.nbval_sanitize_with = str(SANITIZER)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
+    """Begin the report on a check with its message, and leave out its source."""
+    error = hasattr(item, "cell") and call.excinfo and call.excinfo.value
+    if not (error and "check" in item.cell.metadata.get("tags", [])):
+        return
+    raised = [o for o in item.test_outputs or () if o.output_type == "error"]
+    if raised and getattr(error, "inner_traceback", None):
+        error.args = (raised[0].evalue,)
+        error.source, error.inner_traceback = error.source.splitlines()[0], None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,11 +1,12 @@
-"""Where submissions run: each notebook's kernel in a sandbox by bubblewrap.
+"""The sandbox for submissions: bubblewrap runs each notebook's kernel in one.
 
-In it there is no network and no process to see; of this machine's files only Python,
-the system's libraries, the package and what check cells import can be read, in places
-of its own; what is written goes to a small home in memory that is thrown away.
-Bubblewrap limits neither memory nor processes: the limits of the operating system do,
-and a watch from outside, which adds up what many small processes hold. What neither
-counts, such as memory without a process, a filter of system calls refuses.
+In the sandbox there is no network, and no other process is visible. Of this machine's
+files, a kernel can read only Python, the system's libraries, the package and the
+imports of check cells, in separate places. It writes to a small home in memory, which
+is thrown away. Bubblewrap limits neither memory nor processes. The operating system
+does, and so does a watch from outside, which adds up the memory of many small
+processes. A filter of system calls refuses what neither counts, such as memory without
+a process.
 """
 
 import os
@@ -23,7 +24,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import matplotlib
 import psutil
 import zmq
 from jupyter_client.blocking import BlockingKernelClient
@@ -81,7 +81,7 @@ calls = ctypes.create_string_buffer(bytes.fromhex(calls))
 program = struct.pack("HP", len(calls) // 8, ctypes.addressof(calls))
 prctl = ctypes.CDLL(None).prctl
 if prctl(38, 1, 0, 0, 0) or prctl(22, 2, program):  # no new privileges; the filter
-    sys.exit("this system has no filter of system calls")
+    sys.exit("this system cannot filter system calls")
 os.execv(command[0], command)
 """
 
@@ -92,15 +92,15 @@ class NoSandbox(Trouble):
     def __init__(self, why: str) -> None:
         super().__init__(
             f"Submissions would run without a sandbox: {why}. To run them "
-            "nevertheless, with your rights and your files, give --unsafe."
+            "anyway, with your permissions and your files, give --unsafe."
         )
 
 
 def command(inner: list[str], folder: Path) -> list[str]:
     """Return the command that runs `inner` in a sandbox which may write in `folder`.
 
-    `folder`, for the kernel's sockets, is called SOCKETS there; `inner` is what Python
-    is to do.
+    `folder`, for the kernel's sockets, is called SOCKETS there. `inner` is the task for
+    Python.
     """
     root = os.geteuid() == 0
     words = ["bwrap", "--die-with-parent", "--new-session", "--clearenv"]
@@ -128,7 +128,7 @@ def command(inner: list[str], folder: Path) -> list[str]:
 
 
 def refused_calls() -> bytes:
-    """Return the filter, in the system's own code, that refuses what CALLS names.
+    """Return the filter, in the system's own code, that refuses the calls in CALLS.
 
     Raises NoSandbox on a machine whose numbers are not known here.
     """
@@ -158,7 +158,7 @@ def refused_calls() -> bytes:
 
 
 def _readable() -> list[str]:
-    """Return bubblewrap's options for all that may be read."""
+    """Return bubblewrap's options for all readable places."""
     words = []
     for place in map(Path, SYSTEM):
         if place.is_symlink():
@@ -169,6 +169,8 @@ def _readable() -> list[str]:
         inside = _inside(place)
         words += [*_folders(inside, "0755"), "--ro-bind", str(place), str(inside)]
     # Matplotlib's list of fonts, which takes seconds to make anew
+    import matplotlib  # here: it takes a third of a second, and a grader has it twice
+
     for fonts in sorted(Path(matplotlib.get_cachedir()).glob("fontlist-v*.json"))[-1:]:
         place = f"{HOME}/.cache/matplotlib/{fonts.name}"
         words += [*_folders(Path(place), "1777"), "--ro-bind", str(fonts), place]
@@ -177,7 +179,7 @@ def _readable() -> list[str]:
 
 @cache
 def _places() -> dict[Path, Path]:
-    """Map what may be read, besides the system, to its place in the sandbox."""
+    """Map the readable places, besides the system, to their places in the sandbox."""
     places = {ROOT / name: COURSE / name for name in VISIBLE}
     places |= {Path("/etc") / name: Path("/etc") / name for name in FROM_ETC}
     places[PYTHON.parents[1]] = Path("/python")
@@ -301,10 +303,10 @@ def size_of(path: Path) -> int:
 def require() -> None:
     """Raise NoSandbox unless a program runs in a sandbox here.
 
-    Where something cannot be kept from it, bubblewrap or ENTER ends it at once.
+    If something cannot be kept from the program, bubblewrap or ENTER ends it at once.
     """
     if sys.platform != "linux":
-        raise NoSandbox("bubblewrap, which makes the sandbox, is for Linux only")
+        raise NoSandbox("bubblewrap, which makes the sandbox, runs only on Linux")
     if not shutil.which("bwrap"):
         raise NoSandbox(
             "bubblewrap, which makes the sandbox, is not installed (on Debian and "

@@ -1,10 +1,11 @@
-"""What came of a notebook's cells: the result of each exercise, and what to tell of it.
+"""The result of each exercise from the results of its cells, and its message.
 
-under_nbval.py writes an event for each cell: whose it is, why it failed, if it did, and
-what it said. Why it failed is a word of ours; what it said is the answer's, and decides
-no more than what is told.
+under_nbval.py writes an event for each cell: which exercise it belongs to, why it
+failed, if it did, and its output. The reason is one of our words. The output is the
+answer's, and decides only what the message says.
 """
 
+import platform
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """How one exercise went: a key of WORDS, and what to tell."""
+    """The result of one exercise: a key of WORDS, and a message."""
 
     status: str
     message: str = ""
@@ -62,13 +63,24 @@ def is_forgiven(event: dict[str, Any]) -> bool:
     return event["role"] in ("extra", "shown") and event["failed"] not in STOPPED
 
 
-STATUSES = {"Slow": "slow", "Late": "slow", "Died": "died"}
+STATUSES = {"Slow": "slow", "Late": "slow", "Died": "died", "Crashed": "died"}
+STATUSES |= {"Busy": "ungraded", "Unstarted": "ungraded"}
+BY_CHANCE = {"Busy", "Unstarted", "Crashed"}  # what may well not happen again
 STOPPED = {
-    "Slow": "A cell ran for over {timeout:g} s and was stopped. Does a loop never end?",
-    "Late": "It was not run: all cells before it took {total:g} s together, more than "
-    "a whole notebook may take.",
-    "Died": "Python itself came to an end in this answer: by exit(), or by something "
-    "that ends the process. Take it out; a cell needs no exit().",
+    "Slow": "A cell ran for {timeout:g} s and was stopped. Does a loop never end?",
+    "Busy": "The machine was busy. Twice, a cell could not finish, because other "
+    "programs were running, or it was importing. The answer could not be judged. Check "
+    "again when fewer programs run.",
+    "Unstarted": "Python did not start for this check, or did not answer. Connections "
+    "to 127.0.0.1 may be blocked here (by a firewall, a VPN, a virus scanner), or the "
+    "machine was too busy. The answer could not be judged.",
+    "Crashed": "Python itself crashed in this answer, twice, or was killed by the "
+    "system. Does it call itself without end, or need more memory than there is? "
+    "Otherwise a library may be at fault.",
+    "Late": "It was not run, because all cells before it took {total:g} s together, "
+    "more than a whole notebook may take.",
+    "Died": "Python itself ended in this answer, by exit() or by something else that "
+    "ends the process. Remove it, because a cell needs no exit().",
     "Memory": "It used more memory than there is for one notebook, and was stopped.",
     "Flood": "It printed more than 1,000,000 characters and was stopped. Is there a "
     "print in a loop?",
@@ -81,18 +93,19 @@ def stopped(why: str, timeout: float, place: str = "") -> Result:
     return Result(STATUSES.get(why, "error"), told + place)
 
 
+OLDER = "This is Python {}. Syntax that only a newer Python knows is an error here."
 UNKNOWN = re.compile(r"name '(\w+)' is not defined")
 NOWHERE = (
     "\nNo cell above the check gives `{}` a value (those below it are not run before). "
     "Is it spelled right?"
 )
 STILL_BLANK = (
-    'It came to a line of the blank, `raise NotImplementedError("fill this in")`: take '
-    "that out where you have filled in."
+    'It came to a line of the blank, `raise NotImplementedError("fill this in")`. '
+    "Remove this line where you have filled in."
 )
 OTHER_INPUTS = (
-    "It passes the check in the notebook, and is wrong for other inputs, or when it is "
-    "called again. Try it with inputs of your own, odd ones too, more than once."
+    "It passes the check in the notebook, but is wrong for other inputs, or when it is "
+    "called again. Try it with your own inputs, also odd ones, more than once."
 )
 
 
@@ -116,11 +129,13 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     if not role:
         what = f"exercise {name}'s own" if event["exercise"] else "the chapter's own"
         return Result("error", f"A cell of {what} stopped with {kind}: {text}")
-    if kind in ("WrongAnswer", "AssertionError") and role in ("check", "law"):
+    if kind in ("WrongAnswer", "AssertionError") and role in ("check", "drawn"):
         return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
-    told = f"{kind}: {text}" if text else kind or "It raised what has no name."
+    told = f"{kind}: {text}" if text else kind or "It raised an error without a name."
     odd = advice(text) if kind == "SyntaxError" else ""
+    if kind == "SyntaxError" and not odd:
+        odd = OLDER.format(platform.python_version())
     unknown = UNKNOWN.match(text)
     nowhere = NOWHERE.format(unknown[1]) if unknown else ""
     more = nowhere + (odd and f"\n{odd}") + cure(text, place)
@@ -128,19 +143,19 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
 
 
 def _where(traceback: str) -> str:
-    """The learner's line that a traceback of IPython points at, if it shows one."""
+    """The learner's line that IPython's traceback points at, if it shows one."""
     found = CELL_LINE.findall(traceback + "\n")
     return f"\nIt happened in line {found[-1][0]}: {found[-1][1]}" if found else ""
 
 
 def _difference(got: str, expected: str) -> str:
     if got == expected:
-        return "The check passed, but what it draws or shows is not what was expected."
+        return "The check passed, but its output or its picture is not as expected."
     advice = ""
     if expected.strip() and expected.strip() in got:
-        advice = "\nA print left in the answer counts as a difference: take it out."
+        advice = "\nA print left in the answer counts as a difference. Remove it."
     return (
-        "What the check shows differs.\n"
+        "The output of the check differs.\n"
         f"    your answer: {_short(got)}\n    expected:    {_short(expected)}{advice}"
     )
 

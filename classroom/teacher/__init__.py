@@ -1,1 +1,1 @@
-"""What teachers do: release, collect, grade, report."""
+"""The commands for teachers: release, collect, grade, report."""

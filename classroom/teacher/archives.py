@@ -1,7 +1,7 @@
-"""Open what a student handed in: folders, zips and zips within zips, within limits.
+"""Open submissions, which are folders, zips and zips within zips, within limits.
 
-Nothing is unpacked to disk: a zip's members are read into memory, each and all
-together up to a limit, so that no name in it can point outside and no zip bomb blows.
+Nothing is unpacked to disk. A zip's members are read into memory, each up to a limit
+and all together up to a limit. So no name can point outside, and no zip bomb works.
 """
 
 import io
@@ -24,21 +24,21 @@ UTF_8 = 0x800  # the flag of an entry whose name is in Unicode
 IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 
 LINK = "it is a symbolic link, which is not followed"
-NO_NOTEBOOK = "it is no notebook"
-EMPTY = "there is no notebook in it"
+NO_NOTEBOOK = "it is not a notebook"
+EMPTY = "it contains no notebook"
 Parts = tuple[str, ...]
 
 
 @dataclass
 class Place:
-    """Something of one student: a path, or what is `inside` a zip of many students."""
+    """One student's part: a path, or the `inside` of a zip of many students."""
 
     path: str
     inside: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """What the folder, the zip or the file of the student is called."""
+        """The name of the folder, the zip or the file of the student."""
         return self.inside[-1] if self.inside else Path(self.path).name
 
 
@@ -53,7 +53,7 @@ class Entry:
 
 @dataclass
 class Found:
-    """One notebook file: where it lies among the submissions, and what is in it."""
+    """One notebook file: its place among the submissions, and its content."""
 
     parts: Parts
     data: bytes = b""
@@ -61,18 +61,18 @@ class Found:
 
     @property
     def name(self) -> str:
-        """Its path among the submissions, with what cannot be printed escaped."""
+        """Its path among the submissions, with unprintable characters escaped."""
         return shown("/".join(self.parts))
 
 
 def printable(text: str) -> str:
-    """Return a name as it can be shown and written: one line, no odd characters."""
+    """Return a name that can be shown and written, one line without odd characters."""
     shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
 def shown(text: str, most: int = NAME) -> str:
-    """Return a name or text from a hand-in, printable and cut to a length."""
+    """Return a name or text from a submission, printable and cut to a length."""
     text, half = printable(text), most // 2
     return text if len(text) <= most else f"{text[:half]} … {text[-half:]}"
 
@@ -81,19 +81,19 @@ def shown(text: str, most: int = NAME) -> str:
 
 
 class Reader:
-    """Yields what is in a student's folders, zips and files, and counts its bytes."""
+    """Yields the notebooks in a student's folders, zips and files, and counts bytes."""
 
     def __init__(self) -> None:
         self.left = TOTAL_LIMIT
 
     def place(self, place: Place) -> Iterator[Found]:
-        """Yield what is in one place, or why that is not possible."""
+        """Yield the contents of one place, or why it cannot be read."""
         parts = (place.name,)
         at = self.part(place) if place.inside else self.at(Path(place.path), parts)
         yield from or_why_not(at, parts)
 
     def part(self, place: Place) -> Iterator[Found]:
-        """Yield what a zip of many students has of one of them."""
+        """Yield the part of a zip of many students that belongs to one of them."""
         depth = len(place.inside)
         with Path(place.path).open("rb") as file:
             archive = ZipFile(file)
@@ -126,7 +126,7 @@ class Reader:
             archive = ZipFile(file)
             inside = entries(archive)
         except Exception as error:
-            problem = f"it is not a zip that can be read: {error}"
+            problem = f"it is not a readable zip: {error}"
             yield Found(parts, problem=problem)
             return
         for entry in inside:
@@ -135,13 +135,13 @@ class Reader:
     def entry(
         self, archive: ZipFile, entry: Entry, parts: Parts, depth: int
     ) -> Iterator[Found]:
-        """Yield what one entry of a zip has: a notebook, or those of an inner zip."""
+        """Yield the notebook in one entry of a zip, or those of an inner zip."""
         if entry.is_folder or any(map(ignored, entry.parts)):
             return
         if not is_handed_in(parts[-1]):
             yield Found(parts, problem=NO_NOTEBOOK)
         elif is_zip(parts[-1]) and depth >= DEPTH:
-            yield Found(parts, problem=f"zips lie within zips, more than {DEPTH} deep")
+            yield Found(parts, problem=f"zips are nested more than {DEPTH} deep")
         else:
             try:
                 with archive.open(entry.member) as file:
@@ -160,14 +160,14 @@ class Reader:
         self.left -= len(data)
         if len(data) <= most:
             return Found(parts, data)
-        over = f"it has over {FILE_LIMIT >> 20} MB"
+        over = f"it has more than {FILE_LIMIT >> 20} MB"
         if most < FILE_LIMIT:
-            over = f"not read: all together is more than {TOTAL_LIMIT >> 20} MB"
+            over = f"not read: all files together have more than {TOTAL_LIMIT >> 20} MB"
         return Found(parts, problem=over)
 
 
 def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
-    """Yield what is found; at an error, whatever it is, its reason as the last."""
+    """Yield what is found, and at any error its reason as the last item."""
     try:
         yield from found
     except Exception as error:
@@ -175,12 +175,12 @@ def or_why_not(found: Iterator[Found], parts: Parts) -> Iterator[Found]:
 
 
 def entries(archive: ZipFile) -> list[Entry]:
-    """Return what a zip lists; raise ValueError if it is not whole, or too much."""
+    """Return the entries of a zip; raise ValueError if it is damaged or too large."""
     members = archive.infolist()
     if members and min(member.header_offset for member in members):
         raise ValueError("it does not begin with its first entry: is it complete?")
     if len(members) > ENTRIES:
-        raise ValueError(f"it has {len(members):,} entries, over {ENTRIES:,}")
+        raise ValueError(f"it has {len(members):,} entries, more than {ENTRIES:,}")
     older = [m.orig_filename for m in members if not m.flag_bits & UTF_8]
     letters = letters_of("\n".join(older).encode("cp437"))
     return [_entry(member, letters) for member in members]
@@ -198,8 +198,8 @@ def _entry(member: ZipInfo, letters: str) -> Entry:
 def letters_of(names: bytes) -> str:
     """Guess the encoding of names that are not marked as Unicode.
 
-    Windows writes Korean as cp949, in which a European name is valid, too; but Hangul
-    then stands within words of other letters.
+    Windows writes Korean as cp949, in which a European name is also valid. But then
+    Hangul occurs within words of other letters.
     """
     with suppress(UnicodeError):
         names.decode("utf-8")
@@ -213,17 +213,17 @@ def letters_of(names: bytes) -> str:
 
 
 def is_handed_in(name: str) -> bool:
-    """Whether a file's name is that of a notebook or of a zip."""
+    """Whether a file name belongs to a notebook or a zip."""
     return name.lower().endswith((".ipynb", ".zip"))
 
 
 def is_zip(name: str) -> bool:
-    """Whether a file's name is that of a zip."""
+    """Whether a file name belongs to a zip."""
     return name.lower().endswith(".zip")
 
 
 def ignored(name: str) -> bool:
-    """Whether a name is that of something that is nobody's work."""
+    """Whether a name belongs to something that is nobody's work."""
     return name in IGNORED or name.startswith("._")
 
 

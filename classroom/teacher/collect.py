@@ -1,8 +1,8 @@
-"""Find what was handed in, wherever it lies, and whose it is.
+"""Find the submissions, wherever they are, and their owners.
 
-Who something belongs to is told by the outermost name alone: the folder, zip or file
-among the submissions, which the learning platform or the teacher named. What lies
-within is read by reading.py, student by student, in processes with bounds.
+Only the outermost name says who owns something. It is the name of the folder, zip or
+file among the submissions, which the learning platform or the teacher gave. reading.py
+reads the contents, student by student, in processes with limits.
 """
 
 import json
@@ -50,7 +50,7 @@ PLATFORMS = [  # how each names a student's folder, or begins the name of a file
 
 
 class Owner(NamedTuple):
-    """Whose something is, and whether a learning platform has named it."""
+    """The owner of something, and whether a learning platform has named it."""
 
     name: str
     id: str = ""
@@ -58,7 +58,7 @@ class Owner(NamedTuple):
 
 
 def submissions(path: Path, chapters: list[Chapter]) -> list[Student]:
-    """Return what each student has handed in, in the order of their names.
+    """Return the submission of each student, in the order of their names.
 
     Raises Unreadable if nothing at `path` can be a class.
     """
@@ -72,7 +72,7 @@ def submissions(path: Path, chapters: list[Chapter]) -> list[Student]:
 
 
 def owner(name: str) -> Owner:
-    """Return whose a folder, zip or file is, by its name among the submissions."""
+    """Return the owner of a folder, zip or file, by its name among the submissions."""
     name = unicodedata.normalize("NFC", name)
     for form in PLATFORMS:
         if match := re.fullmatch(form, name, re.DOTALL):
@@ -98,7 +98,7 @@ def places(path: Path) -> list[Place]:
         return in_zip(path)
     raise Unreadable(
         f"{path.name} is neither a folder nor a zip. Give a folder with a folder "
-        "or zip of each student in it, or the zip that the learning platform made."
+        "or zip for each student, or the zip that the learning platform made."
     )
 
 
@@ -130,7 +130,7 @@ def in_zip(path: Path) -> list[Place]:
 def folder_around(files: list[Parts]) -> Parts:
     """Return the folder that all students' folders lie in, if there is one, or ().
 
-    A folder of the course's is not a student's: then it is one student's course.
+    A folder of the course is not a student's. If it is there, the zip is one student's.
     """
     handed_in = [parts for parts in files if is_handed_in(parts[-1])]
     firsts = {parts[:1] for parts in handed_in}
@@ -148,8 +148,8 @@ def folder_around(files: list[Parts]) -> Parts:
 def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student:
     """Return a student with one notebook of each chapter.
 
-    A process of its own reads them. Of several the one whose name comes last counts,
-    which is the last attempt where the learning platform names these by their time.
+    A separate process reads them. If there are several, the one whose name comes last
+    counts, which is the last attempt if the learning platform names them by their time.
     """
     lines, why = in_a_process({"chapters": slugs, "places": list(map(asdict, places))})
     student = Student(*who, notes=[line["note"] for line in lines if "note" in line])
@@ -168,9 +168,9 @@ def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student
 
 
 def rank(hand_in: HandIn) -> tuple:
-    """The sort key of hand-ins of one chapter: the last counts.
+    """The sort key of submissions of one chapter: the last counts.
 
-    One of solutions/, which may be ours, comes first, then one without answers.
+    A notebook of solutions/, which may be ours, comes first, then one without answers.
     """
     return not among_solutions(hand_in), bool(hand_in.answers), hand_in.file
 
@@ -181,7 +181,7 @@ def among_solutions(hand_in: HandIn) -> bool:
 
 
 def in_a_process(job: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
-    """Return what reading.py says of a job, and why it stopped early, or ""."""
+    """Return the output of reading.py for a job, and why it stopped early, or ""."""
     command = [sys.executable, "-P", "-m", "classroom.teacher.reading"]
     given = {"input": json.dumps(job).encode(), "cwd": ROOT, "timeout": WAIT}
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -192,4 +192,4 @@ def in_a_process(job: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     lines = [json.loads(line) for line in said.splitlines(True) if line.endswith(b"\n")]
     if lines and lines[-1] == {"end": True}:
         return lines[:-1], ""
-    return lines, f"it takes over {SECONDS} seconds, or {MEMORY >> 20:,} MB"
+    return lines, f"it takes more than {SECONDS} seconds, or {MEMORY >> 20:,} MB"

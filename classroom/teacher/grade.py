@@ -1,10 +1,10 @@
-"""Grade what a class has handed in: `python3 course.py grade SUBMISSIONS --out REPORT`.
+"""Grade the submissions of a class: `python3 course.py grade SUBMISSIONS --out REPORT`.
 
-The answers are taken out of each notebook and put into the untouched one, with hidden
-checks after the visible ones. The notebook runs in a sandbox; nbval, outside of it,
-compares what the hidden checks print with what our solution prints for the same inputs.
-These come from the teacher's seed. Each set of answers is a task of its own, so that
-what one submission does costs nobody else anything.
+The answers of each notebook are put into the untouched one, with hidden checks after
+the visible ones. The notebook runs in a sandbox. Outside of it, nbval compares the
+output of the hidden checks with the output of our solution for the same inputs. The
+inputs come from the teacher's seed. Each set of answers is a separate task, so that one
+submission cannot harm another.
 """
 
 import secrets
@@ -38,8 +38,8 @@ def grade_command(
 ) -> int:
     """Grade submissions and write the report; raise Trouble if that cannot be done.
 
-    Returns 0, or 1 if the machine, or our own code, failed some notebook; the next run
-    goes on from there.
+    Returns 0, or 1 if the machine, or our own code, failed some notebook. The next run
+    continues from there.
     """
     console = Console(highlight=False)
     chosen = chosen_chapters(chapters, all_chapters())
@@ -69,31 +69,31 @@ def grade_command(
         print(f"{count} not graded: {problem}")
     print(f"{len(students)} students: {out / 'index.html'}")
     if hindered:
-        print("The same command tries what is not graded again.")
+        print("Run the same command again to retry those that are not graded.")
     return 1 if hindered else 0
 
 
 def make_room(out: Path, path: Path) -> None:
     """Make the report's folder; raise Unreadable if it holds other things.
 
-    Nor may it lie among the students.
+    It may not lie among the submissions either.
     """
     if path.resolve() in (out.resolve(), *out.resolve().parents):
         raise Unreadable(
-            f"--out {out} lies within the submissions, so that the next run would take "
-            "it for a student. Give a folder elsewhere."
+            f"--out {out} is inside the submissions, so the next run would take it for "
+            "a student. Give a folder elsewhere."
         )
     out.mkdir(parents=True, exist_ok=True)
     begun = any((out / name).exists() for name in ("seed.txt", "graded.jsonl"))
     if any(out.iterdir()) and not begun:
         raise Unreadable(
-            f"--out {out} holds other files, and no report of this command. Give a new "
-            "folder, or an empty one."
+            f"--out {out} contains other files, and no report of this command. Give a "
+            "new folder, or an empty one."
         )
 
 
 def kept_seed(path: Path, given: str | None) -> str:
-    """Return the seed that is given, or else was before, or else a new one; keep it."""
+    """Return the given seed, or the earlier one, or a new one; store it."""
     if given or not path.exists():
         path.write_text((given or secrets.token_hex(8)) + "\n", encoding="utf-8")
     return path.read_text("utf-8").strip()

@@ -1,4 +1,4 @@
-"""What a student has handed in, and the points that it has earned."""
+"""The submission of a student, and the points that it has earned."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ from classroom.teacher.reading import HandIn
 
 @dataclass
 class Student:
-    """One row of the grades: all that a student has handed in, and how it went."""
+    """One row of the grades: all of a student's submissions, and their results."""
 
     name: str
     id: str
@@ -23,12 +23,12 @@ class Student:
 
     @property
     def total(self) -> int | None:
-        """The points for all exercises; None if one is not graded."""
+        """The points for all exercises, or None if one is not graded."""
         found = self.points.values()
         return None if None in found else sum(found)
 
     def earned(self, exercise: Exercise) -> int | None:
-        """The points for an exercise; None if it is not graded."""
+        """The points for an exercise, or None if it is not graded."""
         found = self.results.get(exercise.name)
         if found and found.status == "ungraded":
             return None
@@ -43,6 +43,6 @@ class Student:
         return f"{words or 'student'}-{hashlib.sha256(whole).hexdigest()[:16]}.html"
 
     def remarks(self) -> list[str]:
-        """All notes on what was handed in."""
+        """All notes on the submission."""
         of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
         return self.notes + of_files

@@ -1,8 +1,8 @@
-"""Read what one student handed in, in a process of its own with bounds.
+"""Read what one student handed in, in a separate process with limits.
 
 `python -m classroom.teacher.reading` takes a job as JSON and prints one line of JSON
-for each thing that it found. What is too slow or too large ends this process, and costs
-nobody else.
+for each thing that it found. A submission that is too slow or too large ends only this
+process.
 """
 
 import json
@@ -25,7 +25,7 @@ TOLD = 20  # things that are told of what one student handed in
 
 @dataclass
 class HandIn:
-    """A student's notebook of one chapter, and what is to be said of it."""
+    """A student's notebook of one chapter, and remarks about it."""
 
     chapter: str
     file: str
@@ -37,7 +37,7 @@ class HandIn:
 
 
 def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn | str]:
-    """Yield a student's notebooks, and then what is to be said of all the rest."""
+    """Yield a student's notebooks, and then remarks about the rest."""
     reader, graded = archives.Reader(), False
     problems, others = [], []
     for place in places:
@@ -72,7 +72,7 @@ def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
     except Exception as error:  # one odd file must not hide the others
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
-    notes = [f"{n}: an answer seems to stand in {p}" for n, p in astray.items()]
+    notes = [f"{n}: an answer seems to be in {p}" for n, p in astray.items()]
     return HandIn(learner.chapter.slug, found.name, answers, notes)
 
 
@@ -80,7 +80,7 @@ def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
 
 
 def bound() -> None:
-    """Let this process have so much time and memory, and no more."""
+    """Limit the time and the memory of this process."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -1,8 +1,8 @@
-"""Make what students get: `python3 course.py release OUT [--chapters 7-9]`.
+"""Make the students' copy: `python3 course.py release OUT [--chapters 7-9]`.
 
-A release is a course of its own, with lessons, blank exercises, the package and the
-commands of learners; no file of it has a solution, an answer or a hidden check. With
-`--nbgrader` it is an nbgrader course instead, whose blanks are the same.
+A release is a self-contained course with lessons, blank exercises, the package and the
+commands for learners. None of its files has a solution, an answer or a hidden check.
+With `--nbgrader` it is an nbgrader course instead, with the same blanks.
 """
 
 import re
@@ -13,22 +13,27 @@ from classroom import ROOT
 from classroom.author import chapters as sources
 from classroom.author.build import problems
 from classroom.author.compose import unlinked
-from classroom.author.front_matter import TABLE, chapter_table
+from classroom.author.front_matter import TABLE, chapter_table, stops
 from classroom.learner.assemble import CORE_TESTS
 from classroom.learner.newer_course import version
+from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import (
+    Notebook,
     Unreadable,
     read_notebook,
     write_notebook,
     write_whole,
 )
+from classroom.notebook.home import HOME, MAP, home_text
 from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
 from classroom.teacher.nbgrader import write_nbgrader
 
 TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
-TOP += (".gitignore", ".gitattributes")
-COMMANDS = ("__init__", "__main__", "all_or_nothing", "live", "checks")
+TOP += ("LICENSE-prose", ".gitignore", ".gitattributes")
+PAGES = "README.md", "AGENTS.md"
+PICTURE = Path(".github", "failing_check.png")
+COMMANDS = ("__init__", "__main__", "all_or_nothing", "live", "checks", "knobs")
 FOLDERS = ("cell", "notebook", "run", "learner", "jupyter")  # of classroom/
 
 
@@ -40,12 +45,12 @@ def release_command(
     check_built(chosen)
     if out.exists() and any(out.iterdir()):
         raise Unreadable(
-            f"{out} is not empty. Give a new folder: nothing is overwritten."
+            f"{out} is not empty. Give a new folder, because nothing is overwritten."
         )
     if nbgrader and not seed:
         raise Unreadable(
-            "With --nbgrader give --seed WORDS: the hidden tests are drawn from "
-            "it. Keep it to yourself."
+            "With --nbgrader, give --seed WORDS. The hidden tests are drawn from "
+            "this seed. Keep it to yourself."
         )
     if nbgrader:
         write_nbgrader(out, chosen, seed)
@@ -57,7 +62,7 @@ def release_command(
 
 
 def check_built(chosen: list[Chapter]) -> None:
-    """Raise Unreadable if the notebooks are not what chapters/ would make now."""
+    """Raise Unreadable if the notebooks are older than chapters/."""
     slugs = [chapter.slug for chapter in chosen]
     found = problems([c for c in sources.chapters() if c.slug in slugs])
     if found:
@@ -79,35 +84,46 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
     for slug in slugs:
         name = f"{slug}.ipynb"
         lesson = read_notebook(ROOT / "notebooks" / name)
-        foot = lesson["cells"][-1]
-        foot["source"] = unlinked(foot["source"], slugs)
-        write_notebook(out / "notebooks" / name, lesson)
+        write_notebook(out / "notebooks" / name, without_links(lesson, slugs))
+        blank = read_notebook(ROOT / "classroom" / "pristine" / name)
         for folder in ("exercises", "classroom/pristine"):
-            shutil.copy(ROOT / "classroom" / "pristine" / name, out / folder / name)
-    write_whole(out / "README.md", readme(slugs))
+            write_notebook(out / folder / name, without_links(blank, slugs))
+    there = stops([c for c in sources.chapters() if c.slug in slugs])
+    write_whole(out / MAP, map_svg(there))
+    for page in [*map(ROOT.joinpath, PAGES), *ROOT.glob("docs/*.md")]:
+        (out / page.relative_to(ROOT)).parent.mkdir(exist_ok=True)
+        if (text := handed_out(page.read_text("utf-8"), slugs)).strip():
+            write_whole(out / page.relative_to(ROOT), text)
+    write_whole(out / HOME, home_text(there, out))
     workflow = out / ".github" / "workflows"
     workflow.mkdir(parents=True)
     shutil.copy(TEMPLATES / "check.yml", workflow / "check.yml")
-    shutil.copy(ROOT / ".github" / "graph.svg", out / ".github" / "graph.svg")
+    shutil.copy(ROOT / PICTURE, out / PICTURE)
     shutil.copy(TEMPLATES / "check.sh", out / "check.sh")
+
+
+def without_links(notebook: Notebook, slugs: list[str]) -> Notebook:
+    """Return a notebook whose foot links only to these chapters."""
+    foot = notebook["cells"][-1]
+    foot["source"] = unlinked(foot["source"], slugs)
+    return notebook
 
 
 def copy_core_tests(out: Path) -> None:
     """Copy the tests that `assemble` runs on the learner's package."""
     leave = shutil.ignore_patterns("__pycache__", "*.pyc")
-    reference = Path("tests") / "reference"
+    reference = Path("tests") / "engine" / "reference"
     shutil.copytree(ROOT / reference, out / reference, ignore=leave)
     for name in ("tests/conftest.py", *CORE_TESTS):
         shutil.copy(ROOT / name, out / name)
 
 
-def readme(slugs: list[str]) -> str:
-    """Return the README without what is for teachers, authors or other chapters."""
-    text = (ROOT / "README.md").read_text("utf-8")
+def handed_out(text: str, slugs: list[str]) -> str:
+    """Return a page without the parts for teachers, authors or other chapters."""
     everything = sources.chapters()
     table = chapter_table([c for c in everything if c.slug in slugs])
     text = TABLE.sub(lambda match: match[1] + table + match[2], text)
     left_out = "<!-- not handed out -->.*?<!-- handed out -->\n"
     if len(slugs) < len(everything):
-        left_out += "|<!-- with all chapters -->.*?<!-- with any -->\n\n"
+        left_out += "|<!-- with all chapters -->.*?<!-- with any -->\n+"
     return re.sub(left_out, "", text, flags=re.S)

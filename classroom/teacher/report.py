@@ -72,7 +72,7 @@ def write_csv(path: Path, students: list[Student], exercises: Exercises, of: int
 
 
 def cell(student: Student, exercise: Exercise) -> int | str | None:
-    """Return what stands in the sheet for one exercise; nothing if it is not graded."""
+    """Return the text of the sheet for one exercise, or nothing if it is not graded."""
     found = student.results.get(exercise.name)
     if exercise.points:
         return student.points[exercise.name]
@@ -82,7 +82,8 @@ def cell(student: Student, exercise: Exercise) -> int | str | None:
 def harmless(value: Any) -> Any:
     """Return a value that no spreadsheet takes for a formula.
 
-    Nor does one that splits a row at semicolons or tabs, or takes full-width signs.
+    This includes spreadsheets that split a row at semicolons or tabs, or that accept
+    full-width signs.
     """
     if not isinstance(value, str):
         return value
@@ -91,7 +92,7 @@ def harmless(value: Any) -> Any:
 
 
 def write_json(path: Path, students: list[Student], exercises: Exercises, of: int):
-    """Write all that was found, for other programs."""
+    """Write all results, for other programs."""
     found = []
     for student in students:
         about = {"student": student.name, "id": student.id, "of": of}

@@ -1,6 +1,6 @@
-"""Grade each set of answers as a task of its own.
+"""Grade each set of answers as a separate task.
 
-So what one submission does costs nobody else anything.
+So one submission cannot cost another anything.
 """
 
 import hashlib
@@ -17,7 +17,8 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import digest_of, write_whole
-from classroom.run.answers import law_cells, run_notebook
+from classroom.notebook.source_code import PARSING
+from classroom.run.answers import run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
 from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
 from classroom.teacher.reading import HandIn
@@ -40,18 +41,23 @@ def grade_answers(
 ) -> dict[str, tuple[str, str]]:
     """Return status and message by exercise, as check has them, for one notebook.
 
-    A wrong answer's message comes from a second run without hidden checks and laws, so
-    that nothing of these can get into it.
+    A wrong answer's message comes from a second run without hidden checks, so that
+    nothing of them can get into it.
     """
-    chapter = pristine(slug)
+    with PARSING:
+        chapter = pristine(slug)
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
-    laws = law_cells(chapter.path, "hidden")
     folder = None if safe else ROOT / "exercises"
-    events, said = run_notebook(graft(chapter, answers, hidden, laws), timeout, folder)
+    with PARSING:
+        whole, visible = graft(chapter, answers, hidden), graft(chapter, answers)
+    events, said = run_notebook(whole, timeout, folder)
     first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
+    for found in first.values():
+        if found.status == "ungraded":  # by the machine's fault: the next run tries it
+            raise RuntimeError(found.message)
     second: dict[str, Result] = {}
     if any(found.status in WORDY and not found.message for found in first.values()):
-        events, said = run_notebook(graft(chapter, answers), timeout, folder)
+        events, said = run_notebook(visible, timeout, folder)
         second = {n: judged(n, events, timeout, said, "check") for n in answers}
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
     for name, verdict in first.items():
@@ -63,9 +69,9 @@ def grade_answers(
 def judged(
     name: str, events: list[dict], timeout: float, said: str, last: str
 ) -> Result:
-    """Return the result of an exercise, of messages only what may be shown.
+    """Return the result of an exercise, with only those messages that may be shown.
 
-    In a run with hidden checks that is what does not come from the kernel.
+    In a run with hidden checks, these are the ones that do not come from the kernel.
     """
     found = result(name, events, timeout, said, last)
     here = [e["failed"] for e in events if e["exercise"] in (name, None)]
@@ -87,7 +93,7 @@ def key_of(hand_in: HandIn, settings: tuple[str, float, bool]) -> str:
 
 
 class Ledger:
-    """What has been graded so far, a line each in a file; it survives an interrupt."""
+    """The results so far, one in each line of a file, which survives an interrupt."""
 
     def __init__(self, path: Path):
         self.path, self.known = path, {}
@@ -99,11 +105,11 @@ class Ledger:
         write_whole(path, "".join(map(self.line, self.known)))
 
     def line(self, key: str) -> str:
-        """Return what the file says of one task."""
+        """Return the line of the file for one task."""
         return json.dumps({"key": key, "grades": self.known[key]}) + "\n"
 
     def add(self, key: str, grades: dict[str, tuple[str, str]]) -> None:
-        """Write down one notebook's grades."""
+        """Write one notebook's grades to the file."""
         self.known[key] = grades
         with self.path.open("a", encoding="utf-8") as file:
             file.write(self.line(key))
@@ -115,9 +121,9 @@ def run_tasks(
     settings: tuple[str, float, bool],
     console: Console,
 ) -> dict[str, str]:
-    """Grade what is not in the ledger yet, and write each down as it is done.
+    """Grade what is not in the ledger yet, and write each result when it is done.
 
-    Returns what hindered the tasks that could not be graded, by key.
+    Returns the reasons why tasks could not be graded, by key.
     """
     new = {key: each for key, each in tasks.items() if key not in ledger.known}
     left = {key: (each.chapter, each.answers, *settings) for key, each in new.items()}

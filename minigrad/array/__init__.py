@@ -1,1 +1,1 @@
-"""What NumPy lacks; nothing here knows of gradients."""
+"""Functions on arrays that NumPy lacks, without gradients."""

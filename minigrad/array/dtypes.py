@@ -1,41 +1,45 @@
-"""Kinds of numbers, and PyTorch's rules for what comes of mixing them."""
+"""Dtypes, and PyTorch's rules for the dtype of a result."""
 
 from abc import ABC
-from typing import Any
 
 import numpy as np
 
+from minigrad.errors import expect
+
 float32, float64 = np.dtype("float32"), np.dtype("float64")
 int64, bool_ = np.dtype("int64"), np.dtype("bool")
-default = float32  # of Python floats, and of integers that a function makes floats of
+default = float32  # for Python floats, and for integers that become floats
 RANK = {bool_: 0, int64: 1, float32: 2, float64: 2}
+HELD = "a Tensor holds float32, float64, int64 or bool, not {}: convert it with astype"
 
 
-class Array(ABC):  # noqa: B024, it is there for isinstance
-    """What a Tensor can hold: any type of array that speaks NumPy's protocols.
+class Array(ABC):  # noqa: B024, it serves isinstance
+    """Any type of array that a Tensor can hold, as it supports NumPy's protocols.
 
-    NumPy's own is one of them; Array.register(kind) makes another known. It needs
-    __array_ufunc__, __array_function__ and those methods of ndarray that rules call.
+    NumPy's ndarray is registered. Array.register(kind) registers another type, which
+    needs __array_ufunc__, __array_function__ and the ndarray methods that rules call.
     """
 
 
 Array.register(np.ndarray)
-ARRAYS = np.ndarray, Array  # isinstance(x, ARRAYS) is faster for the usual ones
+ARRAYS = np.ndarray, Array  # isinstance(x, ARRAYS) is faster for ndarrays
 
 
-def as_dtype(dtype: Any) -> np.dtype:
+def as_dtype(dtype) -> np.dtype:
     """Return NumPy's dtype for a dtype, its name, or Python's float, int or bool.
 
-    None is the default, float32. Raises TypeError for what a Tensor does not hold.
+    None means float32. Raises TypeError for a dtype that a Tensor cannot hold.
     """
     found = default if dtype is None else np.dtype(dtype)
-    if found not in RANK:
-        raise TypeError(f"a Tensor holds float32, float64, int64 or bool, not {found}")
+    expect(found in RANK, HELD.format(found), error=TypeError)
     return found
 
 
-def as_array(data: Any, dtype: Any = None, copy: bool = False) -> np.ndarray:
-    """Return `data` as an array; Python's floats become float32, arrays stay as is."""
+def as_array(data, dtype=None, copy: bool = False) -> np.ndarray:
+    """Return `data` as an array. Python floats become float32. Arrays keep their dtype.
+
+    Raises TypeError for a dtype that a Tensor cannot hold.
+    """
     array = data if isinstance(data, ARRAYS) else np.asarray(data)
     if dtype is None and array.dtype == float64 and not has_float64(data):
         dtype = default
@@ -43,19 +47,19 @@ def as_array(data: Any, dtype: Any = None, copy: bool = False) -> np.ndarray:
     return array.astype(dtype) if copy or array.dtype != dtype else array
 
 
-def has_float64(data: Any) -> bool:
-    """Return whether nested lists hold a float64 of NumPy's, and not just Python's."""
+def has_float64(data) -> bool:
+    """Return whether nested lists hold a NumPy float64, and not only Python floats."""
     if isinstance(data, list | tuple):
         return any(map(has_float64, data))
     return hasattr(data, "dtype") and data.dtype == float64
 
 
-def zeros(shape: tuple, like: Any) -> Any:
+def zeros(shape: tuple, like):
     """Return an array of zeros of this shape, of the type and dtype of `like`."""
     return np.zeros_like(like, shape=shape, order="C")
 
 
-def ones(shape: tuple | int, like: Any) -> Any:
+def ones(shape: tuple | int, like):
     """Return an array of ones of this shape, of the type and dtype of `like`."""
     return np.ones_like(like, shape=shape, order="C")
 
@@ -63,8 +67,8 @@ def ones(shape: tuple | int, like: Any) -> Any:
 def promoted(a: np.ndarray, b: np.ndarray) -> np.dtype:
     """Return the dtype of the result of an operation on `a` and `b`.
 
-    Unlike in NumPy an integer never makes a float32 wider, and an array without
-    dimensions gives way to one that has some, unless it is of a higher rank.
+    Unlike in NumPy, an integer never makes a float32 wider. An array without dimensions
+    takes the dtype of an array that has some, unless its own dtype has a higher rank.
     Source: "Tensor Attributes" in PyTorch's documentation.
     """
     rank_a, rank_b = RANK[a.dtype], RANK[b.dtype]
@@ -73,3 +77,9 @@ def promoted(a: np.ndarray, b: np.ndarray) -> np.dtype:
     if bool(a.ndim) != bool(b.ndim):
         return a.dtype if a.ndim else b.dtype
     return np.promote_types(a.dtype, b.dtype)
+
+
+def floats(a, name: str):
+    """Return `a` if it holds floats. Raises RuntimeError for integers or bools."""
+    expect(a.dtype.kind == "f", f"{name}(): input must be floating point", a)
+    return a

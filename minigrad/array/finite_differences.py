@@ -1,17 +1,16 @@
-"""Derivatives of arrays by nudging every number: a check on all the others."""
+"""Gradients of arrays from nudging every element. They check all other gradients."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from minigrad.scalar.finite_differences import central_difference
 
 
-def array_gradients(f: Callable, arrays: Sequence, upstream: Any = 1.0) -> list:
+def array_gradients(f: Callable, arrays: Sequence, upstream=1.0) -> list:
     """Estimate the gradient of (f(*arrays) * upstream).sum() for each of the arrays.
 
-    Every number of every array is nudged by itself: a list of arrays, of their shapes.
+    Nudges every element by itself. Returns a list of arrays with the same shapes.
     """
     xs = [np.array(array, dtype=float) for array in arrays]
 

@@ -1,14 +1,13 @@
-"""How a Tensor prints: the numbers as PyTorch aligns them, then what is special."""
+"""Print a Tensor with the alignment of PyTorch, and with its dtype and grad_fn."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 EDGE, MANY, WIDTH = 3, 1000, 80
 
 
-def printed(tensor: Any) -> str:
+def printed(tensor) -> str:
     """Return the tensor as PyTorch would print it."""
     array, suffixes = tensor.array, []
     if not isinstance(array, np.ndarray):
@@ -28,32 +27,27 @@ def printed(tensor: Any) -> str:
 
 
 def numbers(array: np.ndarray) -> str:
-    """Return the numbers in brackets; of a large array only those at the edges."""
+    """Return the elements in brackets, or only those at the edges if there are many."""
     show, width = formatter(corners(array) if array.size > MANY else array)
-    text = np.array2string(
-        array,
-        max_line_width=WIDTH - 1 + array.ndim,  # NumPy counts closing brackets, too
-        separator=", ",
-        prefix="tensor(",
-        formatter={"all": lambda value: show(value).rjust(width)},
-        threshold=MANY,
-        edgeitems=EDGE,
-    )
+    how = {"separator": ", ", "prefix": "tensor(", "threshold": MANY, "edgeitems": EDGE}
+    how["max_line_width"] = WIDTH - 1 + array.ndim  # NumPy also counts closing brackets
+    how["formatter"] = {"all": lambda value: show(value).rjust(width)}
+    text = np.array2string(array, **how)
     return text.replace(", ...", ",  ...")
 
 
 def corners(array: np.ndarray) -> np.ndarray:
-    """Return the numbers at the edges of a large array: those that are printed."""
+    """Return the elements at the edges of a large array, which are printed."""
     for axis, length in enumerate(array.shape):
         if length > 2 * EDGE:
             array = np.take(array, [*range(EDGE), *range(-EDGE, 0)], axis)
     return array
 
 
-def formatter(array: np.ndarray) -> tuple[Any, int]:
-    """Return the function that formats a number, and the width of the longest.
+def formatter(array: np.ndarray) -> tuple:
+    """Return the function that formats an element, and the width of the longest.
 
-    Source of the thresholds: `torch.set_printoptions`, and what PyTorch 2.13 prints.
+    The thresholds come from `torch.set_printoptions` and the output of PyTorch 2.13.
     """
     if array.dtype.kind != "f":
         return str, max(map(len, map(str, array.ravel())))

@@ -1,4 +1,4 @@
-"""Sums along axes, and what is made of them."""
+"""Sums along axes, and functions that use them."""
 
 import math
 
@@ -6,22 +6,22 @@ import numpy as np
 
 from minigrad.array.dtypes import ARRAYS, float32, float64, ones
 
-LONG = 1000  # more float32 than these are added up in float64: errors would grow
-SHORT = 128  # rows of fewer are BLAS's: it adds up one number after the other
-VERY_LONG = 8192  # more products than these are not added up at one go
+LONG = 1000  # longer sums of float32 use float64, because errors would grow
+SHORT = 128  # shorter rows use BLAS, which adds one element after the other
+VERY_LONG = 8192  # the most products that are added up in one go
 
 
 def sums(a, axes, keepdims=True):
-    """Return sums along axes, or of all numbers; long sums of float32 go by float64.
+    """Return sums along axes, or of all elements. Long sums of float32 use float64.
 
-    Along an axis NumPy adds one number after the other, and the error grows with their
-    number: of 0.1 in float32 60,000 make 6003.5. Short rows are added up faster as a
-    product with ones.
+    Along an axis NumPy adds one element after the other, and the error grows with the
+    number of elements. In float32, 60,000 times 0.1 gives 6003.5. Short rows are added
+    up faster as a product with ones.
     """
     if not isinstance(a, ARRAYS):
         return a.sum(axis=axes, keepdims=keepdims)
     short = a.ndim > 1 and a.dtype.kind == "f" and 0 < a.shape[-1] < SHORT
-    if keepdims and axes in (-1, (-1,), a.ndim - 1) and short:  # BLAS adds up faster
+    if keepdims and axes in (-1, (-1,), a.ndim - 1) and short:  # BLAS is faster
         return a @ ones((a.shape[-1], 1), a)
     out = np.add.reduce(a, axes, keepdims=keepdims)
     if a.dtype == float32 and a.size >= LONG * max(out.size, 1):
@@ -30,22 +30,22 @@ def sums(a, axes, keepdims=True):
 
 
 def means(a, axes):
-    """Return the means along some axes, which are kept with length 1."""
+    """Return the means along some axes, and keep these axes with length 1."""
     total = sums(a, axes)
     return total / (a.size // max(total.size, 1))
 
 
-def tops(a, dim):
-    """Return the largest numbers along an axis, which is kept with length 1."""
+def max_along(a, dim):
+    """Return the largest elements along an axis, and keep the axis with length 1."""
     a = a if a.dtype.kind == "f" else a.astype(float32)
     return np.maximum.reduce(a, axis=dim, keepdims=True, initial=-math.inf)
 
 
 def product_in_pieces(rows, columns):
-    """Return rows @ columns.T; if rows are few and long, as a sum of shorter products.
+    """Return rows @ columns.T, as a sum of shorter products if rows are few and long.
 
-    Up to a million multiplications OpenBLAS takes a faster way where it has AVX-512,
-    and adds up each sum at one go.
+    Up to a million multiplications, OpenBLAS uses a faster method if it has AVX-512. It
+    then adds up each sum in one go.
     """
     step = min(10**6 // (len(rows) * len(columns) or 1), VERY_LONG)
     if step < 500:

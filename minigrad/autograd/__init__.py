@@ -1,4 +1,4 @@
-"""minigrad.autograd: gradients as values, and what can be computed with them."""
+"""minigrad.autograd: Gradients as values, and what can be computed with them."""
 
 from minigrad import errors
 from minigrad.autograd.checkpointing import Checkpoint, checkpoint

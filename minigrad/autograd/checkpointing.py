@@ -1,7 +1,6 @@
-"""checkpoint: backward computes once more what the forward pass did not keep."""
+"""checkpoint: Backward computes again what the forward pass did not keep."""
 
 from collections.abc import Callable
-from typing import Any
 
 from minigrad.autograd.function import Function
 from minigrad.graph.recording import enable_grad, is_grad_enabled
@@ -10,7 +9,7 @@ from minigrad.tensors.creation import repeatable
 
 
 class Checkpoint(Function):
-    """Runs a function without recording; backward runs it once more, recorded."""
+    """Runs a function without recording. Backward runs it once more and records it."""
 
     @staticmethod
     def forward(ctx, function, *args):
@@ -34,14 +33,15 @@ class Checkpoint(Function):
         return None, *(getattr(x, "grad", None) for x in args)
 
 
-def checkpoint(function: Callable, *args: Any, use_reentrant: Any = None) -> Any:
-    """Return function(*args), keeping nothing for backward but the arguments.
+def checkpoint(function: Callable, *args, use_reentrant=None):
+    """Return function(*args), and keep nothing for backward but the arguments.
 
-    Backward computes the inside again: more time for less memory. Source: T. Chen et
-    al., "Training Deep Nets with Sublinear Memory Cost", 2016. Whatever use_reentrant
-    says, one of the arguments has to require grad; and what is used inside, such as a
-    layer's weights, gets its `grad` in every walk back, in that of grad(), too.
+    Backward computes the inside again, which takes more time and less memory. Source:
+    T. Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016. One of the
+    arguments has to require grad, whatever use_reentrant says. The tensors used inside,
+    such as a layer's weights, get their `grad` in every walk back, also in a walk of
+    grad().
     """
     if is_grad_enabled() and not any(getattr(x, "requires_grad", 0) for x in args):
-        raise RuntimeError("checkpoint: no argument requires grad: nothing would learn")
+        raise RuntimeError("checkpoint: no argument requires grad, so nothing learns")
     return Checkpoint.apply(repeatable(function), *args)

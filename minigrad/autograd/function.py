@@ -1,7 +1,6 @@
-"""Function: an operation whose backward you write yourself."""
+"""Function: An operation whose backward you write yourself."""
 
 import copy
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from minigrad.rules.op import edge, linked
 
 
 class Context:
-    """What forward hands to backward: `ctx`; keep in it what backward needs."""
+    """What forward hands to backward, as `ctx`: keep in it what backward needs."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]):
         self.needs_input_grad, self.saved_tensors = needs_input_grad, ()
@@ -27,37 +26,37 @@ class Context:
 
 
 class Function:
-    """An operation of your own, in two static methods; call it by `Name.apply(...)`.
+    """An operation of your own in two static methods, called with `Name.apply(...)`.
 
-    forward(ctx, *args) returns one tensor; backward(ctx, g) gets the gradient of that,
-    and returns one for each of args, or None.
+    forward(ctx, *args) returns one tensor. backward(ctx, g) gets the gradient of that
+    tensor, and returns one gradient or None for each of args.
     """
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args):
         """Run forward unrecorded, and record all of it as one node."""
-        targets = [edge(x) for x in args]
-        ctx = Context(tuple(target is not None for target in targets))
+        parents = [edge(x) for x in args]
+        ctx = Context(tuple(parent is not None for parent in parents))
         with no_grad():
             output = cls.forward(ctx, *args)
         if not isinstance(output, Tensor):
             raise errors.no_output(cls.__name__, output)
-        if not any(targets) or not recording.on:
+        if not any(parents) or not recording.on:
             return output
-        return Call(cls, ctx).record(targets, args, output)
+        return Call(cls, ctx).record(parents, args, output)
 
 
 class Call:
-    """One call of a Function: what its node has for an op."""
+    """One call of a Function, which its node uses as its op."""
 
-    settings = frozenset(["saved"])  # freed only if there is an array in it
+    options = frozenset(["saved"])  # freed only if there is an array in it
 
     def __init__(self, function: type, ctx: Context):
         self.name, self.function = f"{function.__name__}Backward", function
         self.ctx = ctx
 
-    def record(self, targets: list, args: tuple, output: Tensor) -> Tensor:
-        """Return the output as the result of a node, which leads to the arguments."""
+    def record(self, parents: list, args: tuple, output: Tensor) -> Tensor:
+        """Return the output as the result of a node that leads to the arguments."""
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
         # where each saved tensor came from: an edge; or whether it is the output
         self.sources = [edge(x) or x is output for x in self.ctx.saved_tensors]
@@ -65,22 +64,26 @@ class Call:
         self.ctx.saved_tensors = ()  # from now on the node has them
         made = own_memory(output, args)
         if made.is_floating_point():
-            made.edge = Node(self, targets, {"saved": saved}, made.shape)
+            made.edge = Node(self, parents, {"saved": saved}, made.shape)
         return made
 
-    def shares(self, node: Node, g: Any, wanted: set | None):
-        """Yield each target of the node, and its share: what backward returns."""
+    def input_gradients(self, node: Node, g, wanted: set | None):
+        """Yield each parent of the node with its share, which backward returns."""
+        g = g if isinstance(g, Tensor) else Tensor(g)
+        shares = self.checked(self.function.backward(self.context(node), g))
+        for parent, share in zip(node.parents, shares):
+            if parent and share is not None and (wanted is None or parent in wanted):
+                yield parent, share if recording.on else share.array
+
+    def context(self, node: Node) -> Context:
+        """Return a copy of ctx with the values that the node saved, now as tensors."""
         ctx = copy.copy(self.ctx)
         pairs = zip(node.saved["saved"], self.sources)
         ctx.saved_tensors = tuple(linked(x, source, node) for x, source in pairs)
-        g = g if isinstance(g, Tensor) else Tensor(g)
-        shares = self.checked(self.function.backward(ctx, g))
-        for target, share in zip(node.targets, shares):
-            if target and share is not None and (wanted is None or target in wanted):
-                yield target, share if recording.on else share.array
+        return ctx
 
-    def checked(self, shares: Any) -> list[Tensor | None]:
-        """Return one gradient for each argument; raise if that is not what came."""
+    def checked(self, shares) -> list[Tensor | None]:
+        """Return one gradient for each argument; raise an error if backward did not."""
         shares = [*shares] if isinstance(shares, tuple | list) else [shares]
         if len(shares) != len(self.dtypes):
             raise errors.wrong_count(self.name, len(self.dtypes), len(shares))
@@ -91,7 +94,7 @@ class Call:
 
 
 def own_memory(output: Tensor, args: tuple) -> Tensor:
-    """Return a new Tensor; of a copy, if the output shares memory with an argument."""
+    """Return a new Tensor, of a copy if the output shares an argument's memory."""
     arrays = [x.array for x in args if isinstance(x, Tensor)]
     shared = any(np.may_share_memory(output.array, array) for array in arrays)
     return Tensor(output.array.copy() if shared else output.array)

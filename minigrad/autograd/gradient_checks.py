@@ -1,27 +1,25 @@
-"""gradcheck: gradients beside central differences."""
+"""gradcheck compares gradients with central differences."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.functional import table_of, weighed
+from minigrad.autograd.functional import table_of, vjps
 from minigrad.autograd.gradients import many
 from minigrad.graph.recording import enable_grad, no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.rules.joining import cat
+from minigrad.rules.shape import reshape
 from minigrad.scalar.finite_differences import GradcheckError, central_difference
 from minigrad.tensors.creation import rand_like
 
 
-def gradcheck(
-    func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
-) -> bool:
+def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True):
     """Compare the gradients of func at float64 inputs with central differences.
 
-    The defaults are those of torch.autograd.gradcheck. Raises GradcheckError (or, if
-    asked not to, returns False) with both Jacobians if they differ.
+    The defaults agree with torch.autograd.gradcheck. If the Jacobians differ, raise a
+    GradcheckError that shows both, or return False if raise_exception is False.
     """
     for k, x in enumerate(to_be_checked(inputs)):
         nudged = by_nudging(func, inputs, x, eps)
@@ -37,7 +35,7 @@ def gradcheck(
 
 
 def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
-    """Return the Jacobian of all outputs for x: a column for each number nudged."""
+    """Return the Jacobian of all outputs for x, a column for each nudged number."""
     columns = []
 
     def outputs_at(i, number):
@@ -53,13 +51,13 @@ def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
     return np.array(columns).T
 
 
-def all_outputs(func: Callable, inputs: Any) -> Tensor:
+def all_outputs(func: Callable, inputs) -> Tensor:
     """Return the numbers of all outputs of func(*inputs) in one row."""
-    return cat([output.reshape(-1) for output in many(func(*many(inputs)))])
+    return cat([reshape(output, -1) for output in many(func(*many(inputs)))])
 
 
-def to_be_checked(inputs: Any) -> list[Tensor]:
-    """Return the inputs that require grad; raise ValueError if these are unfit."""
+def to_be_checked(inputs) -> list[Tensor]:
+    """Return the inputs that require grad, or raise ValueError if they are unfit."""
     checked = [x for x in many(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck expects at least one input with requires_grad=True")
@@ -76,6 +74,6 @@ def gradgradcheck(func, inputs, **options) -> bool:
 
     def slopes(*_):  # gradcheck nudges inputs and weights where they are
         with enable_grad():
-            return weighed(many(func(*inputs)), weights, checked, create_graph=True)
+            return vjps(many(func(*inputs)), weights, checked, create_graph=True)
 
     return gradcheck(slopes, (*inputs, *weights), **options)

@@ -1,23 +1,28 @@
 """Gradients added to the leaves, or returned: backward() and grad()."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from minigrad import errors
 from minigrad.graph.tensor import Tensor, collect, walk_back
 
 
-def many(values: Any) -> tuple:
-    """Return a tuple: of the values, or of the only one."""
+def many(values) -> tuple:
+    """Return a tuple of several values, or of one."""
     several = isinstance(values, Iterable) and not isinstance(values, Tensor)
     return tuple(values) if several else (values,)
+
+
+def weights_of(outputs: tuple, gradients, inputs: tuple = ()) -> Sequence:
+    """Return a gradient, or None, for each output, if all of these fit together."""
+    weights = [None] * len(outputs) if gradients is None else many(gradients)
+    errors.expect_roots((*outputs, *inputs), (*weights, *inputs))
+    return weights
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False) -> None:
     """Add the gradients of several tensors to the grad of their leaves."""
     roots = many(tensors)
-    weights = [None] * len(roots) if grad_tensors is None else many(grad_tensors)
-    collect(roots, weights, None, retain_graph, create_graph)
+    collect(roots, weights_of(roots, grad_tensors), None, retain_graph, create_graph)
 
 
 def grad(
@@ -30,12 +35,12 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of the outputs' sum, weighted by grad_outputs, by input.
 
-    No `grad` changes. An input that is not used is an error, or with allow_unused None.
+    No `grad` changes. An unused input is an error, or gets None if allow_unused.
     """
     outputs, inputs = many(outputs), many(inputs)
-    weights = [None] * len(outputs) if grad_outputs is None else many(grad_outputs)
-    ends = walk_back(outputs, weights, inputs, retain_graph, create_graph)
-    if not allow_unused and any(x.edge not in ends for x in inputs):
+    weights = weights_of(outputs, grad_outputs, inputs)
+    reached = walk_back(outputs, weights, inputs, retain_graph, create_graph)
+    if not allow_unused and any(x.edge not in reached for x in inputs):
         raise errors.unused()
-    found = [ends.get(x.edge) for x in inputs]
+    found = [reached.get(x.edge) for x in inputs]
     return tuple(g if isinstance(g, Tensor | None) else Tensor(g) for g in found)

@@ -1,17 +1,17 @@
-"""What a picture tells of a graph: a list of Nodes, whichever engine it comes from.
+"""What a picture says about a graph: a list of Nodes, the same for every engine.
 
-To draw a further kind of value, register how to `describe` it. If the graph links to
-something else where it means the value, register that as its `identity`. Nothing else
-looks into a value.
+To draw another kind of value, register a function that can `describe` it. If the graph
+refers to another object where it means the value, register that object as its
+`identity`. Nothing else looks into a value.
 """
 
 import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -29,20 +29,20 @@ SIDE = 16  # rows and columns of the largest heat map in a box
 # Letters that stand for colors, one a number: none, that of 0, and after the last
 NO_HEAT, HEAT, LAST_HEAT = "\ue000", "\ue080", "\ue100"
 TOO_LARGE = f"""This graph has more than {READABLE} values. Draw a part, such as
-one neuron; or draw(model, x), which makes one box of each module."""
+one neuron, or call draw(model, x), which draws a box for each module."""
 KINDS = {"": "leaf", "variable": "leaf"}
 KINDS |= {"constant": "constant", "placeholder": "constant"}
 
 
 @dataclass(eq=False)
-class Node:
-    """What a picture tells of one value, and of the operation that made it."""
+class Box:
+    """What a picture says about one value, and about the operation that made it."""
 
     value: str  # 6, or of a tensor [1, 2] or its shape, (5, 3)
     grad: float | str | None = None  # a number, or a tensor's as text, or none
     op: str = ""  # what made it; "constant", "placeholder", or "" for a leaf
     # A (parent, local slope) pair for each use; graphs of Tensors have no slopes
-    edges: list[tuple[Any, float | None]] = field(default_factory=list)
+    edges: list[tuple] = field(default_factory=list)
     label: str = ""
     note: str = ""  # what else is to be said of the operation
     passed: bool | None = None  # whether it passed its gradient on; None: no arrow back
@@ -53,10 +53,8 @@ class Node:
     # What is said of a mistake: of the box itself, or of the edge with that number
     mistakes: dict[int | None, str] = field(default_factory=dict)
 
-    @property
-    def kind(self) -> str:
-        """Whether it is drawn as a leaf, a constant (so is what is fed) or a result."""
-        return KINDS.get(self.op, "result")
+    # Whether it is drawn as a leaf, a constant (so is what is fed) or a result
+    kind = property(lambda self: KINDS.get(self.op, "result"))
 
     @property
     def rows(self) -> list[str]:
@@ -87,25 +85,25 @@ class Node:
         return ", ".join([first, *rest])
 
 
-def constant(value: str) -> Node:
-    """Return the Node of a constant."""
-    return Node(value, op="constant")
+def constant(value: str) -> Box:
+    """Return the Box of a constant."""
+    return Box(value, op="constant")
 
 
 @singledispatch
-def describe(value: Any) -> Node:
-    """Return the Node of `value`; each kind that can be drawn registers a version."""
+def describe(value) -> Box:
+    """Return the Box of `value`. Each kind that can be drawn registers a version."""
     raise TypeError(f"draw shows a Value or a Tensor, not {type(value)}")
 
 
-describe.register(Node, lambda node: node)
-describe.register(Value, lambda v: Node(number(v.data), v.grad, v.op, v.edges))
+describe.register(Box, lambda node: node)
+describe.register(Value, lambda v: Box(number(v.data), v.grad, v.op, v.edges))
 identity = singledispatch(lambda value: value)
 
 
 @singledispatch
-def saved_by(node: Any) -> list[tuple[str, Any]] | None:
-    """Return the arrays that a node keeps, each with a name; None if they are gone."""
+def saved_by(node) -> list[tuple] | None:
+    """Return the arrays that a node saves, each with a name, or None after freeing."""
     saved = getattr(node, "saved", {})
     named = [(k, v if isinstance(v, list) else [v]) for k, v in (saved or {}).items()]
     arrays = [(k, x) for k, some in named for x in some if isinstance(x, ndarray)]
@@ -113,30 +111,30 @@ def saved_by(node: Any) -> list[tuple[str, Any]] | None:
 
 
 @singledispatch
-def memory_of(array: Any) -> tuple[int, int]:
+def memory_of(array) -> tuple[int, int]:
     """Return an id of the memory that an array shows, and the size of it in bytes."""
     return id(storage(array)), storage(array).nbytes
 
 
-def number(x: Any) -> str:
-    """Return a number, or lists of numbers, with four digits: the same everywhere."""
+def number(x) -> str:
+    """Return a number, or lists of numbers, with four digits, the same everywhere."""
     if isinstance(x, list):
         return f"[{', '.join(map(number, x))}]"
     return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
 
 
-def shown(array: Any) -> str:
-    """Return a few numbers as they are, and of more their shape."""
+def shown(array) -> str:
+    """Return a few numbers as they are, and the shape of more numbers."""
     few = 0 < math.prod(array.shape) <= FEW
     return number(array.tolist()) if few else str(tuple(array.shape))
 
 
-def heat_of(array: Any) -> list[str]:
-    """Return an array's heat map, a letter for each number, and its scale.
+def heat_of(array) -> list[str]:
+    """Return an array's heat map, with a letter for each number, and its scale.
 
-    None of a few numbers, which are shown as they are, and none of very many.
+    Return None for a few numbers, which are shown as they are, and for very many.
     """
-    rows = np.reshape(array, (-1, array.shape[-1] if array.shape else 1))
+    rows = np.reshape(array, (-1, (array.shape or (1,))[-1] or 1))
     if array.size <= FEW or max(rows.shape) > SIDE:
         return []
     top = np.abs(rows).max()
@@ -146,7 +144,7 @@ def heat_of(array: Any) -> list[str]:
     return [scale, *("".join(map(chr, row)) for row in shades)]
 
 
-def with_numbers(node: Node, tensor: Any) -> Node:
+def with_numbers(node: Box, tensor) -> Box:
     """Return the node with a tensor's numbers and gradient, ours or PyTorch's."""
     keeps_grad = tensor.is_leaf or tensor.retains_grad  # asked for another's, both warn
     grad = tensor.grad if keeps_grad else None
@@ -154,13 +152,13 @@ def with_numbers(node: Node, tensor: Any) -> Node:
     return node
 
 
-def operation(node: Any) -> str:
-    """Return what a node computes: Mul for MulBackward0."""
+def operation(node) -> str:
+    """Return what a node computes, such as Mul for MulBackward0."""
     return re.sub(r"Backward\d*$", "", node.name().rpartition("::")[2])
 
 
 @describe.register
-def _(tensor: Tensor) -> Node:
+def _(tensor: Tensor) -> Box:
     if not isinstance(tensor.array, ndarray):
         return describe(tensor.array.step)
     node = constant("") if tensor.edge is None else describe(tensor.edge)
@@ -168,46 +166,49 @@ def _(tensor: Tensor) -> Node:
 
 
 @describe.register
-def _(end: AccumulateGrad) -> Node:
-    node = Node(str(end.shape))
+def _(end: AccumulateGrad) -> Box:
+    node = Box(str(end.shape))
     return node if end.variable is None else with_numbers(node, end.variable)
 
 
 @describe.register
-def _(node: GraphNode) -> Node:
-    return Node(str(node.shape), op=operation(node), edges=arguments(node))
+def _(node: GraphNode) -> Box:
+    return Box(str(node.shape), op=operation(node), edges=arguments(node))
 
 
 @describe.register
-def _(step: Step) -> Node:
+def _(step: Step) -> Box:
     if step.call == "constant":
         array = isinstance(step.value, ndarray)
-        return constant(shown(step.value) if array else str(step.value))
+        words = getattr(step.value, "__name__", str(step.value))  # of a function
+        return constant(shown(step.value) if array else words)
     shape = "" if step.shape is None else str(step.shape)
     op, edges = step.call.removeprefix("ndarray."), [(x, None) for x in step.arguments]
-    return Node(shape, op=op, edges=edges, label=step.name)
+    return Box(shape, op=op, edges=edges, label=step.name)
 
 
-def arguments(node: GraphNode) -> list[tuple[Any, None]]:
+def arguments(node: GraphNode) -> list[tuple]:
     """Return edges to the arguments: nodes, and constants that a formula has saved."""
     names = getattr(node.op, "formulas", ())
-    if len(names) != len(node.targets):  # a list of tensors is one argument
-        return [(target, None) for target in node.targets if target is not None]
-    values = [(node.saved or {}).get(name) for name in names]
-    numbers = ndarray | float | int
-    constants = [
-        Tensor(np.asarray(x, np.result_type(x))) if isinstance(x, numbers) else None
-        for x in values
-    ]
-    return known(zip(node.targets, constants))
+    if len(names) != len(node.parents):  # a list of tensors is one argument
+        return [(parent, None) for parent in node.parents if parent is not None]
+    saved = map((node.saved or {}).get, names)
+    return known(zip(node.parents, map(constant_of, saved)))
 
 
-def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
+def constant_of(x) -> Tensor | None:
+    """Return an array or a number as a Tensor, and None for anything else."""
+    known = isinstance(x, ndarray | float | int)
+    return Tensor(np.asarray(x, np.result_type(x))) if known else None
+
+
+def known(arguments: Iterable[tuple]) -> list[tuple]:
     """Return edges to the arguments of an operation on Tensors, as far as known.
 
-    Each is given as (the node that it came from, its numbers, if a formula has saved
-    them), either of which may be None. Operations on two tensors need both. Of more,
-    such as a layer's weight and bias, a missing one may never have been given.
+    Each argument is given as a pair: the node that it came from, and its numbers, if a
+    formula has saved them. Either may be None. Operations on two tensors need both.
+    With more arguments, such as a layer's weight and bias, a missing one may never have
+    been given.
     """
     found = [saved if node is None else node for node, saved in arguments]
     if len(found) <= 2:
@@ -216,28 +217,29 @@ def known(arguments: Iterable[tuple[Any, Any]]) -> list[tuple[Any, None]]:
 
 
 @identity.register
-def _(tensor: Tensor) -> Any:
+def _(tensor: Tensor):
     if not isinstance(tensor.array, ndarray):
         return tensor.array.step
     return tensor.array if tensor.edge is None else tensor.edge
 
 
-def members(variable: Any) -> Iterable[tuple[str, Any]]:
-    """Return (ending of the name, value) for a variable, or for each part of one.
+def members(variable) -> Iterable[tuple]:
+    """Return (ending of the name, value) for a variable, or for each part of it.
 
-    Only the types of variables are looked at, since any of them may be hostile.
+    Only the types of variables are inspected, since any of them may be hostile.
     """
     if type(variable) in (list, tuple):  # of a long list, the first
         return [(f"[{i}]", item) for i, item in enumerate(variable[:1000])]
     if hasattr(type(variable), "named_parameters"):  # a module, ours or PyTorch's
-        tensors = [*variable.named_parameters(), *variable.named_buffers()]
-        return [(f".{name}", tensor) for name, tensor in tensors]
+        with suppress(Exception):  # of one that did not call super().__init__()
+            tensors = [*variable.named_parameters(), *variable.named_buffers()]
+            return [(f".{name}", tensor) for name, tensor in tensors]
     return [("", variable)]
 
 
-def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
-    """Return (label, value) of what can be drawn, by id(identity(value))."""
-    found: dict[int, tuple[str, Any]] = {}
+def named(variables: dict) -> dict[int, tuple]:
+    """Return (label, value) of everything drawable, by id(identity(value))."""
+    found: dict[int, tuple] = {}
     for name, variable in variables.items():
         for more, item in members(variable):
             if describe.dispatch(type(item)) is not describe.dispatch(object):
@@ -245,10 +247,10 @@ def named(variables: dict[str, Any]) -> dict[int, tuple[str, Any]]:
     return found
 
 
-def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
-    """Return an edge to the variable that a constant was cut off from, if there is one.
+def cut_off_from(constant, names: dict[int, tuple]) -> list:
+    """Return an edge to the variable that a constant was cut off from, or None.
 
-    That is a recorded tensor in the same memory, as `x` is for `x.detach()`.
+    That is a recorded tensor on the same memory, as `x` is for `x.detach()`.
     """
     if not isinstance(constant, Tensor):
         return []
@@ -257,12 +259,12 @@ def cut_off_from(constant: Any, names: dict[int, tuple[str, Any]]) -> list:
     return [(x, None) for x in tensors if storage(x.array) is shared][:1]
 
 
-def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> Node:
-    """Return the Node of `value`, with the label and numbers of a variable that has it.
+def labelled(value, names: dict[int, tuple], tell: Callable) -> Box:
+    """Return the Box of `value`, with label and numbers of a variable that holds it.
 
     A constant among Values is a bare number, even if a variable holds it.
     """
-    node = value if isinstance(value, Node) else tell(value)
+    node = value if isinstance(value, Box) else tell(value)
     label, item = names.get(id(identity(value)), ("", value))
     if label and (node.kind != "constant" or identity(item) is not item):
         told = describe(item)
@@ -272,19 +274,18 @@ def labelled(value: Any, names: dict[int, tuple[str, Any]], tell: Callable) -> N
     return node
 
 
-def graph_of(
-    root: Any, variables: dict, tell: Callable = describe, found: dict | None = None
-) -> list[Node]:
-    """Return the Node of all that `root` depends on, parents first, with their labels.
+def graph_of(root, variables: dict, tell=describe, found: dict | None = None) -> list:
+    """Return the Box of all that `root` depends on, parents first, with their labels.
 
-    The others are labelled #1, #2, ... Of too large a graph, return one that says so.
-    `found`, if given, then has each Node by the id of what the graph means.
+    Nodes without a name are labelled #1, #2, ... If the graph is too large, return one
+    Box that says so. `found`, if given, then has each Box by the id of the object it
+    means.
     """
     names, nodes, held = named(variables), [], []
     found = {} if found is None else found
     unnamed = itertools.count(1)
 
-    def visit(value: Any) -> Node | None:
+    def visit(value) -> Box | None:
         key = id(identity(value))
         if key in found or len(held) > READABLE:
             return found.get(key)

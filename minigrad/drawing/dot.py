@@ -1,21 +1,20 @@
-"""Graphs in DOT, the language of Graphviz: where boxes and arrows go, how they look.
+"""Graphs in DOT, the language of Graphviz: where boxes and arrows go, and their looks.
 
-A graph of Values runs across the page, with slopes and shares on its arrows. Those of
-Tensors carry nothing: there a graph that would be too wide runs down the page.
+A graph runs across the page, or down the page if it is too wide for a small window.
+Only arrows between Values carry slopes and shares.
 """
 
 import re
 import unicodedata
 from collections import Counter
-from typing import Any
 
-from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Node, number
+from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Box, number
 
 # A picture has no ground of its own, so that a dark page shows through. What stands on
 # the page is of a middle tone, to be read on white and on black; in boxes there is ink.
 INK, GRAY, BLUE, ORANGE, PINK = ["#333333", "#767676", "#0072B2", "#BD570F", "#D6006C"]
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
-GRAPH = {"ranksep": "0.17", "nodesep": "0.2", "bgcolor": "transparent"}
+GRAPH = {"ranksep": "0.14", "nodesep": "0.2", "bgcolor": "transparent"}
 BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
 ARROW = {"color": GRAY, "arrowsize": "0.6"}
 WORDS = {"shape": "plaintext", "fontsize": "10", "width": "0", "height": "0"}
@@ -35,14 +34,15 @@ CUT |= {"color": GRAY, "fontsize": "16"}
 DOTTED = {"style": "dotted"}
 HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
 WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
+LONG, STEP = 9.8, 1.4  # and that Values may, one after the other, and an operation
 
 
 def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str:
-    """Return one frame, a list of Nodes, in DOT; all frames are laid out alike.
+    """Return one frame, a list of Nodes, in DOT. All frames are laid out alike.
 
     Words may stand `below` it.
 
-    If `folded`, results have no box of their own: what made them shows their shape.
+    If `folded`, results have no box of their own, and the operations show their shapes.
     If `bare`, there are no results at all, and arrows run the way backward goes.
     """
     nodes = frames[step]
@@ -50,6 +50,11 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
     tensors = not any(slope is not None for node in nodes for _, slope in node.edges)
     boxes = [node.fields for node in nodes] + [fields_of(node) for node in results]
     down = folded or tensors and sum(GAP + widest(box) for box in boxes) > WIDE
+    across: dict[Box, float] = {}
+    for node in frames[-1] * (not tensors):
+        before = [across[parent] + STEP for parent, _ in node.edges]
+        across[node] = widest(node.fields) + max(before, default=0.0)
+    down = down or max(across.values(), default=0.0) > LONG
     layout = Layout(nodes, down, results if bare else results[:-1] if folded else [])
     layout.graph.attr("graph", label=below, **FONT | {"fontcolor": GRAY})
     for versions in zip(*frames, strict=True):
@@ -70,7 +75,7 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
 class Layout:
     """A graph in DOT that runs down the page, or across it."""
 
-    def __init__(self, nodes: list[Node], down: bool, inline: list[Node] = ()):
+    def __init__(self, nodes: list[Box], down: bool, inline: list[Box] = ()):
         import graphviz
 
         self.down, self.inline = down, inline
@@ -81,7 +86,7 @@ class Layout:
         self.graph.graph_attr["rankdir"] = "TB" if down else "LR"
 
     def box(self, name: str, fields: list, look: dict, room=0.0, flat=False) -> None:
-        """Add a box whose fields are stacked, or if `flat` side by side."""
+        """Add a box whose fields are stacked, or side by side if `flat`."""
         parts = [f"<{p}> {escape(f)}" for p, f in zip("vgs", fields, strict=False)]
         turns = 2 if self.down == flat else 1  # braces turn the direction
         label = "{" * turns + "|".join(parts) + "}" * turns
@@ -89,18 +94,19 @@ class Layout:
         self.graph.node(name, label, **look, width=f"{room:.2f}")
 
     def arrow(self, tail: str, head: str, words: str, **look: str) -> None:
-        """Add an arrow; words on it are a node, so that no line runs through them."""
+        """Add an arrow. Its words are a node, so that no line runs through them."""
         if not words:
             self.graph.edge(tail, head, **look)
             return
         middle = f"{tail} {head} {len(self.graph.body)}".replace(":", " ")
         plain, back = look | {"dir": "none"}, look.get("dir") == "back"
-        self.graph.node(middle, words, **WORDS | look)
+        room = {"width": f"{widest([words]):.2f}"} if "penwidth" in look else {}
+        self.graph.node(middle, words, **WORDS | look | room)
         self.graph.edge(tail, middle, **look if back else plain)
         self.graph.edge(middle, head, **plain if back else look)
 
-    def operation(self, node: Node, look: dict, upstream: Any, arrows: dict) -> None:
-        """Add what made a node, the arrows into it and out of it, and those back."""
+    def operation(self, node: Box, look: dict, upstream, arrows: dict) -> None:
+        """Add the operation of a node, its arrows in and out, and the arrows back."""
         op = self.made[node]
         gray = GRAYED if node.idle or node.frozen else {}
         fields = fields_of(node, node in self.inline)
@@ -116,7 +122,7 @@ class Layout:
             self.arrow(tail, op, words, **WRONG if place in node.mistakes else way)
             if node.passed is not None and (parent.grad is not None or parent.passed):
                 share = product(slope, upstream) if learns else ""
-                short = share if len(share) < 16 else share.replace(" =", "\n=")
+                short = share if len(share) < 10 else share.replace(" =", "\n=")
                 self.arrow(origin, op, short, **back)
         if node not in self.inline:
             value, grad = self.sides(node)
@@ -124,10 +130,11 @@ class Layout:
             if node.passed is not None:
                 self.graph.edge(op, grad, **back)
 
-    def sides(self, node: Node, apart: bool = True) -> tuple[str, str]:
+    def sides(self, node: Box, apart: bool = True) -> tuple[str, str]:
         """Return where arrows leave a box, and where they come back to.
 
-        Across the page those are two rows, unless two arrows would lie on each other.
+        If the graph runs across the page, those are two rows, unless two arrows would
+        overlap.
         """
         name = self.names[node]
         rows = apart and node.grad is not None and not self.down
@@ -139,13 +146,13 @@ def product(local: float, upstream: float) -> str:
     return f"{number(local)} · {number(upstream)} = {number(local * upstream)}"
 
 
-def fields_of(node: Node, inline: bool = False) -> list[str]:
+def fields_of(node: Box, inline: bool = False) -> list[str]:
     """Return the fields of an operation's box."""
     return [node.op, *filter(None, [node.note, node.value * inline])]
 
 
 def escape(text: str) -> str:
-    """Escape the characters that have a meaning in the label of a Graphviz record."""
+    """Escape the characters with a meaning in the label of a Graphviz record."""
     safe = re.sub(r"([\\{}|<>])", r"\\\1", text.replace("&", "&amp;"))
     return safe.replace("\n", r"\n")
 
@@ -156,7 +163,7 @@ def widest(fields: list[str]) -> float:
 
 
 def width(text: str) -> float:
-    """Return the inches that `text` needs in a wide font; Korean letters count twice.
+    """Return the inches that `text` needs in a wide font. Korean letters count twice.
 
     Graphviz cannot know which font a browser will take.
     """

@@ -8,34 +8,24 @@
     draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
 
 A blue box is a leaf, a dashed gray one a constant, a rounded box an operation, and a
-plain box its result. Arrows run forward and carry the local slope; after `backward`,
+plain box its result. Arrows run forward and carry the local slope. After `backward`,
 dashed orange arrows run back, each with `local · upstream = share`. Arrows between
 Tensors carry nothing, since their slopes are matrices. Scissors stand between a
 constant and the variable that `detach()` cut it off from. Of a network, dashed is what
 no gradient comes to, and what is frozen.
 """
+# ruff: noqa: I001
 
 import copy
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any
 
 import numpy as np
 
-from minigrad.drawing.describe import (
-    NO_HEAT,
-    Node,
-    constant,
-    graph_of,
-    heat_of,
-    identity,
-    memory_of,
-    number,
-    saved_by,
-    shown,
-)
+from minigrad.drawing.describe import NO_HEAT, Box, constant, graph_of, heat_of
+from minigrad.drawing.describe import identity, memory_of, number, saved_by, shown
 from minigrad.drawing.dot import dot, product
 from minigrad.drawing.graphviz_svg import image, slider
 from minigrad.drawing.module_graph import module_graph
@@ -48,8 +38,9 @@ from minigrad.scalar.value import Value
 class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
-    `source` is the picture in DOT, the language of Graphviz; of several, the last.
-    Several have captions, and a slider, which moves what `knob` says.
+    `source` is the picture in DOT, the language of Graphviz. If there are several
+    pictures, it is the last, and they have captions and a slider, which moves the thing
+    that `knob` names.
     """
 
     def __init__(self, text: str, sources: list, captions: Sequence = (), knob=""):
@@ -65,19 +56,22 @@ class Drawing:
                 html = slider(self.sources, self._captions, self._knob)
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
-        except (RuntimeError, ImportError) as reason:  # from Graphviz, or without it
+        except Exception as reason:  # no Graphviz, or no room for it: the text has all
             return {"text/plain": f"{self._text}\n\nNo picture: {reason}"}
         return {"text/html": html, "text/plain": self._text}
 
 
-def draw(root: Any, /, *inputs: Any, saved: bool = False, **names: Any) -> Drawing:
-    """Draw everything that `root` depends on; or model(x), by draw(model, x).
+def draw(root, /, *inputs, saved: bool = False, **names) -> Drawing:
+    """Draw everything that `root` depends on, or model(x) with draw(model, x).
 
-    Boxes are labelled with `names`, or without any with the caller's variables. With
-    `saved` each operation on Tensors tells which arrays its node keeps for backward.
-    Raises TypeError for what cannot be drawn; of too large a graph it says so.
+    Boxes are labelled with `names`, or with the caller's variables if there are none.
+    With `saved`, each operation on Tensors names the arrays that its node keeps for
+    backward. Raises TypeError for objects that cannot be drawn. If the graph is too
+    large, it says so.
     """
     names, found = names or variables_of(sys._getframe(1)), {}
+    if inputs and saved:
+        raise TypeError("saved=True is for results: draw(model(x), saved=True)")
     if inputs:
         nodes = module_graph(root, inputs, names)
     else:
@@ -88,11 +82,13 @@ def draw(root: Any, /, *inputs: Any, saved: bool = False, **names: Any) -> Drawi
     return Drawing(text, [dot([nodes], folded=bool(inputs), below=kept)])
 
 
-def draw_backward(root: Any, /, **names: Any) -> Drawing:
-    """Draw the backward pass from `root` step by step; no grad of the graph changes.
+def draw_backward(root, /, **names) -> Drawing:
+    """Draw the backward pass from `root` step by step, without changing any grad.
 
-    It needs a Value, or a Tensor of one number; no hook is called.
+    It needs a Value, or a Tensor of one number. No hook is called.
     """
+    if not isinstance(root, Value | Tensor):
+        raise TypeError(f"draw_backward shows a Value or a Tensor, not {type(root)}")
     found: dict = {}
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), found=found)
     if not nodes[-1].edges:  # nothing to pass on
@@ -107,29 +103,31 @@ def draw_backward(root: Any, /, **names: Any) -> Drawing:
     return Drawing("\n".join(captions), sources, captions, "Step of the backward pass")
 
 
-def note_saved(root: Tensor, found: dict) -> str:
-    """Note at each operation what its node keeps for backward; return the sum."""
-    reached, memory = [root.grad_fn], {}
+def note_saved(root, found: dict) -> str:
+    """Note at each operation what its node keeps for backward. Return the sum."""
+    root = getattr(root, "grad_fn", root)
+    reached, memory = [root] if hasattr(root, "next_functions") else [], {}
     for node in reached:
-        targets = {target for target, _ in node.next_functions if target}
-        reached += targets - {*reached}
+        parents = {parent for parent, _ in node.next_functions if parent}
+        reached += parents - {*reached}
         values = saved_by(node)
         told = [f"{name} {x.nbytes:,} B" for name, x in values or []]
         memory |= dict(memory_of(x) for _, x in values or [])
-        if targets and id(identity(node)) in found:
+        if parents and id(identity(node)) in found:
             nothing = "nothing any more" if values is None else "nothing"
             found[id(identity(node))].note = f"keeps {', '.join(told) or nothing}"
     return f"kept for backward: {sum(memory.values()):,} B"
 
 
-def draw_nodes(root: Any, /, **names: Any) -> Drawing:
+def draw_nodes(root, /, **names) -> Drawing:
     """Draw the nodes behind a result, or a `grad_fn`, as `next_functions` link them.
 
-    PyTorch's can be drawn, too: only `name()` and `next_functions` are used.
+    PyTorch's nodes can also be drawn, because only `name()` and `next_functions` are
+    used.
     """
     root = getattr(root, "grad_fn", root)
     if not hasattr(root, "next_functions"):
-        raise TypeError("draw_nodes shows what has a grad_fn, as a leaf has not")
+        raise TypeError("draw_nodes needs a grad_fn, which a leaf does not have")
     nodes = graph_of(root, names or variables_of(sys._getframe(1)), describe_node)
     for node in nodes:
         leaf = node.kind == "leaf" and not node.label.startswith("#")
@@ -139,25 +137,25 @@ def draw_nodes(root: Any, /, **names: Any) -> Drawing:
     return Drawing(text_of_nodes(nodes), [dot([nodes], bare=True)])
 
 
-def variables_of(frame: FrameType) -> dict[str, Any]:
+def variables_of(frame: FrameType) -> dict:
     """Return the variables that code in `frame` can use, its own first."""
     everything = frame.f_locals | (frame.f_globals | frame.f_locals)
     return {k: v for k, v in everything.items() if k.isidentifier() and k[0] != "_"}
 
 
-def describe_node(node: Any) -> Node:
-    """Return the Node of a `grad_fn` by itself; PyTorch's have the same two methods."""
+def describe_node(node) -> Box:
+    """Return the Box of a `grad_fn` alone. PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
-    edges = [(target or constant("None"), None) for target, _ in node.next_functions]
-    return Node("", op=name if edges else "", edges=edges, note="" if edges else name)
+    edges = [(parent or constant("None"), None) for parent, _ in node.next_functions]
+    return Box("", op=name if edges else "", edges=edges, note="" if edges else name)
 
 
-def mark_passed(nodes: list[Node]) -> None:
+def mark_passed(nodes: list[Box]) -> None:
     """Mark the results that passed a gradient on, as far as one can see.
 
-    A result need not keep its gradient, but something that it was made from has one.
-    What only a cut leads to has passed nothing. A Value's grad is 0 at first: if its
-    root has none, none was passed, and no such 0 is shown.
+    A result need not keep its gradient, but then something that it was made from has
+    one. A result that only a cut leads to has passed nothing. A Value's grad is 0 at
+    first. If its root has none, nothing was passed, and no such 0 is shown.
     """
     if nodes[-1].grad == 0:
         for node in nodes:
@@ -173,8 +171,8 @@ def mark_passed(nodes: list[Node]) -> None:
             node.passed = True
 
 
-def backward(root: Any, nodes: list[Node], found: dict) -> Iterator[str]:
-    """Carry a gradient back over the nodes, results first, and tell each step."""
+def backward(root, nodes: list[Box], found: dict) -> Iterator[str]:
+    """Carry a gradient back over the nodes, results first, and yield each step."""
     last, of_values = nodes[-1], isinstance(root, Value)
     for node in nodes:
         start = 0.0 if of_values else "not yet"
@@ -201,17 +199,17 @@ def backward(root: Any, nodes: list[Node], found: dict) -> Iterator[str]:
         node.turn = False
 
 
-def shares_of(node: Node, g: Any, makers: dict, found: dict) -> Iterator[tuple]:
-    """Yield, of what a result was made from, the Node, its share of g, and words."""
+def shares_of(node: Box, g, makers: dict, found: dict) -> Iterator[tuple]:
+    """Yield the Box of each argument of a result, its share of g, and words."""
     if node not in makers:  # of Values
         for parent, slope in node.edges:
             if parent.kind != "constant":
                 yield parent, slope * g, product(slope, g)
         return
-    before, recording.on = recording.on, False  # not no_grad: chapter 10 builds it
+    before, recording.on = recording.on, False
     try:
         with np.errstate(all="ignore"):
-            pairs = list(makers[node].shares(g, None))
+            pairs = list(makers[node].input_gradients(g, None))
     finally:
         recording.on = before
     for to, share in pairs:
@@ -221,14 +219,14 @@ def shares_of(node: Node, g: Any, makers: dict, found: dict) -> Iterator[tuple]:
         yield found[id(to)], share, shown(share)
 
 
-def text_of(nodes: list[Node]) -> str:
-    """Return a line for each node; a bare constant stands in that of its result."""
+def text_of(nodes: list[Box]) -> str:
+    """Return a line for each node. A bare constant is in the line of its result."""
     told = [node for node in nodes if node.label or node.edges] or nodes
     return "\n".join(node.line() for node in told)
 
 
-def text_of_nodes(nodes: list[Node]) -> str:
-    """Return a line for each node and its links, root first; those alike as #1, #2."""
+def text_of_nodes(nodes: list[Box]) -> str:
+    """Return a line for each node and its links, root first. Equal names get #1, #2."""
     names = {n: n.op if n.edges else n.value.replace("\n", " of ") for n in nodes[::-1]}
     often, met = Counter(names.values()), Counter()
     for node, name in names.items():

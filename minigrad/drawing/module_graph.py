@@ -1,16 +1,15 @@
-"""A network as a graph of its modules: each call of one is folded into one box.
+"""A network as a graph of its modules, with one box for each call of a module.
 
-Which module made a node does not stand in the graph. So a copy of the network runs once
-on the input, and at the end of each module's `forward` the graph starts anew, with a
-node that stands for the call. What is computed outside of its parts is drawn as usual.
+The graph does not say which module made a node. So a copy of the network runs once on
+the input. At the end of each module's `forward` the graph starts again, with a node
+that represents the call. Operations outside of the parts are drawn as usual.
 """
 
 import copy
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from minigrad.drawing.describe import Node, describe, graph_of
+from minigrad.drawing.describe import Box, describe, graph_of
 from minigrad.errors import kind
 from minigrad.graph.node import AccumulateGrad
 from minigrad.graph.recording import enable_grad
@@ -18,10 +17,10 @@ from minigrad.graph.tensor import Tensor
 from minigrad.nn import Module
 
 
-def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Node]:
-    """Return the nodes of model(*inputs), labelled; nothing of the model changes.
+def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Box]:
+    """Return the nodes of model(*inputs), labelled. Nothing of the model changes.
 
-    A module that another one calls is within the other's box.
+    If a module calls another one, the inner one is within the outer one's box.
     """
     entries = {id(x): entry(x) for x in inputs if isinstance(x, Tensor)}
     fold = Fold(model)
@@ -44,10 +43,10 @@ def entry(x: Tensor) -> Tensor:
 
 
 class Fold:
-    """A model's twin, and the calls of its parts by the node of their result.
+    """A copy of a model, and the calls of its parts by the node of their result.
 
-    Copied are the modules and their buffers; all else, the parameters too, is shared.
-    It is told to evaluate, so that it takes no random numbers.
+    The modules and their buffers are copied. Everything else, including the parameters,
+    is shared. The copy is in eval mode, so that it takes no random numbers.
     """
 
     def __init__(self, model: Module):
@@ -55,12 +54,14 @@ class Fold:
         kept = {id(x): x for name, x in own if name not in ("_modules", "_buffers")}
         self.model, self.calls = copy.deepcopy(model, kept).eval(), {}
         for name, part in list(self.model.named_modules())[1:]:
-            vars(part)["forward"] = partial(self.call, name, part, part.forward)
+            if hasattr(part, "forward"):  # a ModuleList has none
+                vars(part)["forward"] = partial(self.call, name, part, part.forward)
 
-    def call(self, name: str, part: Module, forward: Callable, *args, **kwargs) -> Any:
+    def call(self, name: str, part: Module, forward: Callable, *args, **kwargs):
         """Return forward(*args, **kwargs), with a new graph.
 
-        What was called within is not in it: only a module's own arguments lead on.
+        The new graph leaves out the calls inside. Only a module's own arguments lead
+        on.
         """
         out = forward(*args, **kwargs)
         if not isinstance(out, Tensor):
@@ -71,20 +72,20 @@ class Fold:
         origins = dict.fromkeys(map(self.made_by, given))
         size = sum(p.array.size for p in part.parameters())
         learns = any(p.requires_grad for p in part.parameters())
-        node = Node(str(out.shape), op=f"{name}: {kind(part)}", idle=not learns)
+        node = Box(str(out.shape), op=f"{name}: {kind(part)}", idle=not learns)
         node.note = f"{size:,} parameters" + ", frozen" * (not learns) if size else ""
         node.frozen = size > 0 and not learns
         node.edges = [(origin, None) for origin in origins]
         self.calls[new.edge] = node
         return new
 
-    def made_by(self, x: Any) -> Any:
+    def made_by(self, x):
         """Return the module call that made x, or else its edge, or x if it has none."""
         edge = getattr(x, "edge", None)
         return x if edge is None else self.calls.get(edge, edge)
 
-    def tell(self, value: Any) -> Node:
-        """Return the Node of a call, or of what was computed outside of all."""
+    def tell(self, value) -> Box:
+        """Return the Box of a call, or of an operation outside of all calls."""
         node = describe(value)
         node.edges = [(self.calls.get(x, x), None) for x, _ in node.edges]
         leaf = getattr(value, "variable", None)

@@ -1,12 +1,12 @@
-"""What a plot says to those who cannot see it, made from the numbers that are drawn.
+"""The text of a plot for those who cannot see it, from the numbers that are drawn.
 
 It is a figure's text and its picture's alternative text, in every notebook that has
-called `speak`. Numbers are rounded to about a fiftieth of the range that they are in,
-unless all are whole, so that machines whose last digits differ say the same. Of what
-was measured on a machine (times, memory) only the kind is told. And where a curve runs
-over the steps of a training, last digits grow: the text has its beginning, the picture
-all of it; and of what a training has made of heads and kernels the text has the size
-alone.
+called `speak`. Numbers are rounded to about a fiftieth of their range, unless all are
+integers, so that machines whose last digits differ say the same. If something was
+measured on a machine (times, memory), the text names only its kind. If a curve runs
+over the steps of a training, last digits grow. So the text has only its beginning, and
+the picture has all of it. For heads and kernels after a training, for the number of
+right answers after it, and for rounding errors, the text gives only the size.
 """
 
 import html
@@ -14,20 +14,19 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
 MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b(?:[kM]B|[mnµu]s)\b")
 TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
-LEARNED = re.compile(r"\b(?:head|kernel)s?\b")
+UNSURE = re.compile(r"\b(heads?|kernels?|accuracy|is right|right, of|largest error)\b")
 AMOUNT = re.compile(r"\d[\d.,]*(?:e-?\d+)?(?= (?:[kM]B|[mnµu]?s)\b)")
 MOST = 4  # plots of a figure, or things in the only one, that are told one by one
 EXACT = 25  # points; of longer curves it is told only about where the least is
 
 
 def speak() -> None:
-    """Let figures of this notebook say what they show; no more in plain Python."""
+    """Let figures of this notebook say what they show. Do nothing in plain Python."""
     try:
         shell = get_ipython()  # IPython's own name for it, everywhere in a notebook
     except NameError:
@@ -37,25 +36,28 @@ def speak() -> None:
     bundles.for_type_by_name("matplotlib.figure", "Figure", bundle)
 
 
-def bundle(figure: Any, include=None, exclude=None) -> dict[str, str] | None:
+def bundle(figure, include=None, exclude=None) -> dict[str, str] | None:
     """Return what a notebook shows of a figure: its picture, and its text."""
     from IPython.core.pylabtools import retina_figure
 
-    png, size = retina_figure(figure, base64=True) or (None, None)
-    if not png:
-        return None
     alt = text = "A plot."
     with suppress(Exception):  # of a strange one a picture without words is left
         alt, text = describe(figure), describe(figure, sure=True)
+    try:
+        png, size = retina_figure(figure, base64=True) or (None, None)
+    except Exception as reason:  # such as the user's own settings of fonts
+        return {"text/plain": f"{text}\n\nNo picture: {reason}"}
+    if not png:
+        return None
     look = f'width="{size["width"]}" src="data:image/png;base64,{png}"'
     picture = f'<img alt="{html.escape(alt)}" {look}>'
     return {"text/html": picture, "text/plain": text}
 
 
-def describe(figure: Any, sure: bool = False) -> str:
+def describe(figure, sure: bool = False) -> str:
     """Return a sentence for each plot of a figure: kind, axes, points, numbers.
 
-    If `sure`, only with what is the same on every machine.
+    If `sure`, the sentence has only what is the same on every machine.
     """
     plots = [(ax, list(parts(ax))) for ax in figure.axes]
     plots = [(ax, found) for ax, found in plots if found]
@@ -65,13 +67,13 @@ def describe(figure: Any, sure: bool = False) -> str:
 
 
 def some(told: list[str], most: int) -> list[str]:
-    """Return the first of many texts and the last, and how many are left out."""
+    """Return the first and the last of many texts, and how many are left out."""
     if len(told) <= most:
         return told
     return [*told[: most - 1], f"({len(told) - most} more)", told[-1]]
 
 
-def sentence(ax: Any, found: list[Sequence[str]], most: int, sure: bool) -> str:
+def sentence(ax, found: list[Sequence[str]], most: int, sure: bool) -> str:
     """Return the sentence of one plot, with at most so many of the parts `found`."""
     x, y, title = map(plain, (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()))
     words = [title and f'"{title}"', f"{y} over {x}" if x and y else x or y]
@@ -80,7 +82,7 @@ def sentence(ax: Any, found: list[Sequence[str]], most: int, sure: bool) -> str:
     told = ["".join(each) for each in found]
     if MEASURED.search(f"{x} {y} {title}"):
         told = [AMOUNT.sub("some", kind) for kind, *_ in found]
-    elif sure and LEARNED.search(title):
+    elif sure and UNSURE.search(f"{x} {y} {title}"):
         told = [kind for kind, *_ in found]
     elif sure and TRAINED.search(x):
         told = ["".join(each[:2]) for each in found]
@@ -88,12 +90,12 @@ def sentence(ax: Any, found: list[Sequence[str]], most: int, sure: bool) -> str:
 
 
 def plain(label: str) -> str:
-    """Return a label without the marks of its formulas."""
+    """Return a label without its formulas' markup."""
     return re.sub(r"[$\\{}]", "", label).strip()
 
 
-def parts(ax: Any) -> Iterator[Sequence[str]]:
-    """Yield of each thing in one plot its kind, its first numbers and the others."""
+def parts(ax) -> Iterator[Sequence[str]]:
+    """Yield for each part of a plot its kind, its first numbers and the others."""
     logs = ax.get_xscale() == "log", ax.get_yscale() == "log"
     for line in ax.lines:
         if line.get_transform() == ax.transData:  # no mark across the whole plot
@@ -118,15 +120,15 @@ def parts(ax: Any) -> Iterator[Sequence[str]]:
         yield "words", " " + ", ".join(some(words, 12))
 
 
-def heights(bars: Any) -> tuple[Sequence[float], Any]:
-    """Return where the bars stand, and how long they are."""
+def heights(bars) -> tuple:
+    """Return the positions and the heights of the bars."""
     side = 0 if bars.orientation == "vertical" else 1
     sizes = [(bar.get_width(), bar.get_height())[1 - side] for bar in bars]
     return [bar.get_center()[side] for bar in bars], sizes
 
 
-def series(kind: str, artist: Any, x: Any, y: Any, logs: Sequence[bool]) -> tuple:
-    """Return what to tell of numbers y at places x: kind, beginning and the rest.
+def series(kind: str, artist, x, y, logs: Sequence[bool]) -> tuple:
+    """Return what to say about numbers y at positions x: kind, beginning and the rest.
 
     `logs` tells whether x and y are drawn on a logarithmic axis.
     """
@@ -158,8 +160,10 @@ def rest(x: np.ndarray, y: np.ndarray, exact: bool) -> str:
 
 
 def matrix(numbers: np.ndarray) -> tuple[str, str]:
-    """Return what to tell of an image: its size, its corners and its extremes."""
+    """Return what to say about an image: its size, its corners and its extremes."""
     kind = f"image of {numbers.shape[0]} x {numbers.shape[1]}"
+    if not np.isfinite(numbers).any():
+        return kind, ", no number of it finite"
     flat = rounded(numbers.mean(axis=2) if numbers.ndim == 3 else numbers)
     text = f" from {flat[0, 0]:g} at the top left to {flat[-1, -1]:g} at the end"
     for name, place in ("least", np.nanargmin(flat)), ("greatest", np.nanargmax(flat)):
@@ -169,10 +173,11 @@ def matrix(numbers: np.ndarray) -> tuple[str, str]:
 
 
 def rounded(numbers: np.ndarray, logarithmic: bool = False) -> np.ndarray:
-    """Round to about a fiftieth of the largest; on a logarithmic axis, to one digit.
+    """Round to about a fiftieth of the largest, or on a logarithmic axis to one digit.
 
-    There, what is a millionth of the largest is rounded to a power of ten: it may be
-    what rounding left. If all are whole, they stay: counts are the same everywhere.
+    There, a millionth of the largest is rounded to a power of ten, because it may be a
+    rounding error. If all are integers, they stay, because counts are the same
+    everywhere.
     """
     whole = np.round(numbers)
     if np.isclose(numbers, whole, rtol=1e-9, atol=0).all():
@@ -186,7 +191,7 @@ def rounded(numbers: np.ndarray, logarithmic: bool = False) -> np.ndarray:
     return np.where(numbers < 1e-6 * largest, powers, digits)
 
 
-def coarse(numbers: Any, width: float, steps: int = 10) -> np.ndarray:
+def coarse(numbers, width: float, steps: int = 10) -> np.ndarray:
     """Round to multiples of 1, 2 or 5 times a power of ten, near `width / steps`."""
     if not np.isfinite(width) or width == 0:
         return np.atleast_1d(numbers) + 0.0

@@ -1,13 +1,12 @@
 """Plots of learning: losses, decision boundaries, gradients.
 
-All share `axes`, which lessons use for plots of their own as well; course.mplstyle has
-the style.
+All use `axes`, which lessons also use for their own plots. The style is in
+course.mplstyle.
 """
 
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,10 @@ from minigrad.drawing.plot_text import describe, speak
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#767676"  # of course.mplstyle
 
 
-def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any, Any]:
-    """Return (figure, axes): 3.5 x 2.5 in, with these labels, in the course's style.
+def axes(x: str = "", y: str = "", title: str = "", **options) -> tuple:
+    """Return (figure, axes), 3.5 x 2.5 in, with these labels, in the course's style.
 
-    `options` go to `pyplot.subplots`: `ncols=2` gives two axes, labelled alike.
+    `options` go to `pyplot.subplots`. `ncols=2` gives two axes with equal labels.
     """
     speak()
     from matplotlib import pyplot
@@ -34,8 +33,8 @@ def axes(x: str = "", y: str = "", title: str = "", **options: Any) -> tuple[Any
     return figure, made
 
 
-def plot_loss(losses: Sequence[float], label: str = "", ax: Any = None) -> Any:
-    """Plot the loss of every step; a second curve goes into the `ax` of the first."""
+def plot_loss(losses: Sequence[float], label: str = "", ax=None):
+    """Plot the loss of every step. A second curve uses the `ax` of the first."""
     ax = ax or axes("step", "loss")[1]
     ax.plot(losses, label=label)
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -44,11 +43,11 @@ def plot_loss(losses: Sequence[float], label: str = "", ax: Any = None) -> Any:
     return ax
 
 
-def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) -> Any:
+def plot_decision_boundary(predict: Callable, X, y, ax=None):
     """Color the plane by the sign of `predict`, with the data points on it.
 
-    `predict` is given 2,500 points at once, as an array of shape (2500, 2), and returns
-    a number for each. Points with y > 0 are orange squares, the others blue circles.
+    `predict` gets 2,500 points at once, as an array of shape (2500, 2), and returns a
+    number for each. Points with y > 0 are orange squares, the others blue circles.
     """
     ax = ax or axes("$x_1$", "$x_2$")[1]
     X, y = np.asarray(X), np.asarray(y)
@@ -66,8 +65,8 @@ def plot_decision_boundary(predict: Callable, X: Any, y: Any, ax: Any = None) ->
     return ax
 
 
-def plot_gradients(names: Sequence, grads, numeric, label: str = "leaf") -> Any:
-    """Plot the gradient of each name as a bar, with finite differences beside it.
+def plot_gradients(names: Sequence, grads, numeric, label: str = "leaf"):
+    """Plot the gradient of each name as a bar, next to its finite difference.
 
     `label` says what the names are.
     """
@@ -84,17 +83,17 @@ def plot_gradients(names: Sequence, grads, numeric, label: str = "leaf") -> Any:
     return ax
 
 
-def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> Any:
-    """Color a matrix by its numbers: blue above 0, orange below, white at 0.
+def heatmap(numbers, title: str = "", ax=None, row=None):
+    """Color a matrix by its numbers, with blue above 0, orange below, and white at 0.
 
-    A vector is one row; a small matrix has its numbers written in, a large one a
-    scale of its colors beside it; `row` frames one.
+    A vector is one row. A small matrix shows its numbers, and a large one has a color
+    scale next to it. `row` frames one row.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
     ax = ax or axes()[1]
     matrix = np.atleast_2d(np.asarray(numbers, dtype=float))
-    top = np.nanmax(np.abs(matrix), initial=0) or 1
+    top = np.abs(matrix[np.isfinite(matrix)]).max(initial=0) or 1
     colors = LinearSegmentedColormap.from_list("", [ORANGE, "white", BLUE])
     image = ax.imshow(matrix, cmap=colors, vmin=-top, vmax=top)
     if matrix.size <= 60:
@@ -115,13 +114,16 @@ def heatmap(numbers: Any, title: str = "", ax: Any = None, row: Any = None) -> A
     return ax
 
 
-def film(figures: Mapping[str, Any], knob: str) -> Drawing:
-    """Show one of the figures, by the caption that is its key; a slider moves `knob`.
+def film(figures: Mapping, knob: str) -> Drawing:
+    """Show one of the figures, by the caption that is its key. A slider moves `knob`.
 
-    Their curves are kept as curves: dots, axes and letters that all have cost nothing.
+    Each figure stores only its curves. The dots, axes and letters that all share are
+    stored once.
     """
     from matplotlib import pyplot
 
+    if not figures:
+        raise ValueError("film: give it one figure or more")
     told, pictures = [], []
     for caption, figure in figures.items():
         told.append(f"{caption}\n{describe(figure, sure=True)}")

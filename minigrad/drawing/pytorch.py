@@ -1,11 +1,10 @@
 """Lets `draw` draw PyTorch's own tensors: import this module, then draw(torch_tensor).
 
-Nothing else in minigrad needs PyTorch. Its graph has the words that ours has:
-`grad_fn`, `next_functions`, `name()`. A node keeps what its formula names under
-`_saved_self`, `_saved_other`, ..., and the shape of each result in `_input_metadata`.
+Nothing else in minigrad needs PyTorch. Its graph uses the same words as ours:
+`grad_fn`, `next_functions`, `name()`. A node keeps the values that its formula names
+under `_saved_self`, `_saved_other`, ..., and the shape of each result in
+`_input_metadata`.
 """
-
-from typing import Any
 
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
@@ -21,21 +20,21 @@ ARGUMENTS = {
 
 
 @ours.describe.register
-def _(tensor: torch.Tensor) -> ours.Node:
+def _(tensor: torch.Tensor) -> ours.Box:
     edge = get_gradient_edge(tensor) if tensor.requires_grad else ours.constant("")
     return ours.with_numbers(ours.describe(edge), tensor)
 
 
 @ours.describe.register
-def _(edge: GradientEdge) -> ours.Node:
+def _(edge: GradientEdge) -> ours.Box:
     node = edge.node
     if hasattr(node, "variable"):  # an AccumulateGrad
-        return ours.with_numbers(ours.Node(""), node.variable)
+        return ours.with_numbers(ours.Box(""), node.variable)
     shape = str(tuple(node._input_metadata[edge.output_nr].shape))
-    return ours.Node(shape, op=ours.operation(node), edges=arguments(node))
+    return ours.Box(shape, op=ours.operation(node), edges=arguments(node))
 
 
-def arguments(node: GraphNode) -> list[tuple[Any, None]]:
+def arguments(node: GraphNode) -> list[tuple]:
     """Return edges to the arguments: nodes, and constants that PyTorch has saved."""
     names = ARGUMENTS.get(len(node.next_functions), [()] * len(node.next_functions))
     kept, found = dict(ours.saved_by(node) or []), []
@@ -49,7 +48,7 @@ def arguments(node: GraphNode) -> list[tuple[Any, None]]:
 
 
 @ours.saved_by.register
-def _(node: GraphNode) -> list[tuple[str, Any]] | None:
+def _(node: GraphNode) -> list[tuple] | None:
     names = [name for name in dir(node) if name.startswith("_saved_")]
     try:
         values = [(name[7:], getattr(node, name)) for name in names]
@@ -70,14 +69,14 @@ def _(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 @ours.identity.register
-def _(edge: GradientEdge) -> Any:
+def _(edge: GradientEdge):
     if hasattr(edge.node, "variable"):
         return vars(edge.node.variable)
     return edge.node.metadata.setdefault(f"output {edge.output_nr}", object())
 
 
 @ours.identity.register
-def _(tensor: torch.Tensor) -> Any:
+def _(tensor: torch.Tensor):
     return vars(tensor) if tensor.is_leaf else ours.identity(get_gradient_edge(tensor))
 
 

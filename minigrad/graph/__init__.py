@@ -1,1 +1,1 @@
-"""Tensors, the nodes that record them, and the walk back; it knows no operation."""
+"""Tensors, the nodes that record them, and the walk back, without any operation."""

@@ -1,58 +1,57 @@
-"""Nodes of the graph: one for each recorded operation, and one for each leaf."""
+"""The nodes of the graph, one for each recorded operation and one for each leaf."""
 
 import weakref
-from typing import Any
 
 from minigrad import errors
 from minigrad.array.dtypes import ARRAYS
 from minigrad.graph.saved_values import numbers, written_after
 
-# How names end that get no 0 behind them
+# Names with one of these endings get no "Backward0" at the end
 AS_IT_IS = ("Backward", "Backward1", "CopySlices")
 
 
 class Node:
-    """One operation that was recorded; `tensor.grad_fn` shows it.
+    """A recorded operation, which `tensor.grad_fn` shows.
 
-    `targets` are where the shares of a gradient go: for each argument the node that
-    made it, or None. `saved` are the values that the formulas of `op` want, by name.
+    `parents` has for each argument the node that its share of the gradient goes to,
+    or None. `saved` maps names to the values that the formulas of `op` need.
     """
 
-    __slots__ = ["op", "targets", "saved", "shape", "number", "hooks", "__weakref__"]
+    __slots__ = ["op", "parents", "saved", "shape", "number", "hooks", "__weakref__"]
 
-    def __init__(self, op, targets, saved, shape):
-        self.op, self.targets, self.saved, self.shape = op, targets, saved, shape
-        self.number = next(numbers)  # whatever uses the result gets a larger one
+    def __init__(self, op, parents, saved, shape):
+        self.op, self.parents, self.saved, self.shape = op, parents, saved, shape
+        self.number = next(numbers)  # nodes that use the result get larger ones
         self.hooks = ()
 
     def __repr__(self):
         return f"<{self.name()}>"
 
     def name(self) -> str:
-        """Return the name that PyTorch gives such a node: MulBackward0."""
+        """Return the name that PyTorch gives such a node, such as MulBackward0."""
         name = self.op.name
         return name if name.endswith(AS_IT_IS) else f"{name}Backward0"
 
     @property
     def next_functions(self) -> tuple:
-        """The nodes that the arguments came from, None for constants, each with a 0."""
-        return tuple((target, 0) for target in self.targets)
+        """A pair (parent, 0) for each argument, where a constant's parent is None."""
+        return tuple((parent, 0) for parent in self.parents)
 
-    def shares(self, g: Any, wanted: set | None):
-        """Yield each target that is wanted, and its share of the gradient g."""
+    def input_gradients(self, g, wanted: set | None):
+        """Yield each parent in `wanted` (all if None) with its share of g."""
         self.check()
-        yield from self.op.shares(self, g, wanted)
+        yield from self.op.input_gradients(self, g, wanted)
 
     def check(self) -> None:
-        """Raise RuntimeError if what was saved is gone, or was written to since."""
+        """Raise RuntimeError if a saved value was freed, or written to after saving."""
         if self.saved is None:
             raise errors.freed(self.name())
         if written_after(self.number, list(self.saved.values())):
             raise errors.stale(self.name())
 
     def free(self) -> None:
-        """Let go of what was saved, unless it is settings alone, such as an axis."""
-        names = self.saved.keys() - self.op.settings
+        """Let go of what was saved, unless it is options alone, such as an axis."""
+        names = self.saved.keys() - self.op.options
         if names or has_array(list(self.saved.values())):
             self.saved = None
 
@@ -61,7 +60,7 @@ class AccumulateGrad:
     """Where a gradient ends: what arrives here is added to the leaf's `grad`."""
 
     __slots__ = ["leaf", "shape", "number", "hooks", "__weakref__"]
-    targets = next_functions = ()
+    parents = next_functions = ()
 
     def __init__(self, leaf):
         self.leaf, self.shape = weakref.ref(leaf), leaf.array.shape
@@ -80,7 +79,7 @@ class AccumulateGrad:
         return self.leaf()
 
 
-def has_array(value: Any) -> bool:
+def has_array(value) -> bool:
     """Return whether a value is an array, or a list or tuple with one in it."""
     if isinstance(value, list | tuple):
         return any(map(has_array, value))

@@ -1,4 +1,4 @@
-"""The switch: whether operations are recorded. Each thread has its own."""
+"""The grad mode says whether operations are recorded. Each thread has its own."""
 
 import threading
 from contextlib import ContextDecorator
@@ -7,7 +7,7 @@ from minigrad import errors
 
 
 class Recording(threading.local):
-    """Whether this thread records, and whether it did outside of each open `with`."""
+    """Whether this thread records, and whether it did before each open `with`."""
 
     def __init__(self):
         self.on, self.outside = True, []
@@ -17,7 +17,7 @@ recording = Recording()
 
 
 class Switch(ContextDecorator):
-    """Sets `recording.on` for the length of a `with`, or of each call of a function."""
+    """Set `recording.on` during a `with`, or during each call of a function."""
 
     value = False
 
@@ -34,25 +34,25 @@ class Switch(ContextDecorator):
 
 
 class no_grad(Switch):
-    """Do not record what happens inside: results have requires_grad=False."""
+    """Do not record the operations inside, so results have requires_grad=False."""
 
 
 class enable_grad(Switch):
-    """Record what happens inside, also within no_grad."""
+    """Record the operations inside, even within no_grad."""
 
     value = True
 
 
 class set_grad_enabled(Switch):
-    """Record or do not record: from now on, or until the end of a `with`."""
+    """Switch recording on or off, from now on or until the end of a `with`."""
 
     def __init__(self, mode: bool):
         self.value, self.before = bool(mode), recording.on
         recording.on = self.value
 
     def __enter__(self):
-        recording.outside.append(self.before)
-        recording.on = self.value
+        recording.on = self.before
+        super().__enter__()
 
     def __call__(self, function):
         recording.on = self.before
@@ -60,5 +60,5 @@ class set_grad_enabled(Switch):
 
 
 def is_grad_enabled() -> bool:
-    """Return whether operations are being recorded, in this thread."""
+    """Return whether this thread records operations."""
     return recording.on

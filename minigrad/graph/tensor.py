@@ -1,33 +1,90 @@
-"""Tensor: an array that knows what made it, under the names that PyTorch uses."""
+"""Tensor, an array that refers to the node that made it. It has PyTorch's names."""
 
+import copy
 import warnings
 import weakref
-from typing import Any
+from collections.abc import Callable
+from operator import attrgetter, index
+from types import SimpleNamespace
 
 import numpy as np
+from numpy import ndarray
 
 from minigrad import errors
-from minigrad.array.dtypes import RANK, ones
-from minigrad.array.protocols import ArrayLike, held
+from minigrad.array.axes import from_front
+from minigrad.array.dtypes import RANK, Array, as_array, ones
+from minigrad.array.printing import printed
+from minigrad.errors import expect, short
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
 from minigrad.graph.recording import set_grad_enabled
 from minigrad.graph.walk import walk
 
+ufuncs: dict[Callable, Callable] = {}  # maps NumPy's functions to the rules for Tensors
+functions: dict[Callable, Callable] = {}
 
-class Tensor(ArrayLike):
-    """An array, and where it came from.
 
-    `edge` is where its gradient goes: the Node that made it, or the AccumulateGrad of
-    a leaf that requires grad, or None.
+def operator(name: str) -> Callable:
+    """Return an operator that calls the method `name`, for OPERANDS only."""
+
+    def apply(self, other):
+        if not isinstance(other, OPERANDS):
+            return NotImplemented
+        return getattr(self, name)(other)
+
+    return apply
+
+
+class Tensor:
+    """An array, and the place where its gradient goes.
+
+    `edge` is this place. A result has the Node that made it, a leaf that requires grad
+    has its AccumulateGrad, and other tensors have None. The files in rules/ define
+    operations, and make them methods of Tensor.
     """
 
     __slots__ = ["array", "edge", "_grad", "source", "rewritten", "__weakref__"]
 
-    def __init__(self, data: Any, edge: Node | AccumulateGrad | None = None):
+    def __init__(self, data, edge: Node | AccumulateGrad | None = None):
         known = type(data) is np.ndarray and data.dtype in RANK
-        self.array = data if known else held(data)
+        self.array = data if known else to_array(data)
         self.edge, self._grad, self.source, self.rewritten = edge, None, None, 0
+
+    shape = property(attrgetter("array.shape"), doc="The lengths of the axes.")
+    ndim = property(attrgetter("array.ndim"), doc="The number of axes.")
+    dtype = property(attrgetter("array.dtype"), doc="NumPy's dtype of the elements.")
+
+    def size(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """Return the shape, or the length of one axis."""
+        if dim is None:
+            return self.array.shape
+        return self.array.shape[from_front(dim, self.ndim)]
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return self.array.size
+
+    def is_floating_point(self) -> bool:
+        """Return whether the elements are floats."""
+        return self.array.dtype.kind == "f"
+
+    def item(self) -> float | int | bool:
+        """Return the only element as a Python number."""
+        wanted = "only one element tensors can be converted to Python scalars"
+        expect(self.array.size == 1, wanted, self, error=ValueError)
+        return self.array.item()
+
+    def tolist(self):
+        """Return the elements in nested lists."""
+        return self.array.tolist()
+
+    def numpy(self) -> ndarray:
+        """Return the array itself. Raises RuntimeError if the tensor requires grad."""
+        why = "Can't call numpy() on Tensor that requires grad. "
+        expect(not self.requires_grad, f"{why}Use tensor.detach().numpy() instead.")
+        return self.array
+
+    # Gradients
 
     @property
     def requires_grad(self) -> bool:
@@ -45,7 +102,7 @@ class Tensor(ArrayLike):
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for a leaf."""
+        """The node that made this tensor, or None for a leaf."""
         return None if isinstance(self.edge, AccumulateGrad) else self.edge
 
     @property
@@ -55,7 +112,7 @@ class Tensor(ArrayLike):
 
     @property
     def grad(self) -> "Tensor | None":
-        """What backward() has added up so far, of the same shape as the tensor."""
+        """The sum of the gradients from backward() so far, in the tensor's shape."""
         if self._grad is None and not (self.is_leaf or self.retains_grad):
             warnings.warn(errors.NOT_A_LEAF, stacklevel=2)
         return self._grad
@@ -72,13 +129,13 @@ class Tensor(ArrayLike):
         return self
 
     def detach(self) -> "Tensor":
-        """Return a tensor on the same memory that no gradient flows through."""
+        """Return a tensor that shares the memory, but passes no gradient back."""
         return Tensor(self.array)
 
     @property
     def data(self) -> "Tensor":
-        """The same memory, not recorded: like detach()."""
-        return Tensor(self.array)
+        """A tensor on the same memory that is not recorded, like detach()."""
+        return self.detach()
 
     @data.setter
     def data(self, value: "Tensor") -> None:
@@ -93,14 +150,14 @@ class Tensor(ArrayLike):
     ) -> None:
         """Add d(self)/d(leaf) to the grad of each leaf, or only of `inputs`.
 
-        `gradient`, of this tensor's shape, is 1 for a single number.
-        Raises RuntimeError if there is nothing to go back through, or no longer.
+        `gradient` has this tensor's shape. For a single number, None means 1.
+        Raises RuntimeError if this doesn't require grad, or if the graph was freed.
         """
         inputs = [inputs] if isinstance(inputs, Tensor) else inputs
         collect([self], [gradient], inputs, retain_graph, create_graph)
 
     def retain_grad(self) -> None:
-        """Keep the gradient of a result in its `grad`, too, as if it were a leaf."""
+        """Keep the gradient of a result in its `grad`, as if the result were a leaf."""
         if self.edge is None:
             raise RuntimeError("can't retain_grad on Tensor with requires_grad=False")
         if self.is_leaf or self.retains_grad:
@@ -120,7 +177,37 @@ class Tensor(ArrayLike):
         hooks = self.grad_fn.hooks if self.grad_fn else ()
         return any(hook.__name__ == "keep" for hook in hooks)
 
-    # Memory that is shared, and written to
+    def register_hook(self, hook: Callable) -> SimpleNamespace:
+        """Call hook(gradient) once the whole gradient of this tensor is known.
+
+        If the hook returns a Tensor instead of None, it replaces the gradient. The
+        handle's remove() removes the hook. A second remove() does nothing.
+        """
+        why = "cannot register a hook on a tensor that doesn't require gradient"
+        expect(self.edge is not None, why, self)
+
+        def run(g):
+            result = hook(g if isinstance(g, Tensor) else Tensor(g))
+            if result is None:
+                return g
+            fits = isinstance(result, Tensor) and short(result) == short(g)
+            wanted = "hook has changed the gradient's shape or type: expected a Tensor "
+            expect(fits, f"{wanted}{short(g)}", result)
+            return result if isinstance(g, Tensor) else result.array
+
+        # retain_grad() keeps the gradient that all other hooks have returned
+        kept = [each for each in self.edge.hooks if each.__name__ == "keep"]
+        others = [each for each in self.edge.hooks if each not in kept]
+        self.edge.hooks = (*others, run, *kept)
+        node = weakref.ref(self.edge)
+
+        def remove():
+            if node() is not None:
+                node().hooks = tuple(each for each in node().hooks if each is not run)
+
+        return SimpleNamespace(remove=remove)
+
+    # Memory that is shared and written to
 
     @property
     def _version(self) -> int:
@@ -128,23 +215,142 @@ class Tensor(ArrayLike):
 
     @property
     def _base(self) -> "Tensor | None":
-        """The tensor whose memory a view shows; None for one that is no view."""
+        """The tensor whose memory this view shows, or None if it isn't a view."""
         return None if self.source is None else self.source[0]
 
     def note_base(self, source: "Tensor") -> None:
-        """Remember whose memory this is a view of, and since when, if it is one."""
+        """If this is a view of `source`, store its base and when it was made."""
         if saved_values.storage(self.array) is saved_values.storage(source.array):
             base = source if source._base is None else source._base
             self.source = base, next(saved_values.numbers)
 
     def check_view(self) -> None:
-        """Raise RuntimeError if this view's base was written to, recorded, since."""
+        """Raise RuntimeError if a recorded write to the base came after this view."""
         if self.source is not None and self.source[0].rewritten > self.source[1]:
             raise errors.stale_view()
 
+    # Each operator calls the method of that name, which a file in rules/ defines
+
+    __add__ = __radd__ = operator("add")
+    __sub__, __rsub__ = operator("sub"), operator("_rsub")
+    __mul__ = __rmul__ = operator("mul")
+    __truediv__, __rtruediv__ = operator("div"), operator("_rdiv")
+    __pow__, __rpow__ = operator("pow"), operator("_rpow")
+    __matmul__ = operator("matmul")
+    __eq__, __ne__ = operator("eq"), operator("ne")
+    __lt__, __le__ = operator("lt"), operator("le")
+    __gt__, __ge__ = operator("gt"), operator("ge")
+    __and__ = __rand__ = operator("bitwise_and")
+    __or__ = __ror__ = operator("bitwise_or")
+    __iadd__, __isub__ = operator("add_"), operator("sub_")
+    __imul__, __itruediv__ = operator("mul_"), operator("div_")
+
+    def __ipow__(self, other):
+        raise TypeError("powers and bits are not written in place: x = x**2, x = x & y")
+
+    __iand__ = __ior__ = __ipow__
+
+    # The protocols of Python and NumPy
+
+    def __array__(self, dtype=None, copy=None) -> ndarray:
+        return np.array(self.numpy(), dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if method == "__call__" and not kwargs and ufunc in ufuncs:
+            return ufuncs[ufunc](*inputs)
+        written = inputs[:1] if method == "at" else kwargs.get("out", ())
+        if any(isinstance(each, Tensor) for each in written):
+            return NotImplemented  # no version would record this write
+        return getattr(ufunc, method)(*as_bare(inputs), **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        if function in functions:
+            return functions[function](*args, **kwargs)
+        return function(*as_bare(args), **kwargs)
+
+    def __len__(self) -> int:
+        expect(self.ndim, "len() of a 0-d tensor", error=TypeError)
+        return len(self.array)
+
+    def __iter__(self):
+        why = "iteration over a 0-d tensor: it is one number, see item()"
+        expect(self.ndim, why, error=TypeError)
+        return iter(self.unbind(0))
+
+    def __contains__(self, item) -> bool:
+        found = self == item
+        expect(found is not False, "a Tensor contains Tensors and numbers alone", item)
+        return bool(found.any())
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        return int(index(self.item()))
+
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise errors.no_attribute("a Tensor", name)
+
+    def __repr__(self) -> str:
+        return printed(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self) if self.ndim else self.item(), spec)
+
+    def __reduce_ex__(self, protocol):
+        why = "what learns is not pickled: save(model.state_dict(), path)"
+        expect(not self.requires_grad, why, error=TypeError)  # edge: a weak reference
+        return super().__reduce_ex__(protocol)
+
+    def __deepcopy__(self, memo: dict) -> "Tensor":
+        expect(self.is_leaf, "Only graph leaves support deepcopy: detach() this one")
+        twin = memo[id(self)] = type(self)(self.array.copy())
+        twin.requires_grad = self.requires_grad
+        twin._grad = copy.deepcopy(self._grad, memo)
+        return twin
+
+
+OPERANDS = Tensor, float, int, np.generic, Array
+
+
+def methods(names: list[str], module: dict, **others: Callable) -> None:
+    """Make functions of a module methods of Tensor, under their own names.
+
+    The functions in `others` become methods under the names of the keywords.
+    """
+    for name, rule in ({name: module[name] for name in names} | others).items():
+        setattr(Tensor, name, rule)
+
+
+def to_array(data) -> ndarray:
+    """Return `data` as a Tensor's array. Raises TypeError for numbers and lists."""
+    if type(data) in (list, tuple, bool, int, float):
+        raise TypeError("Tensor(...) takes an array: numbers are for minigrad.tensor()")
+    return as_array(data)
+
+
+def as_bare(value):
+    """Return the array of a tensor, also for each tensor in a list or tuple.
+
+    Raises RuntimeError if a tensor requires grad, as its gradient would be lost.
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_bare, value))
+    return value.numpy() if isinstance(value, Tensor) else value
+
 
 def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=False):
-    """Carry gradients from `outputs` back; return what reached the ends, by node."""
+    """Carry gradients back from `outputs`, and return {node: gradient} at the ends."""
     ends = {x.edge for x in inputs or ()}
     if None in ends or (inputs is not None and not inputs):
         raise RuntimeError("inputs: each has to require grad, and there must be one")
@@ -159,7 +365,7 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
 
 
 def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
-    """Return the gradient that a walk back from `output` starts with."""
+    """Return the gradient with which a walk back from `output` starts."""
     output.check_view()
     if output.edge is None:
         raise errors.no_graph()
@@ -175,23 +381,23 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
 
 
 def collect(outputs, gradients, inputs, retain_graph, create_graph) -> None:
-    """Walk back, and add what arrives to the grad of the leaves, or of `inputs`."""
+    """Walk back, and add the gradients to the grad of the leaves, or of `inputs`."""
     for x in inputs or ():
-        x.retain_grad()  # if it is a result
-    ends = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
-    for node, g in ends.items():
+        x.retain_grad()  # does nothing for a leaf
+    reached = walk_back(outputs, gradients, inputs, retain_graph, create_graph)
+    for node, g in reached.items():
         leaf = getattr(node, "variable", None)
         if leaf is not None and leaf.requires_grad:
             accumulate(leaf, g)
 
 
 def accumulate(leaf: Tensor, g: Tensor | np.ndarray) -> None:
-    """Add g to the leaf's grad: in place, unless either is part of a graph."""
+    """Add g to the leaf's grad, in place unless one of them is part of a graph."""
+    if isinstance(g, Tensor) or (leaf._grad is not None and leaf._grad.requires_grad):
+        leaf._grad = g.clone() if leaf._grad is None else leaf._grad + g
+        return
     if leaf._grad is None:
-        recorded = isinstance(g, Tensor)
-        leaf._grad = g.clone() if recorded else Tensor(g.astype(leaf.dtype))
-    elif isinstance(g, Tensor) or leaf._grad.requires_grad:
-        leaf._grad = leaf._grad + g
+        leaf._grad = Tensor(g.astype(leaf.dtype))  # a copy, as g may be shared
     else:
-        saved_values.wrote(leaf._grad.array)
+        saved_values.record_write(leaf._grad.array)
         leaf._grad.array += g

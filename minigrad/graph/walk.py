@@ -1,67 +1,68 @@
-"""The walk back through the graph: the heart of autograd.
+"""The walk back through the graph, which is the heart of autograd.
 
-A Tensor that was computed knows its Node. A Node knows where the shares of a gradient
-go: to the Nodes that made the arguments, or to the AccumulateGrad of a leaf.
+A computed Tensor refers to its Node. A Node refers to the nodes that get the shares of
+its gradient. These are the Nodes that made the arguments, or a leaf's AccumulateGrad.
 """
 
 from heapq import heapify, heappop, heappush
-from typing import Any
 
 from minigrad import errors
 from minigrad.array.sums import sums
 
 
-def walk(roots: dict, inputs: Any = (), retain_graph: bool = False) -> dict:
-    """Carry gradients back from the roots; return what has reached the ends, by node.
+def walk(roots: dict, inputs=(), retain_graph: bool = False) -> dict:
+    """Carry gradients back from the roots, and return those that reach the ends.
 
-    `roots` maps nodes to gradients: arrays, or Tensors if the walk is to be recorded.
-    The ends are the leaves, or the nodes in `inputs`.
+    `roots` and the result map nodes to gradients. Gradients are Tensors if the walk is
+    to be recorded, otherwise arrays. The ends are `inputs` if given, otherwise leaves.
     """
-    wanted = leading_to(inputs, roots) if inputs else None
-    waiting, ends = dict(roots), {}
+    wanted = nodes_needed_for(inputs, roots) if inputs else None
+    waiting, reached = dict(roots), {}
     heap = [(-node.number, node) for node in roots]
     heapify(heap)
-    while heap:  # newest first: whatever used a node's result comes before the node
+    while heap:  # newest first, so all nodes that use a node's result precede it
         _, node = heappop(heap)
         g = waiting.pop(node)
         for hook in node.hooks:
             g = hook(g)
-        if node in inputs or not (inputs or node.targets):
-            ends[node] = g
-        if not node.targets or (inputs and wanted.isdisjoint(node.targets)):
+        if node in inputs or not (inputs or node.parents):
+            reached[node] = g
+        if not node.parents or (inputs and wanted.isdisjoint(node.parents)):
             continue
-        for target, share in node.shares(g, wanted):
-            if share.shape != target.shape:
-                share = sum_to(share, target.shape, node.name())
-            if target in waiting:
-                waiting[target] = waiting[target] + share
+        for parent, share in node.input_gradients(g, wanted):
+            if share.shape != parent.shape:
+                share = sum_to(share, parent.shape, node.name())
+            if parent in waiting:
+                waiting[parent] = waiting[parent] + share
             else:
-                waiting[target] = share
-                heappush(heap, (-target.number, target))
+                waiting[parent] = share
+                heappush(heap, (-parent.number, parent))
         if not retain_graph:
             node.free()
-    return ends
+    return reached
 
 
-def leading_to(inputs: Any, roots: dict) -> set:
-    """Return `inputs` and all nodes on the way to them from `roots`."""
+def nodes_needed_for(inputs, roots: dict) -> set:
+    """Return `inputs` and all nodes on the paths from `roots` to them."""
     reached, to_visit = set(roots), list(roots)
     while to_visit:
-        new = {target for target in to_visit.pop().targets if target} - reached
+        new = {parent for parent in to_visit.pop().parents if parent} - reached
         reached |= new
         to_visit += new
     wanted = set(inputs)
     for node in sorted(reached, key=lambda node: node.number):  # arguments first
-        if not wanted.isdisjoint(node.targets):
+        if not wanted.isdisjoint(node.parents):
             wanted.add(node)
     return wanted
 
 
-def sum_to(share: Any, shape: tuple, name: str) -> Any:
+def sum_to(share, shape: tuple, name: str):
     """Undo broadcasting: sum over the axes along which an argument was stretched."""
     new = len(share.shape) - len(shape)
     old = (1,) * new + tuple(shape)  # aligned at the right
     if new < 0 or any(n not in (1, size) for n, size in zip(old, share.shape)):
         raise errors.invalid_gradient(name, share.shape, shape)
     axes = tuple(axis for axis, n in enumerate(old) if n == 1)
-    return sums(share, axes).reshape(shape)
+    if axes:  # to a Tensor, no axes would mean all of them
+        share = sums(share, axes)
+    return share.reshape(shape)

@@ -1,8 +1,8 @@
 """Residual networks, with torchvision's names for all that they hold.
 
-So the weights that torchvision offers load from a file: resnet18(weights=path), where
-path is a .safetensors file with the state_dict of torchvision's resnet18.
-Source: K. He et al., "Deep Residual Learning for Image Recognition", 2015.
+So torchvision's weights can be loaded from a file with resnet18(weights=path), where
+path is a .safetensors file with the state_dict of torchvision's resnet18. Source: K. He
+et al., "Deep Residual Learning for Image Recognition", 2015.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from minigrad.training.saving import load
 
 
 def conv3x3(inputs: int, outputs: int, stride: int = 1) -> Conv2d:
-    """Return a convolution that keeps height and width; stride 2 halves them."""
+    """Return a convolution that keeps height and width. Stride 2 halves them."""
     return Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False)
 
 
@@ -23,9 +23,9 @@ def conv1x1(inputs: int, outputs: int, stride: int = 1) -> Conv2d:
 
 
 class BasicBlock(Module):
-    """Two convolutions, and beside them a way on which x comes through: relu(f(x) + x).
+    """Two convolutions and a shortcut for x around them: relu(f(x) + x).
 
-    From (N, inputs, H, W) to (N, width, H / stride, W / stride).
+    It turns (N, inputs, H, W) into (N, width, H / stride, W / stride).
     """
 
     def __init__(self, inputs: int, width: int, stride: int = 1):
@@ -42,24 +42,25 @@ class BasicBlock(Module):
 
 
 def shortcut(inputs: int, outputs: int, stride: int) -> Sequential | None:
-    """Return what makes x fit beside f(x); None where it fits as it is."""
+    """Return the modules that make x fit f(x), or None if x fits as it is."""
     if stride == 1 and inputs == outputs:
         return None
     return Sequential(conv1x1(inputs, outputs, stride), BatchNorm2d(outputs))
 
 
 def stage(count: int, inputs: int, width: int, stride: int) -> Sequential:
-    """Return blocks in a row; the first brings images to their new size."""
+    """Return a sequence of blocks, the first of which changes the size of images."""
     first = BasicBlock(inputs, width, stride)
     return Sequential(first, *(BasicBlock(width, width) for _ in range(count - 1)))
 
 
 class ResNet(Module):
-    """Blocks in stages, each but the first half as high and wide as the one before.
+    """Blocks in stages. Each stage but the first halves the height and the width.
 
-    `layers` says how many blocks each stage has, `widths` how many channels. Images are
-    (N, channels, H, W), the result (N, num_classes): scores, not probabilities. For
-    `small` images the first convolution is 3 x 3, and nothing is pooled after it.
+    `layers` says how many blocks each stage has, and `widths` how many channels. Images
+    are (N, channels, H, W), and the result, (N, num_classes), is scores and not
+    probabilities. For `small` images the first convolution is 3 x 3, and no pooling
+    follows it.
     """
 
     def __init__(self, layers, num_classes, widths, channels=3, small=False):
@@ -102,9 +103,9 @@ DIGITS = Path(__file__).with_name("digits.safetensors")
 
 
 def resnet_digits(weights: str | Path | None = None) -> ResNet:
-    """Return a network of 8 layers for 8 x 8 gray images, and 5 classes.
+    """Return a network of 8 layers for 8 x 8 gray images and 5 classes.
 
-    `weights` is a .safetensors file; with DIGITS it knows the digits 0 to 4.
+    `weights` is a .safetensors file. With the file DIGITS, it knows the digits 0 to 4.
     """
     model = ResNet((1, 1, 1), 5, (16, 32, 64), channels=1, small=True)
     return loaded(model, weights)

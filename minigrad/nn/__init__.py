@@ -1,4 +1,4 @@
-"""minigrad.nn: what torch.nn has, as far as minigrad has it."""
+"""minigrad.nn: The part of torch.nn that minigrad has."""
 
 from minigrad import errors
 from minigrad.nn import functional, init

@@ -1,4 +1,4 @@
-"""Activations: relu, tanh and sigmoid stand in the rule table; gelu stands here."""
+"""Activations: Gelu is here, and relu, tanh and sigmoid are in the rule table."""
 
 import math
 
@@ -23,7 +23,7 @@ class Tanh(Module):
         return pointwise.tanh(input)
 
 
-GELU_TANH = Op(
+gelu_by_tanh = Op(
     "Gelu",
     lambda a: 0.5 * a * (1 + np.tanh(ROOT * (a + 0.044715 * a * a * a))),
     a=lambda g, a: g * slope_of_gelu(a, np.tanh(ROOT * (a + 0.044715 * a * a * a))),
@@ -32,23 +32,23 @@ ROOT = math.sqrt(2 / math.pi)
 
 
 def slope_of_gelu(a, t):
-    """Return the derivative of 0.5 * a * (1 + t), t the tanh in the approximation."""
+    """Return the derivative of 0.5 * a * (1 + t), where t is the approximate tanh."""
     inner = ROOT * (1 + 0.134145 * a * a)
     return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * inner
 
 
 def gelu(input, *, approximate):
-    """Return x times about the share of a normal distribution below x.
+    """Return x times about the probability that a normal number is below x.
 
     Source: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", 2016.
     """
     if approximate != "tanh":
         raise NotImplementedError('gelu: only with approximate="tanh"')
-    return GELU_TANH(input)
+    return gelu_by_tanh(input)
 
 
 class GELU(Module):
-    """x times about the share of a normal distribution below x."""
+    """x times about the probability that a normal number is below x."""
 
     def __init__(self, approximate: str):
         super().__init__()

@@ -1,14 +1,14 @@
-"""Attention: each query mixes the values, by how well their keys fit."""
+"""Attention: Each query mixes the values, weighted by how well their keys fit."""
 
 import math
 
 import numpy as np
 
-from minigrad.array.sums import tops
+from minigrad.array.sums import max_along
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.dropout import dropout
 from minigrad.rules import pointwise
-from minigrad.rules.node_names import called
+from minigrad.rules.op import called
 from minigrad.rules.softmax import softmax
 
 
@@ -17,11 +17,12 @@ def scaled_dot_product_attention(
 ):
     """Return softmax(query @ key.mT * scale + mask) @ value, for (..., length, width).
 
-    A boolean mask says where to look; is_causal lets no query look at later keys.
+    A boolean mask is True where a query may look. With is_causal no query sees later
+    keys.
     """
     if attn_mask is not None and is_causal:
         raise RuntimeError("attn_mask and is_causal: only one of them can be set")
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scale = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
     scores = (query * scale) @ key.mT
     if is_causal:
         attn_mask = Tensor(np.tri(*scores.shape[-2:], dtype=bool))
@@ -35,8 +36,8 @@ def scaled_dot_product_attention(
 
 
 def safe_softmax(scores, attn_mask):
-    """Return the softmax along the last axis; zeros in a row that is masked whole."""
+    """Return the softmax along the last axis, with zeros in a fully masked row."""
     if attn_mask is None or (scores.array[..., :1] > -math.inf).all():
         return softmax(scores, -1)  # who sees the first key is not blind
-    blind = Tensor(tops(scores.array, -1) == -math.inf)
+    blind = Tensor(max_along(scores.array, -1) == -math.inf)
     return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)

@@ -1,4 +1,4 @@
-"""Modules that hold modules: in a list, or in a row."""
+"""Modules that hold modules, in a list or in a sequence."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from minigrad.nn.module import Module
 
 
 class ModuleList(Module):
-    """A list of modules, which is a part of a module."""
+    """A list of modules, which is itself a part of a module."""
 
     def __init__(self, modules: Iterable[Module] = ()):
         super().__init__()
@@ -33,7 +33,7 @@ class ModuleList(Module):
 
 
 class Sequential(ModuleList):
-    """Layers in a row, each applied to what the one before made."""
+    """Layers in a sequence, each applied to the result of the one before."""
 
     def __init__(self, *layers: Module):
         super().__init__(layers)

@@ -1,7 +1,7 @@
 """Convolution of images, (N, C, H, W).
 
-In memory the batch comes last, behind strides that say otherwise: then every shift of
-the kernel is a copy of long rows, and a convolution is one matrix product.
+In memory the batch comes last, although the strides show it first. So every shift of
+the kernel copies long rows, and a convolution is one matrix product.
 """
 
 import functools
@@ -12,6 +12,7 @@ import numpy as np
 
 from minigrad.array.dtypes import zeros
 from minigrad.array.sums import product_in_pieces
+from minigrad.errors import expect, expect_alike, expect_tensors
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.op import Op
@@ -19,12 +20,15 @@ from minigrad.tensors import creation
 
 
 def pair(value):
-    """Return (height, width), also of a single number."""
-    return tuple(value) if isinstance(value, list | tuple) else (value, value)
+    """Return (height, width), also for a single number."""
+    both = tuple(value) if isinstance(value, list | tuple) else (value, value)
+    if len(both) != 2 or not all(isinstance(n, int | np.integer) for n in both):
+        raise TypeError(f"expected a whole number, or a pair of them, not {value!r}")
+    return both
 
 
 def batch_last(x):
-    """Return an array (N, C, H, W) as (C, H, W, N) in one piece of memory."""
+    """Return an array (N, C, H, W) as (C, H, W, N) in contiguous memory."""
     x = x.transpose(1, 2, 3, 0)
     return x if x.flags.c_contiguous else x.copy()
 
@@ -34,7 +38,7 @@ def batch_first(x):
     return x.transpose(3, 0, 1, 2)
 
 
-def framed(x, padding):
+def padded(x, padding):
     """Return an array (C, H, W, N) padded with zeros."""
     ph, pw = padding
     return np.pad(x, ((0, 0), (ph, ph), (pw, pw), (0, 0))) if ph or pw else x
@@ -42,7 +46,7 @@ def framed(x, padding):
 
 @functools.lru_cache(maxsize=1000)
 def shifts(kernel, size, stride):
-    """List each place of the kernel, and the slices of its inputs in (C, H, W, N)."""
+    """List each position in the kernel with the slices of its inputs, (C, H, W, N)."""
     found = []
     for place in itertools.product(*map(range, kernel)):
         spans = [
@@ -53,16 +57,16 @@ def shifts(kernel, size, stride):
 
 
 def out_size(shape, kernel, stride, padding):
-    """Return height and width of what a kernel makes of (N, C, H, W)."""
+    """Return the height and the width of the result for images (N, C, H, W)."""
     return tuple(
         (length + 2 * p - k) // s + 1
         for length, k, s, p in zip(shape[2:], kernel, stride, padding)
     )
 
 
-def patches(x, kernel, size, stride, padding):
+def im2col(x, kernel, size, stride, padding):
     """Return the inputs of every output: (C * kh * kw, oh * ow * N)."""
-    x = framed(batch_last(x), padding)
+    x = padded(batch_last(x), padding)
     columns = np.empty_like(x, shape=(len(x), *kernel, *size, x.shape[3]), order="C")
     for (i, j), window in shifts(kernel, size, stride):
         columns[:, i, j] = x[window]
@@ -72,7 +76,7 @@ def patches(x, kernel, size, stride, padding):
 def convolve(a, weight, bias, stride, padding):
     """Return the convolution of (N, C, H, W) with (O, C, kh, kw), as arrays."""
     size = out_size(a.shape, weight.shape[2:], stride, padding)
-    columns = patches(a, weight.shape[2:], size, stride, padding)
+    columns = im2col(a, weight.shape[2:], size, stride, padding)
     out = weight.reshape(len(weight), -1) @ columns
     if bias is not None:
         out += bias[:, None]
@@ -80,7 +84,7 @@ def convolve(a, weight, bias, stride, padding):
 
 
 def convolve_back(a, weight, size, stride, padding):
-    """Return the gradient of an input of shape `size`; `a` is that of the output."""
+    """Return the gradient of an input of shape `size`. `a` is the output's gradient."""
     (o, c), kernel, spans = weight.shape[:2], weight.shape[2:], a.shape[2:]
     rows = batch_last(a).reshape(o, -1)
     columns = weight.reshape(o, -1).T @ rows
@@ -93,33 +97,39 @@ def convolve_back(a, weight, size, stride, padding):
 
 
 def kernel_gradient(a, input, kernel, stride, padding):
-    """Return the gradient of the weight; `a` is that of the output."""
+    """Return the gradient of the weight. `a` is the output's gradient."""
     rows, kernel = batch_last(a).reshape(a.shape[1], -1), kernel[-2:]
-    columns = patches(input, kernel, a.shape[2:], stride, padding)
+    columns = im2col(input, kernel, a.shape[2:], stride, padding)
     return product_in_pieces(rows, columns).reshape(a.shape[1], input.shape[1], *kernel)
 
 
 # Each of the three is linear in its two arrays, and the others are its derivatives.
-CONV = Op(
+convolution = Op(
     "Convolution",
     convolve,
-    a=lambda g, weight, shape, stride, padding: INPUT(
+    a=lambda g, weight, shape, stride, padding: conv2d_input(
         g, weight, shape, stride, padding
     ),
-    weight=lambda g, a, shape, stride, padding: WEIGHT(g, a, shape, stride, padding),
+    weight=lambda g, a, shape, stride, padding: conv2d_weight(
+        g, a, shape, stride, padding
+    ),
     bias=lambda g: g.sum(axis=(0, 2, 3)),
 )
-INPUT = Op(
+conv2d_input = Op(
     "ConvolutionInput",
     convolve_back,
-    a=lambda g, weight, stride, padding: CONV(g, weight, None, stride, padding),
-    weight=lambda g, a, shape, stride, padding: WEIGHT(a, g, shape, stride, padding),
+    a=lambda g, weight, stride, padding: convolution(g, weight, None, stride, padding),
+    weight=lambda g, a, shape, stride, padding: conv2d_weight(
+        a, g, shape, stride, padding
+    ),
 )
-WEIGHT = Op(
+conv2d_weight = Op(
     "ConvolutionWeight",
     kernel_gradient,
-    a=lambda g, input, stride, padding: CONV(input, g, None, stride, padding),
-    input=lambda g, a, shape, stride, padding: INPUT(a, g, shape, stride, padding),
+    a=lambda g, input, stride, padding: convolution(input, g, None, stride, padding),
+    input=lambda g, a, shape, stride, padding: conv2d_input(
+        a, g, shape, stride, padding
+    ),
 )
 
 
@@ -128,12 +138,18 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
 
     Every output is (length + 2 padding - kernel) // stride + 1 long.
     """
+    expect_tensors("conv2d", input, weight)
     stride, padding = pair(stride), pair(padding)
-    if input.dtype != weight.dtype:
-        raise RuntimeError(f"conv2d: dtype {input.dtype}, but weight {weight.dtype}")
-    if min(out_size(input.shape, weight.shape[2:], stride, padding)) < 1:
-        raise RuntimeError("Kernel size can't be greater than actual input size")
-    return CONV(input, weight, bias, stride, padding)
+    fits = input.ndim == weight.ndim == 4 and input.shape[1] == weight.shape[1]
+    fits = fits and input.dtype == weight.dtype != bool
+    expect(fits, "conv2d: expected (N, C, H, W) and (O, C, h, w)", input, weight)
+    expect_alike("conv2d's bias", input, weight.shape[:1], bias)
+    fits = min(*stride, *weight.shape) > 0 <= min(padding)
+    unfit = "non-positive stride, negative padding, or nothing, is not supported"
+    expect(fits, f"conv2d: {unfit}", stride, padding, weight)
+    fits = min(out_size(input.shape, weight.shape[2:], stride, padding)) > 0
+    expect(fits, "Kernel size can't be greater than actual input size", input, weight)
+    return convolution(input, weight, bias, stride, padding)
 
 
 class Conv2d(Module):

@@ -1,8 +1,8 @@
-"""Embeddings: tables of vectors, looked up by integers."""
+"""Embeddings: Tables of vectors, looked up by integers."""
 
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
-from minigrad.rules.node_names import called
+from minigrad.rules.op import called
 from minigrad.tensors import creation
 
 

@@ -1,4 +1,4 @@
-"""torch.nn.functional's names: each function stands in the file of its layer."""
+"""torch.nn.functional's names. Each function is in the file of its layer."""
 # ruff: noqa: F401
 
 from minigrad import errors

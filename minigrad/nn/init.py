@@ -1,7 +1,8 @@
-"""Initial values: torch.nn.init's functions, which write over a tensor."""
+"""Initial values: torch.nn.init's functions, which overwrite a tensor."""
 
 import math
 
+from minigrad.errors import expect
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 from minigrad.tensors import creation
@@ -10,21 +11,25 @@ from minigrad.tensors import creation
 def fan(tensor: Tensor, mode: str) -> int:
     """Return how many numbers make an output ("fan_in"), or use an input ("fan_out").
 
-    The weight is (outputs, inputs), or (outputs, inputs, height, width) of a kernel.
+    The weight is (outputs, inputs), or (outputs, inputs, height, width) for a kernel.
+    For an empty weight the answer is 1.
     """
-    axis = {"fan_in": 1, "fan_out": 0}[mode]
-    return tensor.shape[axis] * math.prod(tensor.shape[2:])
+    expect(tensor.ndim > 1, "Fan in and fan out can not be computed", tensor)
+    expect(mode in ("fan_in", "fan_out"), "mode must be fan_in or fan_out", mode)
+    return tensor.shape[1 if mode == "fan_in" else 0] * math.prod(tensor.shape[2:]) or 1
 
 
 @no_grad()
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Fill with random numbers, uniform from a to b."""
+    expect(a <= b, "uniform_ expects to return a [from, to) range", a, b)
     return tensor.copy_(creation.rand(tensor.shape, dtype=tensor.dtype) * (b - a) + a)
 
 
 @no_grad()
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Fill with random numbers, normal."""
+    expect(std >= 0, "normal expects std >= 0.0", std)
     return tensor.copy_(creation.randn(tensor.shape, dtype=tensor.dtype) * std + mean)
 
 
@@ -40,7 +45,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def kaiming_normal_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu") -> Tensor:
-    """Fill normally, variance gain² / fan (K. He et al., 2015).
+    """Fill with normal numbers of variance gain² / fan (K. He et al., 2015).
 
     The gain makes up for what relu, or leaky_relu with a slope of `a`, takes away.
     """

@@ -1,12 +1,13 @@
-"""Linear layers, x @ weight.T + bias, as one node; and two without parameters."""
+"""Linear layers, x @ weight.T + bias, as one node, and two without parameters."""
 
 import math
 
+from minigrad.errors import expect, expect_alike
 from minigrad.graph.tensor import Tensor
 from minigrad.nn import init
 from minigrad.nn.module import Module, Parameter
-from minigrad.rules.node_names import called
-from minigrad.rules.op import Op
+from minigrad.rules.matrix_products import check_fit
+from minigrad.rules.op import Op, called
 from minigrad.rules.shape import flatten
 from minigrad.tensors import creation
 
@@ -35,8 +36,11 @@ LINEAR = Op(
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
-    if input.dtype != weight.dtype:
-        raise RuntimeError(f"linear: dtype {input.dtype}, but weight {weight.dtype}")
+    expect(getattr(weight, "ndim", 0) == 2, "expected a weight (out, in)", weight)
+    check_fit(input, weight.array.T)
+    shape = getattr(bias, "shape", None)  # as in PyTorch, one number is stretched
+    shape = shape if shape in ((), (1,)) else weight.shape[:1]
+    expect_alike("linear's bias", input, shape, bias)
     out = LINEAR(input, weight, bias)
     if input.ndim == 2:
         return out if bias is not None else called("Mm", out)
@@ -56,7 +60,7 @@ class Linear(Module):
         bias = Parameter(creation.empty(out_features)) if bias else None
         self.register_parameter("bias", bias)
         for parameter in self.parameters():
-            bound = 1 / math.sqrt(in_features)
+            bound = 1 / math.sqrt(in_features or 1)
             init.uniform_(parameter, -bound, bound)
 
     def forward(self, input):
@@ -64,14 +68,14 @@ class Linear(Module):
 
 
 class Flatten(Module):
-    """Makes one axis of all but the first."""
+    """Joins all axes but the first into one."""
 
     def forward(self, input):
         return flatten(input, 1)
 
 
 class Identity(Module):
-    """Returns what it gets: it may stand for any layer."""
+    """Returns its input, so it may stand for any layer."""
 
     def forward(self, input):
         return input

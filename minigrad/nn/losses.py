@@ -1,16 +1,16 @@
-"""Losses: each of numbers beside numbers, or of scores beside the right classes."""
+"""Losses of numbers and their targets, or of scores and the right classes."""
 
 import math
 
 import numpy as np
 
+from minigrad.array.dtypes import floats, int64
 from minigrad.array.sums import sums
+from minigrad.errors import expect, expect_tensors
 from minigrad.nn.module import Module
 from minigrad.rules import pointwise
-from minigrad.rules.arguments import alike
 from minigrad.rules.fused import Fused
-from minigrad.rules.node_names import called
-from minigrad.rules.op import Op
+from minigrad.rules.op import Op, alike, called
 from minigrad.rules.softmax import log_softmax
 
 
@@ -19,11 +19,13 @@ def reduced(losses, reduction):
     if reduction == "none":
         return losses
     counts = {"sum": 1, "mean": math.prod(losses.shape) or math.nan}
+    if reduction not in counts:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     return losses.sum() / counts[reduction]
 
 
 def each(g, a, reduction):
-    """Return the gradient of each loss, from that of what they were reduced to."""
+    """Return the gradient of each loss from the gradient of the reduced loss."""
     return g / (math.prod(a.shape) or math.nan) if reduction == "mean" else g
 
 
@@ -38,7 +40,11 @@ def loss_op(name, loss, slope, slope_of_target):
 
 
 def check_shapes(input, target):
-    """Raise ValueError for shapes that differ: NumPy would broadcast them."""
+    """Raise ValueError for shapes that differ, because NumPy would broadcast them.
+
+    Raise RuntimeError if both are integers or bools.
+    """
+    floats(alike(input, target)[0], "loss")
     wanted, got = input.shape, target.shape
     if got != wanted:
         raise ValueError(f"Target size {got} must be the same as input size {wanted}")
@@ -63,24 +69,26 @@ def mse_loss(input, target, *, reduction="mean"):
 # Of scores for yes and no
 
 
-def soft(a):
+def softplus(a):
     """Return log(1 + exp(-a)), without overflow."""
     return np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a)))
 
 
 LOGITS = loss_op(
     "BinaryCrossEntropyWithLogits",
-    lambda a, b: (1 - b) * a + soft(a),
+    lambda a, b: (1 - b) * a + softplus(a),
     lambda a, b: pointwise.sigmoid(a) - b,
     lambda a, b: -a,
 )
-SOFT = Op("LogSigmoid", soft, a=lambda g, a: -g * pointwise.sigmoid(-a))
+log_sigmoid = Op(
+    "LogSigmoid", lambda a: -softplus(a), a=lambda g, a: g * pointwise.sigmoid(-a)
+)
 
 
 def binary_cross_entropy_with_logits(
     input, target, *, reduction="mean", pos_weight=None
 ):
-    """Return the binary cross-entropy of sigmoid(input), without ever computing that.
+    """Return the binary cross-entropy of sigmoid(input), without the sigmoid itself.
 
     pos_weight multiplies the losses of the positive answers.
     """
@@ -88,7 +96,8 @@ def binary_cross_entropy_with_logits(
     a, b = alike(input, target)
     if pos_weight is None:
         return LOGITS(a, b, reduction)
-    losses = (1 - b) * a + (1 + (pos_weight - 1) * b) * SOFT(a)
+    losses = (1 - b) * a - (1 + (pos_weight - 1) * b) * log_sigmoid(a)
+    check_shapes(losses, target)
     return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
 
 
@@ -108,14 +117,14 @@ def cross_entropy_of(input, target, reduction):
 
 
 def plain_cross_entropy(input, target, reduction, smoothing=0.0):
-    """Compose the same of plain operations; `smoothing` mixes all classes in."""
+    """Compose the loss from plain operations. `smoothing` mixes in all classes."""
     logs = log_softmax(input, 1)
     right, every = logs[np.arange(len(target)), target], logs.mean(1)
     return reduced((smoothing - 1) * right + -smoothing * every, reduction)
 
 
 def less_target(g, power, total, right, reduction):
-    """Return the gradient of the scores: the softmax, less 1 at the right class."""
+    """Return the gradient of the scores: the softmax, minus 1 at the right class."""
     g = each(g, right[1], reduction)
     slopes = power * (g / total)[:, None]
     slopes[right] -= g
@@ -128,12 +137,19 @@ FUSED = Fused("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less
 def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
     """Return the cross-entropy of scores (N, C) and the right classes (N,), int64.
 
-    label_smoothing mixes the target with the uniform distribution (C. Szegedy et al.,
-    2015).
+    label_smoothing, from 0 to 1, mixes the target with the uniform distribution (C.
+    Szegedy et al., 2015). Raises RuntimeError if the arguments do not fit together, and
+    IndexError for a class that does not exist.
     """
-    shapes_fit = input.ndim == 2 and input.shape[:1] == target.shape
-    if not shapes_fit or (target.array < 0).any():  # NumPy would count from the end
-        raise ValueError("cross_entropy takes scores (N, C) and classes (N,) from 0 on")
+    expect_tensors("cross_entropy", input, target)
+    fits = input.shape[:1] == target.shape and floats(input, "cross_entropy").ndim == 2
+    wanted = "cross_entropy: expected target dtype to be Long, (N,), beside (N, C)"
+    expect(fits and input.shape[1] > 0 and target.dtype == int64, wanted, target, input)
+    smooth = 0 <= label_smoothing <= 1
+    expect(smooth, "label_smoothing must be between 0.0 and 1.0", label_smoothing)
+    strange = (target.array < 0) | (target.array >= input.shape[1])
+    if strange.any():  # NumPy would count -1 from the end
+        raise IndexError(f"Target {target.array[strange][0]} is out of bounds")
     if label_smoothing:
         return plain_cross_entropy(input, target.array, reduction, label_smoothing)
     return FUSED(input, target.array, reduction)

@@ -1,11 +1,10 @@
-"""Module: parameters, and what is computed with them, as one thing with parts."""
+"""Module: Parameters and the code that uses them, as one object with parts."""
 
 from collections import namedtuple
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from minigrad.array.dtypes import as_dtype, float64
-from minigrad.errors import kind
+from minigrad.errors import expect, kind
 from minigrad.graph.recording import no_grad
 from minigrad.graph.tensor import Tensor
 
@@ -28,39 +27,43 @@ Names = namedtuple("Names", "missing_keys unexpected_keys")
 
 
 class Module:
-    """What layers and networks are: call it, and `forward` runs.
+    """The class of layers and networks. A call runs `forward`.
 
     A Parameter or a Module that becomes an attribute is found by parameters(),
-    state_dict() and the like; other tensors only if registered as buffers.
+    state_dict() and the like. Other tensors are found only if they are registered as
+    buffers.
     """
 
     def __init__(self):
         self.__dict__.update(_parameters={}, _modules={}, _buffers={}, training=True)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args, **kwargs):
         return self.forward(*args, **kwargs)
 
     # Attributes
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value) -> None:
         for table, wanted in TABLES.items():
             belongs = isinstance(value, wanted) and wanted is not Tensor
             if belongs or name in self.__dict__.get(table, {}):
                 return self._keep(table, name, value)
         object.__setattr__(self, name, value)
 
-    def _keep(self, table: str, name: str, value: Any) -> None:
+    def _keep(self, table: str, name: str, value) -> None:
         """Put a parameter, a part or a buffer into its table, and into no other."""
         if not isinstance(value, TABLES[table] | None):
-            raise TypeError(
-                f"cannot assign {kind(value)} as {table[1:-1]} {name!r}: it has to be "
-                f"a {TABLES[table].__name__}, or None"
-            )
+            what = f"cannot assign {kind(value)} as {table[1:-1]} {name!r}"
+            raise TypeError(f"{what}: it has to be a {TABLES[table].__name__}, or None")
         for other in self.__dict__, *(getattr(self, t) for t in TABLES if t != table):
             other.pop(name, None)
         getattr(self, table)[name] = value
 
-    def __getattr__(self, name: str) -> Any:
+    def __delattr__(self, name: str) -> None:
+        getattr(self, name)  # which raises AttributeError where there is none
+        for table in self.__dict__, *(getattr(self, t) for t in TABLES):
+            table.pop(name, None)
+
+    def __getattr__(self, name: str):
         if name in TABLES:
             raise AttributeError("cannot assign or find parts before super().__init__")
         for table in TABLES:
@@ -69,11 +72,11 @@ class Module:
         raise AttributeError(f"{kind(self)!r} object has no attribute {name!r}")
 
     def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-        """Keep a tensor that is no parameter, but part of state_dict."""
+        """Keep a tensor that is not a parameter, but belongs to the state_dict."""
         self._keep("_buffers", name, tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Keep a parameter; None reserves its name, as for a layer without a bias."""
+        """Keep a parameter. None reserves its name, as for a layer without a bias."""
         self._keep("_parameters", name, parameter)
 
     # Walking through the parts
@@ -99,7 +102,7 @@ class Module:
         return (part for part in parts if part is not None)
 
     def _named(self, table: str) -> Iterator:
-        """Yield (name, tensor) from the tables of all parts; each tensor once."""
+        """Yield (name, tensor) from the tables of all parts, each tensor once."""
         seen = set()
         for prefix, module in self.named_modules():
             for name, tensor in getattr(module, table).items():
@@ -108,7 +111,7 @@ class Module:
                     yield f"{prefix}.{name}".lstrip("."), tensor
 
     def named_parameters(self) -> Iterator:
-        """Yield (name, parameter): "layer.0.weight"; a shared one once."""
+        """Yield (name, parameter), such as "layer.0.weight", each parameter once."""
         return self._named("_parameters")
 
     def parameters(self) -> Iterator[Parameter]:
@@ -122,7 +125,7 @@ class Module:
     # State
 
     def train(self, mode: bool = True) -> "Module":
-        """Switch to training: dropout drops, batch norm uses the batch."""
+        """Switch to training mode: dropout drops, and batch norm uses the batch."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -131,7 +134,7 @@ class Module:
         return self
 
     def eval(self) -> "Module":
-        """Switch to use: the opposite of train()."""
+        """Switch to eval mode, the opposite of train()."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> "Module":
@@ -141,13 +144,13 @@ class Module:
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or set them to 0."""
+        """Set the gradients to None, or to 0."""
         forget_gradients(self.parameters(), set_to_none)
 
-    def to(self, dtype: Any) -> "Module":
+    def to(self, dtype) -> "Module":
         """Turn floating point parameters and buffers into a dtype."""
-        if as_dtype(dtype).kind != "f":
-            raise TypeError(f"Module.to wants a floating point dtype, but got {dtype}")
+        floats = as_dtype(dtype).kind == "f"
+        expect(floats, "Module.to needs a floating point dtype", dtype, error=TypeError)
         for _, tensor in [*self.named_parameters(), *self.named_buffers()]:
             if tensor.dtype.kind == "f":
                 grad, tensor.array = tensor._grad, tensor.detach().to(dtype).array
@@ -168,20 +171,23 @@ class Module:
         return state
 
     def load_state_dict(self, state_dict: dict, strict: bool = True) -> Names:
-        """Copy tensors from a state_dict; return the missing and unexpected names.
+        """Copy tensors from a state_dict. Return the missing and unexpected names.
 
-        With strict, names must agree; shapes always. Else RuntimeError lists them all,
-        and nothing is changed.
+        Shapes must always agree, and with strict names must agree as well. Otherwise a
+        RuntimeError lists all problems, and nothing is changed.
         """
+        expect(isinstance(state_dict, Mapping), "expected a dict", state_dict)
         own = self.state_dict()
         shared = [name for name in own if name in state_dict]
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        wrong = [
-            f"size mismatch for {name}: {state_dict[name].shape}, but {own[name].shape}"
-            for name in shared
-            if state_dict[name].shape != own[name].shape
-        ]
+        wrong = []
+        for name in shared:
+            new, here = state_dict[name], own[name].shape
+            if not isinstance(new, Tensor):
+                wrong.append(f"expected a Tensor for {name}, but got {kind(new)}")
+            elif new.shape != here:
+                wrong.append(f"size mismatch for {name}: {new.shape}, but {here}")
         if strict and missing + unexpected:
             wrong.append(f"Missing key(s) in state_dict: {missing}")
             wrong.append(f"Unexpected key(s) in state_dict: {unexpected}")

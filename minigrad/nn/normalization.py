@@ -1,12 +1,15 @@
-"""Batch and layer normalization: a fused rule, and the plain composition beside it."""
+"""Batch and layer normalization, as a fused rule and as a plain composition."""
 
 import numpy as np
 
+from minigrad.array.axes import sizes
+from minigrad.array.dtypes import floats
 from minigrad.array.sums import means
+from minigrad.errors import expect, expect_alike
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import Module, Parameter
 from minigrad.rules.fused import Fused
-from minigrad.rules.node_names import called
+from minigrad.rules.op import called
 from minigrad.tensors import creation
 
 
@@ -20,7 +23,7 @@ def unit_of(x, axes, eps):
 
 
 def scaled(input, weight, bias, unit, factor, axes, eps):
-    """Return unit * weight + bias, as arrays; unit and factor belong to the input."""
+    """Return unit * weight + bias, as arrays. unit and factor belong to the input."""
     out = unit.copy() if weight is None else unit * weight
     if bias is not None:
         out += bias
@@ -28,7 +31,7 @@ def scaled(input, weight, bias, unit, factor, axes, eps):
 
 
 def from_scratch(input, weight, bias, unit, factor, axes, eps):
-    """Compose the same of plain operations, from the input alone."""
+    """Compose the same from plain operations, from the input alone."""
     away = input - input.mean(axes, True)
     variance = (away * away).mean(axes, True)
     out = away / (variance + eps).sqrt()
@@ -37,7 +40,7 @@ def from_scratch(input, weight, bias, unit, factor, axes, eps):
 
 
 def through(g, weight, unit, factor, axes):
-    """Return the gradient of the input, on which mean and factor depend, too."""
+    """Return the gradient of the input, which mean and factor also depend on."""
     g = g if weight is None else g * weight
     level, slope = means(g, axes), means(g * unit, axes)
     return (g - level - slope * unit) * factor
@@ -56,11 +59,12 @@ NORM = Fused(
 @np.errstate(all="ignore")
 def batch_norm(input, running_mean, running_var, weight=None, bias=None,
                training=False, momentum=0.1, eps=1e-5):  # fmt: skip
-    """Normalize each channel of (N, C, ...), by the batch or by running statistics."""
+    """Normalize each channel of (N, C, ...) with batch or running statistics."""
+    check_batch(input, training, eps, running_mean, running_var, weight, bias)
     weight, bias = channels(weight, input.ndim), channels(bias, input.ndim)
     if not training:
         return by_running(input, running_mean, running_var, weight, bias, eps)
-    n = input.numel() // input.shape[1]
+    n = input.numel() // (input.shape[1] or 1)
     if n == 1:
         raise ValueError("Expected more than 1 value per channel when training")
     axes = (0, *range(2, input.ndim))
@@ -71,8 +75,19 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None,
     return NORM(input, weight, bias, unit, factor, axes, eps)
 
 
+def check_batch(input, training, eps, *parameters):
+    """Raise RuntimeError if the arguments do not fit together."""
+    fits = getattr(input, "ndim", 0) > 1 and input.is_floating_point() and eps >= 0
+    expect(fits, "batch_norm: expected floats (N, C, ...), and eps >= 0", input, eps)
+    names = "running_mean, running_var, weight and bias"
+    expect_alike(names, input, input.shape[1:2], *parameters)
+    missing = sum(x is None for x in parameters[:2])
+    wanted = "running_mean and running_var must be defined; in training maybe neither"
+    expect(missing == 0 or missing == 2 and training, wanted, *parameters[:2])
+
+
 def by_running(input, running_mean, running_var, weight, bias, eps):
-    """Normalize by fixed statistics: one scale and one shift for each channel."""
+    """Normalize with fixed statistics: one scale and one shift for each channel."""
     mean = channels(running_mean.detach(), input.ndim)
     scale = 1 / (channels(running_var.detach(), input.ndim) + eps).sqrt()
     scale = scale if weight is None else scale * weight
@@ -81,7 +96,7 @@ def by_running(input, running_mean, running_var, weight, bias, eps):
 
 
 def channels(values, ndim):
-    """Return one number a channel, in a shape that broadcasts with (N, C, ...)."""
+    """Return one number per channel, in a shape that broadcasts with (N, C, ...)."""
     if values is None or ndim == 2:
         return values
     return values.reshape((-1,) + (1,) * (ndim - 2))
@@ -89,13 +104,14 @@ def channels(values, ndim):
 
 @np.errstate(all="ignore")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Normalize each example over its last axes, those of `normalized_shape`.
+    """Normalize each example over its last axes, whose sizes are `normalized_shape`.
 
     Source: J. L. Ba et al., "Layer Normalization", 2016.
     """
-    shape = tuple(normalized_shape)
-    if input.shape[-len(shape) :] != shape:
+    shape = sizes((normalized_shape,))
+    if not shape or input.shape[-len(shape) :] != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, got {input.shape}")
+    expect_alike("weight and bias", floats(input, "layer_norm"), shape, weight, bias)
     axes = tuple(range(-len(shape), 0))
     unit, _, _, factor = unit_of(input.array, axes, eps)
     out = NORM(input, weight, bias, unit, factor, axes, eps)
@@ -103,7 +119,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 class BatchNorm1d(Module):
-    """Normalizes each channel of (N, C) or (N, C, L): over the batch in training.
+    """Normalizes each channel of (N, C) or (N, C, L), in training over the batch.
 
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
@@ -132,7 +148,7 @@ class BatchNorm1d(Module):
 
 
 class BatchNorm2d(BatchNorm1d):
-    """Normalizes each channel of (N, C, H, W): over the batch in training."""
+    """Normalizes each channel of (N, C, H, W), in training over the batch."""
 
     dims = "4D"
 

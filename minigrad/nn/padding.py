@@ -1,16 +1,21 @@
-"""Padding: numbers added, or cut off, at both ends of some axes."""
+"""Padding: Adds or removes numbers at both ends of some axes."""
 
 import numpy as np
 
+from minigrad.array.axes import sizes
+from minigrad.errors import expect
 from minigrad.rules.op import Op
 
 
 def pad(input, pad, *, value=0.0):
-    """Add (or, if negative, cut off) numbers at both ends of the last axes.
+    """Add numbers at both ends of the last axes, or remove them if `pad` is negative.
 
-    `pad` holds pairs: before and after for the last axis, then the one before it.
+    `pad` holds pairs: before and after for the last axis, then for the axis before it.
     """
-    ends = list(zip(pad[::2], pad[1::2], strict=True))
+    pad = sizes((pad,))
+    fits = len(pad) in range(0, 2 * getattr(input, "ndim", 0) + 1, 2)
+    expect(fits, "Padding length must be divisible by 2, and fit the axes", pad, input)
+    ends = list(zip(pad[::2], pad[1::2]))
     pairs = [(0, 0)] * (input.ndim - len(ends)) + ends[::-1]
     if any(min(x, 0) + min(y, 0) < -n for n, (x, y) in zip(input.shape, pairs)):
         raise ValueError(f"pad: {pad} cuts off more than a shape {input.shape} has")

@@ -1,25 +1,25 @@
 """Pooling of images, (N, C, H, W): the largest of each window, or the mean of all."""
 
 import functools
-import math
 
 import numpy as np
 
 from minigrad.array.dtypes import zeros
+from minigrad.errors import expect
 from minigrad.nn.conv import batch_first, batch_last, out_size, pair, shifts
 from minigrad.nn.module import Module
-from minigrad.nn.padding import pad
+from minigrad.rules.joining import cat
 from minigrad.rules.op import Op
 
 
 def windows(kernel, size, stride):
-    """Yield the slices of (N, C, H, W) that each place of a window sees."""
+    """Yield the slices of (N, C, H, W) that each position in a window sees."""
     for _, window in shifts(kernel, size, stride):
         yield (slice(None), *window)
 
 
 def largest(a, kernel, stride):
-    """Return the largest number in each window, and which place it has (the first)."""
+    """Return the largest number in each window, and its (first) position."""
     size = out_size(a.shape, kernel, stride, (0, 0))
     parts = [a[window] for window in windows(kernel, size, stride)]
     out = functools.reduce(np.maximum, parts) if parts[1:] else parts[0].copy()
@@ -28,11 +28,13 @@ def largest(a, kernel, stride):
     for part in parts[1:-1]:  # count the places before the first largest
         smaller &= part != out
         where += smaller
+    for place, part in enumerate(parts if np.isnan(out).any() else ()):
+        where[np.isnan(part)] = place  # of several nan, PyTorch takes the last
     return out, {"where": where}
 
 
 def to_largest(a, where, size, kernel, stride):
-    """Return zeros of height and width `size`, with `a` put where the largest were."""
+    """Return zeros of height and width `size`, with `a` at the largest numbers."""
     n, c = a.shape[:2]
     out, a = batch_first(zeros((c, *size, n), a)), batch_first(batch_last(a))
     for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
@@ -41,7 +43,7 @@ def to_largest(a, where, size, kernel, stride):
 
 
 def from_largest(a, where, kernel, stride):
-    """Return from each window the number that has the place `where`."""
+    """Return from each window the number at the position `where`."""
     n, c, i, j = np.indices(where.shape, sparse=True)
     (_, kw), (sh, sw) = kernel, stride
     return a[n, c, i * sh + where // kw, j * sw + where % kw]
@@ -55,21 +57,33 @@ MAX = Op(
 PUT = Op("MaxUnpool2D", to_largest, a=from_largest)
 
 
+def edged(input, padding):
+    """Return (N, C, H, W) with its edges repeated, so that no maximum changes."""
+    ph, pw = padding
+    if ph:
+        input = cat([input[:, :, :1]] * ph + [input] + [input[:, :, -1:]] * ph, 2)
+    if pw:
+        input = cat([input[..., :1]] * pw + [input] + [input[..., -1:]] * pw, 3)
+    return input
+
+
 def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Return the largest number in each window; of equals the first one counts."""
-    kernel, (ph, pw) = pair(kernel_size), pair(padding)
+    """Return the largest number in each window, or the first of several."""
+    kernel, padding = pair(kernel_size), pair(padding)
     stride = kernel if stride is None else pair(stride)
-    if ph > kernel[0] // 2 or pw > kernel[1] // 2:  # a window might see nothing else
-        raise RuntimeError(f"pad should be at most half of the window {kernel}")
-    if input.ndim != 4 or min(out_size(input.shape, kernel, stride, (ph, pw))) < 1:
-        raise RuntimeError(f"max_pool2d: no window {kernel} fits into {input.shape}")
-    if ph or pw:
-        input = pad(input, (pw, pw, ph, ph), value=-math.inf)
-    return MAX(input, kernel, stride)
+    fits = all(0 <= p <= k // 2 for p, k in zip(padding, kernel))
+    wanted = "pad must be non-negative, and should be at most half of the window"
+    expect(fits, wanted, padding, kernel)
+    fits = getattr(input, "ndim", 0) == 4
+    fits = fits and min(*input.shape[1:], *kernel, *stride) > 0
+    fits = fits and min(out_size(input.shape, kernel, stride, padding)) > 0
+    wanted = f"max_pool2d: expected (N, C, H, W), and a window {kernel}, {stride} apart"
+    expect(fits and input.dtype != bool, wanted, input)
+    return MAX(edged(input, padding), kernel, stride)
 
 
 class MaxPool2d(Module):
-    """The largest number in each window; windows touch, unless a stride is given."""
+    """The largest number in each window. By default the stride is the window."""
 
     def __init__(self, kernel_size: int | tuple, stride=None, padding=0):
         super().__init__()

@@ -1,4 +1,4 @@
-"""minigrad.optim: what changes the parameters, and how fast, as torch.optim does."""
+"""minigrad.optim: Optimizers and learning rate schedules, as in torch.optim."""
 
 from minigrad import errors
 from minigrad.optim import lr_scheduler

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable
 
-from minigrad.optim.optimizer import Optimizer
+from minigrad.errors import expect
+from minigrad.optim.optimizer import NUMBERS, Optimizer
 
 
 class LRScheduler:
@@ -13,13 +14,14 @@ class LRScheduler:
     """
 
     def __init__(self, optimizer: Optimizer):
+        expect(isinstance(optimizer, Optimizer), f"{optimizer} is not an Optimizer")
         self.optimizer, self.last_epoch = optimizer, -1
         for group in optimizer.param_groups:
             group.setdefault("initial_lr", group["lr"])
         self.step()
 
     def step(self) -> None:
-        """Go on to the next learning rate; call it after optimizer.step()."""
+        """Set the next learning rate. Call it after optimizer.step()."""
         self.last_epoch += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(group["initial_lr"], self.last_epoch)
@@ -33,6 +35,7 @@ class LambdaLR(LRScheduler):
     """Multiplies the first learning rate by lr_lambda(number of steps)."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float]):
+        expect(callable(lr_lambda), "expected one function", lr_lambda, error=TypeError)
         self.factor = lr_lambda
         super().__init__(optimizer)
 
@@ -47,6 +50,8 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0):
+        fits = isinstance(T_max, NUMBERS) and T_max >= 1
+        expect(fits, "T_max should be at least 1", T_max, error=ValueError)
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer)
 

@@ -3,49 +3,68 @@
 import copy
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from minigrad.errors import kind
+from minigrad.errors import expect, kind
 from minigrad.graph import saved_values
 from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import forget_gradients
+from minigrad.rules.pointwise import NUMBERS
+
+WORDS = {"lr": "learning rate", "eps": "epsilon"}  # what PyTorch's errors call them
+
+
+def check_options(group: dict) -> None:
+    """Raise ValueError for an option with which no step makes sense."""
+    for name in ("lr", "eps", "momentum", "weight_decay"):
+        value = group.get(name, 0)
+        ok = isinstance(value, NUMBERS) and value >= 0
+        expect(ok, f"Invalid {WORDS.get(name, name)} value", value, error=ValueError)
+    betas = group.get("betas", (0, 0))
+    fits = isinstance(betas, list | tuple) and len(betas) == 2
+    if not fits or not all(isinstance(b, NUMBERS) and 0 <= b < 1 for b in betas):
+        raise ValueError(f"Invalid beta parameter at index 0 or 1: {betas!r}")
+
+
+def form(groups: list[dict]) -> list:
+    """Return how many parameters each group has, and the names of its options."""
+    known = {"params", "initial_lr"}
+    return [(len(group["params"]), *sorted(group.keys() - known)) for group in groups]
 
 
 class Optimizer:
-    """Steps for groups of parameters, each group with options of its own.
+    """Steps for groups of parameters, each group with its own options.
 
     `parameters` are tensors, or dicts {"params": tensors, option: value ...}. Each
     optimizer has its formula in update(p, g, state, **options), which changes the array
     of one parameter.
     """
 
-    def __init__(self, parameters: Iterable, defaults: dict[str, Any]):
+    def __init__(self, parameters: Iterable, defaults: dict):
         self.param_groups = []
         self.state = defaultdict(dict)  # what is remembered of each parameter
         groups = list(parameters)
-        if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+        expect(groups, "optimizer got an empty parameter list", error=ValueError)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            expect("params" in group, "param_group must be a dict with params", group)
             params = group["params"]
             params = [params] if isinstance(params, Tensor) else list(params)
             group = defaults | group | {"params": params}
-            if not group.get("lr", 0) >= 0:
-                raise ValueError(f"Invalid learning rate: {group['lr']}")
+            check_options(group)
             self.param_groups.append(group)
         for p in self.parameters():
             if not isinstance(p, Tensor) or not p.is_leaf:
                 raise ValueError(f"can't optimize a non-leaf {kind(p)}: give leaves")
-        if len(set(map(id, self.parameters()))) < len(self.parameters()):
-            raise ValueError("a parameter appears twice, or in more than one group")
+        once = len(set(map(id, self.parameters()))) == len(self.parameters())
+        expect(once, "a parameter appears twice, or in more than one group")
 
     def parameters(self) -> list[Tensor]:
         """Return the parameters of all groups."""
         return [p for group in self.param_groups for p in group["params"]]
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or set them to 0."""
+        """Set the gradients to None, or to 0."""
         forget_gradients(self.parameters(), set_to_none)
 
     @np.errstate(all="ignore")
@@ -55,30 +74,43 @@ class Optimizer:
             options = dict(group)
             for p in options.pop("params"):
                 if p._grad is not None:
-                    saved_values.wrote(p.array)
+                    saved_values.record_write(p.array)
                     self.update(p.array, p._grad.array, self.state[p], **options)
 
     def state_dict(self) -> dict:
-        """Return what is remembered of each parameter, by number, and the options."""
+        """Return the state of each parameter, by number, and the options."""
         numbers = {p: i for i, p in enumerate(self.parameters())}
-        groups = [
-            group | {"params": [numbers[p] for p in group["params"]]}
-            for group in self.param_groups
-        ]
+        groups = [dict(group) for group in self.param_groups]
+        for group in groups:
+            group["params"] = [numbers[p] for p in group["params"]]
         kept = {numbers[p]: copy.deepcopy(of) for p, of in self.state.items() if of}
         return {"state": kept, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Take over what state_dict() returned for parameters of the same order."""
-        for old, new in zip(self.param_groups, state_dict["param_groups"], strict=True):
-            old.update(new | {"params": old["params"]})
+        """Load what state_dict() returned for parameters of the same order.
+
+        Raises RuntimeError, and changes nothing, if groups, options or shapes differ.
+        """
+        wanted = "loaded state dict has a different number of parameter groups, or one "
+        wanted += "that doesn't match the size of optimizer's group, or its options: "
         params = self.parameters()
-        state = {params[i]: copy.deepcopy(of) for i, of in state_dict["state"].items()}
+        try:
+            theirs, mine = (form(g["param_groups"]) for g in (state_dict, vars(self)))
+            expect(theirs == mine, f"{wanted}expected {mine}", theirs)
+            kept = state_dict["state"].items()
+            state = {params[i]: copy.deepcopy(dict(of)) for i, of in kept}
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise RuntimeError(f"{wanted}{error!r}") from None
+        for p, of in state.items():
+            found = {*map(np.shape, of.values())} - {()}
+            expect(found <= {p.shape}, f"loaded state dict: expected {p.shape}", found)
         self.state = defaultdict(dict, state)
+        for old, new in zip(self.param_groups, state_dict["param_groups"]):
+            old.update(new | {"params": old["params"]})
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent: v = momentum v + g; p -= lr v.
+    """Stochastic gradient descent: v = momentum v + g, and p -= lr v.
 
     Source: torch.optim.SGD.
     """
@@ -104,7 +136,7 @@ class SGD(Optimizer):
 class Adam(Optimizer):
     """Adam: steps of size lr, scaled by running means of gradients and their squares.
 
-    Source: D. P. Kingma, J. Ba, "Adam", 2015; defaults as in torch.optim.Adam.
+    Source: D. P. Kingma, J. Ba, "Adam", 2015. Defaults as in torch.optim.Adam.
     """
 
     decoupled = False  # whether weight decay stays out of the running means
@@ -129,7 +161,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with weight decay beside it (I. Loshchilov, F. Hutter, 2019)."""
+    """Adam with decoupled weight decay (I. Loshchilov, F. Hutter, 2019)."""
 
     decoupled = True
 

@@ -1,7 +1,6 @@
 """Fused: several operations in one, with formulas that are fast, on arrays alone."""
 
 from collections.abc import Callable
-from typing import Any
 
 from minigrad.array.dtypes import ARRAYS, zeros
 from minigrad.graph.node import Node
@@ -22,26 +21,26 @@ class Fused(Op):
         super().__init__(name, forward, **formulas)
         self.plain = plain
 
-    def record(self, targets: list, known: dict[str, Any]) -> Node:
-        """Return the node, which keeps the arguments, too."""
-        node = super().record(targets, known)
+    def record(self, parents: list, known: dict) -> Node:
+        """Return the node, which also keeps the arguments."""
+        node = super().record(parents, known)
         node.saved |= {name: known[name] for name in self.parameters}
         return node
 
-    def shares(self, node: Node, g: Any, wanted: set | None):
-        """Yield each target of `node`, and its share of the gradient of the result."""
+    def input_gradients(self, node: Node, g, wanted: set | None):
+        """Yield each parent of `node`, and its share of the gradient of the result."""
         if not isinstance(g, Tensor):
-            yield from super().shares(node, g, wanted)
+            yield from super().input_gradients(node, g, wanted)
             return
         inputs = {name: node.saved[name] for name in self.parameters}
         doors = {}
-        for name, target in zip(self.formulas, node.targets):
+        for name, parent in zip(self.formulas, node.parents):
             if isinstance(inputs[name], ARRAYS):
-                inputs[name] = alias(Tensor(inputs[name], target))
-                if target and (wanted is None or target in wanted):
-                    doors[inputs[name].edge] = target
+                inputs[name] = alias(Tensor(inputs[name], parent))
+                if parent and (wanted is None or parent in wanted):
+                    doors[inputs[name].edge] = parent
         y = self.plain(**inputs)
-        ends = walk({y.edge: g}, set(doors), True) if y.edge else {}
-        for door, target in doors.items():
+        reached = walk({y.edge: g}, set(doors), True) if y.edge else {}
+        for door, parent in doors.items():
             nothing = Tensor(zeros(door.shape, g.array))
-            yield target, ends.get(door, nothing)
+            yield parent, reached.get(door, nothing)

@@ -5,7 +5,8 @@ import operator
 import numpy as np
 
 from minigrad.array.dtypes import ARRAYS, zeros
-from minigrad.graph.tensor import Tensor
+from minigrad.errors import expect
+from minigrad.graph.tensor import Tensor, methods
 from minigrad.rules.op import Op
 
 NAMES = "Select", "Slice", "Unsqueeze", "Alias", "Unbind", "Index", "Max", "Min"
@@ -14,16 +15,14 @@ KINDS = {slice: "Slice", type(None): "Unsqueeze", int: "Select", type(...): None
 
 taken = {
     name: Op(
-        name,
-        lambda a, index: a[index],
-        a=lambda g, shape, index: put(g, index, shape),
+        name, lambda a, index: a[index], a=lambda g, shape, index: put(g, index, shape)
     )
     for name in NAMES
 }
 
 
 def placed(a, index, size):
-    """Return zeros with `a` added at `index`; of places named twice, the sum."""
+    """Return zeros with `a` added at `index`. Repeated positions get the sum."""
     out = zeros(size, a)
     if any(isinstance(i, ARRAYS) and i.dtype != bool for i in index):
         np.add.at(out, index, a)
@@ -67,11 +66,9 @@ def plain_part(i):
 def check_order(kinds):
     """Raise IndexError where NumPy would put the axes of an index in another order."""
     places = [k for k, name in enumerate(kinds) if name in ("Index", "Select")]
-    if "Select" in kinds and places[-1] - places[0] >= len(places):
-        raise IndexError(
-            "an integer and a tensor with a slice between them: take one after the "
-            "other, as in x[0][:, i]"
-        )
+    why = "an integer and a tensor with a slice between them: take one after the other"
+    fits = "Select" not in kinds or places[-1] - places[0] < len(places)
+    expect(fits, f"{why}, as in x[0][:, i]", error=IndexError)
 
 
 def getitem(input, index):
@@ -82,6 +79,8 @@ def getitem(input, index):
 
 def grid(index, dim):
     """Return the index that picks index[i][j] along `dim`, and goes along elsewhere."""
+    if not index.shape:
+        return ()
     places = list(np.ogrid[tuple(map(slice, index.shape))])
     places[dim] = index
     return tuple(places)
@@ -94,5 +93,9 @@ def along(input, dim, index):
 
 def unbind(input, dim=0):
     """Return the parts along an axis, without that axis."""
-    places = range(input.shape[dim])
+    places = range(input.size(dim))
     return tuple(taken["Unbind"](input, along(input, dim, i)) for i in places)
+
+
+__all__ = ["unbind"]
+methods(["unbind"], globals(), __getitem__=getitem)

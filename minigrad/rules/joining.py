@@ -3,6 +3,8 @@
 import numpy as np
 
 from minigrad.array.dtypes import RANK
+from minigrad.errors import short
+from minigrad.graph.tensor import Tensor, functions
 from minigrad.rules.casting import to_dtype
 from minigrad.rules.indexing import along
 from minigrad.rules.op import Op
@@ -17,7 +19,7 @@ joined = Op(
         along(g, dim, slice(ends[i] - shape[dim], ends[i]))
     ],
 )
-joined.settings |= {"ends"}  # which are no operands: it may be walked back twice
+joined.options |= {"ends"}  # which are no operands: it may be walked back twice
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
@@ -27,7 +29,9 @@ stacked = Op(
 
 def of_one_dtype(tensors):
     """Return the tensors, converted to the dtype that fits all of them."""
-    tensors = list(tensors)
+    listed = isinstance(tensors, list | tuple) and len(tensors)
+    if not listed or not all(isinstance(x, Tensor) for x in tensors):
+        raise TypeError(f"expected a non-empty list of Tensors, not {short(tensors)}")
     dtype = max((x.dtype for x in tensors), key=lambda d: (RANK[d], d.itemsize))
     return [to_dtype(tensor, dtype) for tensor in tensors]
 
@@ -40,3 +44,8 @@ def cat(tensors, dim=0):
 def stack(tensors, dim=0):
     """Join tensors of one shape along a new axis."""
     return stacked(of_one_dtype(tensors), dim)
+
+
+__all__ = ["cat", "stack"]
+functions |= {np.concatenate: lambda arrays, axis=0: cat(arrays, axis)}
+functions |= {np.stack: lambda arrays, axis=0: stack(arrays, axis)}

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from minigrad.rules.node_names import called
-from minigrad.rules.op import Op
+from minigrad.errors import expect, expect_tensors
+from minigrad.graph.tensor import methods, ufuncs
+from minigrad.rules.op import Op, called
 
 dot = Op("Dot", lambda a, b: a @ b, a=lambda g, b: g * b, b=lambda g, a: g * a)
 mv = Op("Mv", np.matmul, a=lambda g, b: g[:, None] * b, b=lambda g, a: a.T @ g)
@@ -36,9 +37,13 @@ def matmul(input, other):
 
 def check_fit(a, b):
     """Raise RuntimeError unless there is a product of the two."""
+    expect_tensors("matmul", a, b)
     inner = b.shape[-2:][:1]
-    if not inner or a.shape[-1:] != inner or a.dtype != b.dtype or a.dtype == bool:
-        raise RuntimeError(
-            "mat1 and mat2 shapes cannot be multiplied, or are not of one dtype of "
-            f"numbers: {a.dtype} {a.shape} and {b.dtype} {b.shape}"
-        )
+    fits = inner and a.shape[-1:] == inner and a.dtype == b.dtype != bool
+    wanted = "mat1 and mat2 shapes cannot be multiplied, or are not of one dtype"
+    expect(fits, f"{wanted} of numbers", a, b)
+
+
+__all__ = ["matmul"]
+methods(["matmul"], globals())
+ufuncs[np.matmul] = matmul

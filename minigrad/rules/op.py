@@ -1,38 +1,49 @@
-"""Op: an operation with its derivatives, one formula for each argument."""
+"""Op is an operation with its derivatives, one formula for each argument."""
 
+import copy
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from inspect import Parameter, Signature, signature
 from itertools import cycle
 from types import MethodType
-from typing import Any
+
+import numpy as np
+from numpy import ndarray
 
 from minigrad import errors
-from minigrad.array.dtypes import ARRAYS
+from minigrad.array.dtypes import ARRAYS, Array, default, float64, promoted
 from minigrad.graph.node import Node
 from minigrad.graph.recording import recording
-from minigrad.graph.tensor import Tensor
-from minigrad.rules.arguments import bare, computed, flat, named, on_arrays, operands
-from minigrad.rules.parameters import parameters_of
+from minigrad.graph.tensor import OPERANDS, Tensor
+
+ALIASES = {"input": "a", "other": "b", "axis": "dim", "keepdims": "keepdim"}
+ONLY_FLOATS = "Softmax", "LogSoftmax", "Mean", "Var", "Std", "LinalgVectorNorm", "Gelu"
+NO_BOOLS = "Sub", "RsubBackward1", "Neg", "Abs", "Relu", "Sigmoid", "Sign"
+NO_BOOLS += "Argmax", "Argmin"
+REFUSED = dict.fromkeys(ONLY_FLOATS, "bi") | dict.fromkeys(NO_BOOLS, "b")  # kinds
 
 
 class Op:
-    """An operation: how to compute it, and what each argument's gradient is.
+    """An operation, with its forward function and a formula for each gradient.
 
-    `name` is that of PyTorch's node, less "Backward0". `forward` gets arrays and
-    returns one. A formula gets the result's gradient `g` and what its further
-    parameters name: `y` is the result, `shape` the shape of the formula's own argument,
-    anything else an argument of `forward`, or an extra (a forward may return a pair:
-    the result, and a dict of extras), or `i`, where one formula serves a list of
-    arguments: which of them. Only what is named is kept until backward. A formula uses
-    nothing but what arrays and Tensors share, so that it can be recorded itself.
+    `name` is the name of PyTorch's node without "Backward0". `forward` takes arrays and
+    returns an array, or a pair of an array and a dict of extras. A formula takes the
+    result's gradient `g` and the values that its other parameters name. `y` is the
+    result, and `shape` is the shape of the formula's own argument. `i` is the position
+    in a list of arguments that share a formula. Other names are arguments of `forward`
+    or extras. Only named values are kept until backward. A formula uses only features
+    that arrays and Tensors share, so that it can be recorded itself.
     """
 
     def __init__(self, name, forward, **formulas):
         self.name, self.forward = name, forward
-        self.parameters = parameters_of(forward)
+        self.signature = signature_of(forward)
+        self.parameters = [*self.signature.parameters]
         if strange := formulas.keys() - self.parameters:
             raise errors.no_argument(name, self.parameters, strange)
         self.formulas = {n: formulas[n] for n in self.parameters if n in formulas}
-        self.wants = {n: [*parameters_of(f)][1:] for n, f in self.formulas.items()}
-        self.settings = self.parameters.keys() - formulas
+        self.names = {n: names_of(f)[1:] for n, f in self.formulas.items()}
+        self.options = {*self.parameters} - formulas.keys()
 
     def __repr__(self):
         return f"<Op {self.name}>"
@@ -41,55 +52,117 @@ class Op:
         return self if tensor is None else MethodType(self, tensor)
 
     def __call__(self, *args, **kwargs):
-        """Compute the result; record a node, if an argument requires grad."""
-        values = operands(self, args, kwargs)
+        """Compute the result, and record a node if an argument requires grad."""
+        values = self.bind(args, kwargs)
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula calls, and wants an array
-            return on_arrays(self, values)
-        arrays = {name: bare(value) for name, value in values.items()}
-        y, extras = computed(self, arrays)
-        result, known = Tensor(y), arrays | extras | {"y": y}
-        targets = [edge(x) for x in flat(values[name] for name in self.formulas)]
-        if any(targets) and recording.on and result.is_floating_point():
-            result.edge = self.record(targets, known)
+            return self.on_arrays(values)
+        known = self.compute(values)
+        result = Tensor(known["y"])
+        parents = [edge(x) for x in flat(map(values.get, self.formulas))]
+        if self.is_recorded(parents, result):
+            result.edge = self.record(parents, known)
         result.note_base(tensors[0])
         return result
 
-    def record(self, targets: list, known: dict[str, Any]) -> Node:
+    def is_recorded(self, parents: list, result: Tensor) -> bool:
+        """Tell whether a result needs a node."""
+        return any(parents) and recording.on and result.is_floating_point()
+
+    def record(self, parents: list, known: dict) -> Node:
         """Return the node of a result, with what the formulas want of what is known."""
-        pairs = zip(targets, cycle(self.wants.values()))
-        names = [name for target, wants in pairs if target for name in wants]
-        return Node(self, targets, named(self, names, known), known["y"].shape)
+        saved = {}
+        for name in self.kept(parents):
+            if name in known:
+                saved[name] = known[name]
+            elif name not in ("shape", "i"):
+                raise errors.no_argument(f"{self.name}'s formula", known, [name])
+        return Node(self, parents, saved, known["y"].shape)
 
-    def shares(self, node: Node, g: Any, wanted: set | None):
-        """Yield each target of `node`, and its share of the gradient of the result.
+    def kept(self, parents: list) -> list[str]:
+        """Return the names of what a node has to hold until backward."""
+        rules = self.rules(parents)
+        return [name for parent, names, _ in rules if parent for name in names]
 
-        If g is a Tensor, the formulas get Tensors, too, and are recorded.
+    def input_gradients(self, node: Node, g, wanted: set | None):
+        """Yield each parent of `node`, and its share of the gradient of the result.
+
+        If g is a Tensor, the formulas also get Tensors, and are recorded.
         """
-        rules = cycle(self.formulas.items())  # the tensors of a list share one
-        for i, (target, (name, formula)) in enumerate(zip(node.targets, rules)):
-            if target and (wanted is None or target in wanted):
-                values = [value_of(node, want, i, g) for want in self.wants[name]]
-                yield target, formula(g, *values)
+        for i, (parent, names, formula) in enumerate(self.rules(node.parents)):
+            if parent and (wanted is None or parent in wanted):
+                values = [value_of(node, want, i, g) for want in names]
+                yield parent, formula(g, *values)
+
+    def rules(self, parents: list):
+        """Pair each parent with the names that its formula wants, and the formula.
+
+        The tensors of a list share one formula.
+        """
+        return zip(parents, cycle(self.names.values()), cycle(self.formulas.values()))
+
+    # Before it computes
+
+    def bind(self, args: tuple, kwargs: dict) -> dict:
+        """Return the arguments of a call by name, as the operation takes them.
+
+        Raises TypeError unless each parameter without a default is given, and none
+        twice. Raises RuntimeError for a dtype that the operation does not take.
+        """
+        if kwargs:
+            known = self.parameters
+            kwargs = {k if k in known else ALIASES.get(k, k): kwargs[k] for k in kwargs}
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            takes = f"{self.name.lower()} takes {', '.join(self.parameters)}"
+            raise TypeError(f"{takes}: {error}") from None
+        bound.apply_defaults()
+        values = bound.arguments
+        if self.name in REFUSED:
+            refuse_dtypes(self.name, values)
+        if [*values] == ["a", "b"]:
+            values["a"], values["b"] = alike(*values.values())
+        if values.get("dim") is not None:
+            values["dim"] = axes_of(values)
+        return values
+
+    def compute(self, values: dict) -> dict:
+        """Map names to the arrays, extras and result y that formulas may need."""
+        known = {name: bare(value) for name, value in values.items()}
+        try:
+            with np.errstate(all="ignore"):  # log(0) is -inf, without a word
+                y, extras = result_and_extras(self.forward(*known.values()))
+        except (IndexError, TypeError, ValueError) as error:
+            raise errors.unfit(self.name, known, error) from error
+        if y.dtype == float64 and not has_floats(known.values()):
+            y = y.astype(default)  # exp(2), of an integer, is a float32
+        return known | extras | {"y": y}
+
+    def on_arrays(self, values: dict):
+        """Return the bare result for bare arrays. Raises TypeError without an array."""
+        if not any(isinstance(x, Array | np.generic) for x in flat(values.values())):
+            raise errors.not_a_tensor(self.name.lower(), next(iter(values.values())))
+        return result_and_extras(self.forward(*values.values()))[0]
 
 
-def value_of(node: Node, name: str, i: int, g: Any) -> Any:
-    """Return what a formula wants, for argument i, by its name.
+def value_of(node: Node, name: str, i: int, g):
+    """Return the value that the formula for argument i needs, by its name.
 
-    Beside a gradient that is a Tensor, an array is one, too, and leads to its node.
+    If g is a Tensor, a saved array becomes a Tensor that leads to its node.
     """
     if name == "shape":
-        return node.targets[i].shape
+        return node.parents[i].shape
     if name == "i":
         return i
     value = node.saved[name]
     if not isinstance(g, Tensor) or not isinstance(value, ARRAYS):
         return value
-    sources = dict(zip(node.op.formulas, node.targets)) | {"y": True}
+    sources = dict(zip(node.op.formulas, node.parents)) | {"y": True}
     return linked(value, sources[name], node) if name in sources else value
 
 
-def linked(array: Any, source: Any, node: Node) -> Tensor | None:
+def linked(array, source, node: Node) -> Tensor | None:
     """Return a saved array as its leaf, or a Tensor that leads to its source.
 
     That is an edge, True for what the node itself has made, or False for nothing.
@@ -103,9 +176,100 @@ def linked(array: Any, source: Any, node: Node) -> Tensor | None:
     return Tensor(array, source)
 
 
-def edge(value: Any) -> Any:
-    """Return where the gradient of an argument goes; None if it is no tensor."""
+def edge(value):
+    """Return where the gradient of an argument goes, or None without a tensor."""
     if not isinstance(value, Tensor):
         return None
     value.check_view()
     return value.edge
+
+
+# Arguments
+
+
+def signature_of(forward: Callable) -> Signature:
+    """Return the signature of a function. A NumPy ufunc takes a, or a and b."""
+    if not isinstance(forward, np.ufunc):
+        return signature(forward)
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    return Signature([Parameter(name, kind) for name in "ab"[: forward.nin]])
+
+
+def names_of(formula: Callable) -> list[str]:
+    """Return the names of a function's parameters."""
+    return [*signature(formula).parameters]
+
+
+def flat(values: Iterable) -> list:
+    """Return values, and one by one those that are in lists."""
+    lists = (value if isinstance(value, list) else [value] for value in values)
+    return [x for each in lists for x in each]
+
+
+def bare(value):
+    """Return the array of a tensor, and a number of NumPy's as one of Python's."""
+    if isinstance(value, list):
+        return [bare(each) for each in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.array if isinstance(value, Tensor) else value
+
+
+def result_and_extras(y) -> tuple[ndarray, dict]:
+    """Return the result of a forward function as an array, and its extras."""
+    y, extras = y if isinstance(y, tuple) else (y, {})
+    return np.asarray(y) if isinstance(y, np.generic) else y, extras
+
+
+def has_floats(values: Iterable) -> bool:
+    """Tell whether there is an array of floats among values, which may be lists."""
+    arrays = [x for x in flat(values) if isinstance(x, Array)]
+    return any(x.dtype.kind == "f" for x in arrays)
+
+
+def alike(a, b) -> tuple:
+    """Return two operands. Two tensors are converted to their common dtype.
+
+    Raises TypeError for others, such as lists, which NumPy would convert to arrays.
+    """
+    for x in a, b:
+        if not isinstance(x, OPERANDS):
+            raise errors.not_a_tensor("operand", x)
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype != b.dtype:
+        dtype = promoted(a.array, b.array)
+        a, b = a.to(dtype), b.to(dtype)
+    return a, b
+
+
+def axes_of(values: dict):
+    """Return `dim` as NumPy takes it. As in PyTorch, a number also has an axis 0."""
+    dim, first = values["dim"], next(iter(values.values()))
+    dim = tuple(dim) if isinstance(dim, list) else dim
+    number = getattr(first, "shape", None) == ()
+    return None if number and {*np.atleast_1d(dim)} <= {0, -1} else dim
+
+
+def refuse_dtypes(name: str, values: dict) -> None:
+    """Raise RuntimeError for bools, or integers, that have no such operation."""
+    for x in values.get("a"), values.get("b"):
+        if getattr(x, "dtype", default).kind in REFUSED[name]:
+            this = f"{name.lower()} with a {x.dtype} tensor is not supported"
+            raise RuntimeError(f"{this}: take float(), or ~mask for not mask")
+
+
+# Names
+
+
+@lru_cache  # of the 128 used last
+def renamed(op: Op, name: str) -> Op:
+    """Return the same operation under another name."""
+    op = copy.copy(op)
+    op.name = name
+    return op
+
+
+def called(name: str, tensor: Tensor) -> Tensor:
+    """Give a result of several operations the name of the one that PyTorch has."""
+    if tensor.grad_fn is not None:
+        tensor.edge.op = renamed(tensor.edge.op, name)
+    return tensor

@@ -1,16 +1,17 @@
-"""The rule table: operations number by number, and their derivatives.
+"""The rule table of elementwise operations and their derivatives.
 
 In a formula `g` is the gradient of the result, `y` the result, `shape` the shape of
 the argument that the formula is for, and any other name an argument. Formulas need not
-care about broadcasting: the engine sums where it stretched.
+care about broadcasting, because the engine sums over stretched axes.
 """
 
 import numpy as np
 
-from minigrad.rules.arguments import alike
+from minigrad.array.dtypes import bool_
+from minigrad.errors import short
+from minigrad.graph.tensor import Tensor, functions, methods, ufuncs
 from minigrad.rules.casting import to_dtype
-from minigrad.rules.node_names import called
-from minigrad.rules.op import Op
+from minigrad.rules.op import Op, alike, called
 
 NUMBERS = int | float | np.generic
 
@@ -24,8 +25,8 @@ div = Op("Div", np.true_divide, a=lambda g, b: g / b, b=lambda g, a, b: a / b / 
 power = Op(
     "Pow",
     np.power,
-    a=lambda g, a, b: g * b * a ** np.where(b == 0, 0, b - 1),
-    b=lambda g, a, b, y: g * y * np.log(np.where((a == 0) & (b >= 0), 1, a)),
+    a=lambda g, a, b: g * (b * a ** (b + (b == 0) - 1)),
+    b=lambda g, a, b, y: g * y * np.log(unless_zero(a, b)),
 )
 maximum = Op(
     "Maximum",
@@ -33,6 +34,11 @@ maximum = Op(
     a=lambda g, a, b: unless(g, a < b, a == b),
     b=lambda g, a, b: unless(g, b < a, a == b),
 )
+
+
+def unless_zero(a, b):
+    """Return a, but 1 for 0 to a power b that is not negative; b's dtype stays."""
+    return np.where((a == 0) & (b >= 0), 1, a + np.zeros_like(b))
 
 
 def unless(g, lost, tied):
@@ -76,7 +82,7 @@ isnan = Op("Isnan", np.isnan)
 
 
 def pow(input, exponent):
-    """Raise to a power; either of the two may be a number."""
+    """Raise to a power. Either of the two may be a number."""
     two = isinstance(exponent, int) and exponent == 2
     return square(input) if two else power(input, exponent)
 
@@ -102,26 +108,48 @@ clamped = Op(
 
 
 def inside(a, min, max):
-    """Return where a number lies between two bounds; one that is None is no bound."""
+    """Return where a lies between two bounds. A bound that is None is ignored."""
     above = True if min is None else a >= min
     return above & (True if max is None else a <= max)
 
 
 def where(condition, input, other):
-    """Take from `input` where `condition` holds, else from `other`; they broadcast."""
+    """Take `input` where `condition` holds, otherwise `other`. All three broadcast."""
+    if getattr(condition, "dtype", type(condition)) != bool_:
+        raise TypeError(f"expected condition to be bools, not {short(condition)}")
     return choose(*alike(input, other), condition)
 
 
 def clamp(input, min=None, max=None):
-    """Limit to the range from `min` to `max`, numbers; either may be None."""
+    """Limit to the range between the numbers `min` and `max`. Either may be None."""
     bounds = [bound for bound in (min, max) if bound is not None]
-    if not bounds or not isinstance(sum(bounds), NUMBERS):
+    if not bounds or not all(isinstance(bound, NUMBERS) for bound in bounds):
         raise TypeError("clamp: give numbers for 'min', 'max' or both")
     return clamped(input, min, max)
 
 
 def masked_fill(input, mask, value):
     """Return the tensor with the number `value` where the mask, of bools, is True."""
-    if mask.dtype != bool or not isinstance(value, NUMBERS):
+    if getattr(mask, "dtype", 0) != bool_ or not isinstance(value, NUMBERS):
         raise TypeError("masked_fill: give a number for 'value', and a mask of bools")
     return called("MaskedFill", to_dtype(choose(value, input, mask), input.dtype))
+
+
+# What they are called: methods of a Tensor, functions of minigrad, NumPy's functions
+
+METHODS = [
+    *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "clamp", "clone"),
+    *("cos", "div", "eq", "exp", "ge", "gt", "isnan", "le", "log", "log1p", "lt"),
+    *("masked_fill", "maximum", "mul", "ne", "neg", "pow", "reciprocal", "relu"),
+    *("rsqrt", "sigmoid", "sign", "sin", "sqrt", "square", "sub", "tanh"),
+]
+__all__ = [*METHODS, "where"]
+methods(METHODS, globals(), __neg__=neg, __abs__=abs, __invert__=bitwise_not)
+methods([], {}, _rsub=rsub, _rpow=lambda input, base: pow(base, input))
+methods([], {}, _rdiv=lambda input, other: mul(reciprocal(input), other))
+ops = [op for op in vars().copy().values() if isinstance(op, Op)]
+ufuncs |= {op.forward: op for op in ops if isinstance(op.forward, np.ufunc)}
+ufuncs[np.sign] = sign
+functions[np.where] = where
+functions[np.zeros_like] = lambda a: Tensor(np.zeros_like(a.array))
+functions[np.ones_like] = lambda a: Tensor(np.ones_like(a.array))

@@ -7,15 +7,14 @@ import numpy as np
 
 from minigrad.array.dtypes import float64, int64
 from minigrad.array.sums import sums
-from minigrad.graph.tensor import Tensor
+from minigrad.graph.tensor import Tensor, functions, methods
 from minigrad.rules.casting import cast
 from minigrad.rules.indexing import grid, taken
-from minigrad.rules.node_names import called
-from minigrad.rules.op import Op
+from minigrad.rules.op import Op, called
 
 
 def axes(dim):
-    """Return dim as NumPy wants it: PyTorch takes lists, and () for all axes."""
+    """Return dim as NumPy takes it. PyTorch allows lists, and () for all axes."""
     return (tuple(dim) or None) if isinstance(dim, (list, tuple)) else dim
 
 
@@ -32,13 +31,14 @@ def count(shape, dim):
     return math.prod(lengths)
 
 
-def reduction(ufunc):
-    """Return the forward function that takes numbers together with a NumPy function."""
+def plain(function, of_none=None):
+    """Return the forward function of one that takes numbers together, as NumPy's do.
 
-    def forward(a, dim=None, keepdim=False):
-        return ufunc.reduce(a, axis=axes(dim), keepdims=keepdim)
-
-    return forward
+    `of_none` is what it takes for the axes (): None is all, and () is none.
+    """
+    return lambda a, dim=None, keepdim=False: function(
+        a, of_none if dim == () else dim, keepdims=keepdim
+    )
 
 
 def total(a, dim=None, keepdim=False):
@@ -46,16 +46,9 @@ def total(a, dim=None, keepdim=False):
     return sums(a, axes(dim), keepdim)
 
 
-def floats(a, name):
-    """Return an array of floats; raise RuntimeError for one of integers or bools."""
-    if a.dtype.kind != "f":
-        raise RuntimeError(f"{name}(): input must be floating point, not {a.dtype}")
-    return a
-
-
 def mean_of(a, dim=None, keepdim=False):
     """Return the mean of floats along some axes."""
-    return total(floats(a, "mean"), dim, keepdim) / count(a.shape, dim)
+    return total(a, dim, keepdim) / count(a.shape, dim)
 
 
 sum = Op("Sum", total, a=spread)
@@ -74,42 +67,41 @@ def to_extremes(g, a, y, dim, keepdim):
     return hit * spread(g / hits, a.shape, dim, keepdim)
 
 
-amax = Op("Amax", reduction(np.maximum), a=to_extremes)
-amin = Op("Amin", reduction(np.minimum), a=to_extremes)
-
-
-def plain(function):
-    """Return the forward function of one that takes numbers together, as NumPy's do."""
-    return lambda a, dim=None, keepdim=False: function(a, dim, keepdims=keepdim)
+amax = Op("Amax", plain(np.maximum.reduce), a=to_extremes)
+amin = Op("Amin", plain(np.minimum.reduce), a=to_extremes)
 
 
 argmax = Op("Argmax", plain(np.argmax))
 argmin = Op("Argmin", plain(np.argmin))
-all = Op("All", plain(np.logical_and.reduce))
-any = Op("Any", plain(np.logical_or.reduce))
+all = Op("All", plain(np.logical_and.reduce, ()))
+any = Op("Any", plain(np.logical_or.reduce, ()))
 
 
 Extreme = namedtuple("Extreme", "values indices")  # of max and min along an axis
 
 
 def to_equals(g, a, y):
-    """Share g evenly between the places where a is y; for once, nan is equal to nan."""
+    """Share g evenly between the positions where a is y. Here nan equals nan."""
     hit = (a == y) | (a != a) & (y != y)
     return np.where(hit, g / cast(hit.sum(), g.dtype, int64), 0)
 
 
-MAX = Op("MaxBackward1", lambda a: a.max(), a=to_equals)
-MIN = Op("MinBackward1", lambda a: a.min(), a=to_equals)
+max_of_all = Op("MaxBackward1", lambda a: a.max(), a=to_equals)
+min_of_all = Op("MinBackward1", lambda a: a.min(), a=to_equals)
 
 
 def max(input, dim=None, keepdim=False):
     """Return the largest number, or along an axis (values, indices)."""
-    return MAX(input) if dim is None else extreme("Max", argmax, input, dim, keepdim)
+    if dim is None:
+        return max_of_all(input)
+    return extreme("Max", argmax, input, dim, keepdim)
 
 
 def min(input, dim=None, keepdim=False):
     """Return the smallest number, or along an axis (values, indices)."""
-    return MIN(input) if dim is None else extreme("Min", argmin, input, dim, keepdim)
+    if dim is None:
+        return min_of_all(input)
+    return extreme("Min", argmin, input, dim, keepdim)
 
 
 def extreme(name, place_of, input, dim, keepdim):
@@ -127,7 +119,7 @@ def extreme(name, place_of, input, dim, keepdim):
 
 
 def centered(g, a, dim, correction, keepdim):
-    """Return the gradient of the variance: twice the distance from the mean, over n."""
+    """Return g times twice the distance from the mean, divided by n - correction."""
     away = a - mean(a, dim, True)
     factor = float(2 / freedom(a.shape, dim, correction))
     return spread(g, a.shape, dim, keepdim) * away * factor
@@ -140,7 +132,7 @@ def freedom(shape, dim, correction):
 
 def variance(a, dim=None, correction=1, keepdim=False):
     """Return the squared distance from the mean, sum by n - correction."""
-    exact = floats(a, "var").astype(float64)
+    exact = a.astype(float64)
     away = np.square(exact - mean_of(exact, dim, True))
     n = np.maximum(freedom(a.shape, dim, correction), 0)
     return (total(away, dim, keepdim) / n).astype(a.dtype)
@@ -148,7 +140,7 @@ def variance(a, dim=None, correction=1, keepdim=False):
 
 def deviation(a, dim=None, correction=1, keepdim=False):
     """Return the root of the variance, which may be too large for float32."""
-    exact = floats(a, "std").astype(float64)
+    exact = a.astype(float64)
     return np.sqrt(variance(exact, dim, correction, keepdim)).astype(a.dtype)
 
 
@@ -163,12 +155,12 @@ std = Op(
 
 
 def to_direction(g, a, y, dim, keepdim):
-    """Return g along the vectors over their lengths; zeros where one has no length."""
+    """Return g times each vector over its length, or zeros where the length is 0."""
     length = spread(y, a.shape, dim, keepdim)
     return spread(g, a.shape, dim, keepdim) * np.where(length == 0, 0, a / length)
 
 
-EUCLID = Op(
+vector_norm = Op(
     "LinalgVectorNorm",
     lambda a, dim, keepdim: np.sqrt(total(np.square(a), dim, keepdim)),
     a=to_direction,
@@ -177,4 +169,14 @@ EUCLID = Op(
 
 def norm(input, *, dim=None, keepdim=False):
     """Return the Euclidean length of a vector, or of those along some axes."""
-    return EUCLID(input, dim, keepdim)
+    return vector_norm(input, dim, keepdim)
+
+
+# What they are called: methods of a Tensor, functions of minigrad, NumPy's functions
+
+__all__ = METHODS = [
+    *("all", "amax", "amin", "any", "argmax", "argmin", "max", "mean", "min", "norm"),
+    *("std", "sum", "var"),
+]
+methods(METHODS, globals())
+functions[np.sum] = sum

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from minigrad.array.sums import sums, tops
+from minigrad.array.sums import max_along, sums
+from minigrad.graph.tensor import methods
 from minigrad.rules.op import Op
 from minigrad.rules.reductions import axes, spread
 
@@ -10,7 +11,7 @@ from minigrad.rules.reductions import axes, spread
 def log_of_sum(a, dim, keepdim=False):
     """Return log(sum(exp(a))) without overflow."""
     dim = axes(dim)
-    top = tops(a, dim)
+    top = max_along(a, dim)
     top = np.where(np.isfinite(top), top, 0)
     total = np.log(np.exp(a - top).sum(axis=dim, keepdims=True)) + top
     return total if keepdim else total.squeeze(dim)
@@ -27,7 +28,7 @@ logsumexp = Op(
 
 def softmax_of(a, dim):
     """Return exp(a) as shares of its sum along dim, without overflow."""
-    power = np.exp(a - tops(a, dim))
+    power = np.exp(a - max_along(a, dim))
     power /= sums(power, dim)
     return power
 
@@ -36,8 +37,8 @@ softmax = Op("Softmax", softmax_of, a=lambda g, y, dim: y * (g - sums(g * y, dim
 
 
 def log_of_shares(a, dim):
-    """Return the logarithm of softmax; of large numbers only differences count."""
-    below = a - tops(a, dim)
+    """Return the logarithm of softmax, without overflow for large numbers."""
+    below = a - max_along(a, dim)
     return below - np.log(sums(np.exp(below), dim))
 
 
@@ -46,3 +47,7 @@ log_softmax = Op(
     log_of_shares,
     a=lambda g, y, dim: g - np.exp(y) * g.sum(axis=dim, keepdims=True),
 )
+
+
+__all__ = METHODS = ["log_softmax", "logsumexp", "softmax"]
+methods(METHODS, globals())

@@ -1,1 +1,1 @@
-"""Single numbers that record where they came from; no NumPy is loaded here."""
+"""Single numbers that record where they came from, without NumPy."""

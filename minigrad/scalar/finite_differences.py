@@ -1,4 +1,4 @@
-"""Derivatives by nudging: slow and not quite exact, but a check on all the others."""
+"""Derivatives by nudging: slow and not quite exact, but a check on all others."""
 
 from collections.abc import Callable, Sequence
 from math import inf
@@ -9,7 +9,7 @@ class GradcheckError(AssertionError):
 
 
 def forward_difference(f: Callable, x: float, h: float = 1e-8) -> float:
-    """Estimate f'(x) from one nudge forward; the error shrinks like h.
+    """Estimate f'(x) from one nudge forward. The error shrinks like h.
 
     Source of the default: Press et al., Numerical Recipes, section 5.7.
     """
@@ -18,10 +18,10 @@ def forward_difference(f: Callable, x: float, h: float = 1e-8) -> float:
 
 
 def central_difference(f: Callable, x: float, h: float = 1e-6) -> float:
-    """Estimate f'(x) from a nudge to either side; the error shrinks like h squared.
+    """Estimate f'(x) from a nudge to either side. The error shrinks like h squared.
 
-    The default is near the cube root of float64's epsilon (2.2e-16). Source:
-    Press et al., Numerical Recipes, section 5.7.
+    The default is near the cube root of float64's epsilon (2.2e-16). Source: Press et
+    al., Numerical Recipes, section 5.7.
     """
     x = float(x)
     return (f(x + h) - f(x - h)) / (2 * h)
@@ -42,9 +42,9 @@ def numerical_gradient(
 def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool:
     """Compare gradient(*xs), one number per argument, with nudging f(*xs).
 
-    True if all agree within 1e-5 plus a thousandth of the numerical one, the tolerances
-    that torch.autograd.gradcheck has by default; else raises GradcheckError. An
-    infinity agrees with itself alone, and nan with nothing.
+    Return True if all agree within 1e-5 plus a thousandth of the numerical gradient,
+    which are the default tolerances of torch.autograd.gradcheck. Otherwise raise
+    GradcheckError. An infinity agrees only with itself, and nan agrees with nothing.
     """
     analytic, numerical = gradient(*xs), numerical_gradient(f, xs)
     if len(analytic) != len(xs):
@@ -58,8 +58,8 @@ def check_gradient(f: Callable, gradient: Callable, xs: Sequence[float]) -> bool
 def gradcheck(f: Callable, inputs: Sequence) -> bool:
     """Compare the gradients that f(*inputs).backward() gives with nudging the inputs.
 
-    The inputs are Values, and their own grads stay as they are. True if all agree,
-    else raises GradcheckError, with the tolerances of `check_gradient`.
+    The inputs are Values, and their own grads stay as they are. Return True if all
+    agree with the tolerances of `check_gradient`. Otherwise raise GradcheckError.
     """
     make = type(inputs[0])
 

@@ -1,4 +1,4 @@
-"""A network of neurons, one number at a time, and what trains it."""
+"""A network of neurons, one number at a time, and its training."""
 
 import random
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Neuron:
 
 
 class Layer:
-    """Neurons side by side: each is given all the inputs."""
+    """Neurons side by side, each with all the inputs."""
 
     def __init__(self, inputs: int, outputs: int, rng: random.Random):
         self.neurons = [Neuron(inputs, rng) for _ in range(outputs)]
@@ -36,7 +36,7 @@ class Layer:
 
 
 class MLP:
-    """Layers in a row, with tanh between them: MLP([2, 16, 16, 1], rng)."""
+    """Layers in a sequence, with tanh between them: MLP([2, 16, 16, 1], rng)."""
 
     def __init__(self, sizes: Sequence[int], rng: random.Random):
         self.layers = [Layer(m, n, rng) for m, n in pairwise(sizes)]
@@ -53,7 +53,7 @@ class MLP:
 
 
 def hinge_loss(scores: Sequence[Value], signs: Sequence[float]) -> Value:
-    """Return the mean of max(0, 1 - sign * score); each sign is 1 or -1."""
+    """Return the mean of max(0, 1 - sign * score), where each sign is 1 or -1."""
     losses = [(1 - y * s).relu() for s, y in zip(scores, signs, strict=True)]
     return sum(losses) / len(losses)
 
@@ -66,7 +66,7 @@ class SGD:
         self.velocities = [0.0] * len(parameters)
 
     def zero_grad(self) -> None:
-        """Forget the gradients of the last step: backward only adds to them."""
+        """Forget the gradients of the last step, because backward only adds to them."""
         for p in self.parameters:
             p.grad = 0.0
 

@@ -1,4 +1,4 @@
-"""Value: one number that remembers where it came from and shares out the blame."""
+"""Value: One number that remembers where it came from and shares out the blame."""
 
 import math
 from numbers import Real
@@ -15,11 +15,11 @@ def unary(op, f, slope):
 
 
 class Value:
-    """A number that knows which operation made it, from what, and with which slopes.
+    """A number that knows the operation, the parents and the slopes that made it.
 
-    A leaf has no parents. A result has one or two, each with its local slope: how many
-    times as far as a tiny nudge of that parent the result moves. `root.backward()`
-    fills in `grad`.
+    A leaf has no parents. A result has one or two, each with its local slope, which
+    says how many times as far as a tiny nudge of that parent the result moves.
+    `root.backward()` fills in `grad`.
     """
 
     __slots__ = ["data", "grad", "op", "left", "left_slope", "right", "right_slope"]
@@ -36,7 +36,7 @@ class Value:
 
     @property
     def edges(self) -> list[tuple["Value", float]]:
-        """The (parent, local slope) pairs, the left one first."""
+        """The (parent, local slope) pairs, with the left parent first."""
         pairs = (self.left, self.left_slope), (self.right, self.right_slope)
         return [(parent, slope) for parent, slope in pairs if parent is not None]
 
@@ -77,7 +77,7 @@ class Value:
     relu = unary("Relu", lambda a: max(a, 0.0), lambda a, y: float(a > 0))
 
     def backward(self) -> None:
-        """Add d(self)/d(leaf) to the grad of every leaf; visit each node once."""
+        """Add d(self)/d(leaf) to the grad of every leaf. Visit each node once."""
         order = topological_order(self)
         for node in order:
             node.grad = 0.0
@@ -89,7 +89,7 @@ class Value:
 
 
 def topological_order(root: Value) -> list[Value]:
-    """List the results root depends on, root first, each before its parents."""
+    """List the results that root depends on, root first, each before its parents."""
     order, placed, to_visit = [], set(), [(root, False)]
     while to_visit:
         node, parents_placed = to_visit.pop()

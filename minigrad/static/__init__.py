@@ -1,6 +1,6 @@
 """Define, then run: a graph that is built once, without numbers, and then run often.
 
-As TensorFlow 1 had it:
+This is how TensorFlow 1 did it:
 
     x = placeholder((32, 2))
     w = variable(np.zeros((2, 1), "float32"))
@@ -9,7 +9,7 @@ As TensorFlow 1 had it:
     train = assign(w, w - 0.1 * g)
     Session().run([loss, train], {x: batch})
 
-trace() notes what a function does with examples instead, and runs that again.
+trace() instead notes what a function does with examples, and runs that again.
 """
 
 from minigrad.static.execution import Program

@@ -1,6 +1,6 @@
-"""Programs: the calls of a static graph, in order, and ready to run.
+"""Programs: The calls of a static graph, in order and ready to run.
 
-A Program needs no code of the model that it came from: it is a list of calls, which can
+A Program needs no code of the model that it came from. It is a list of calls, which can
 be shortened before it runs (folded, frozen), and saved as JSON.
 """
 
@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -19,7 +18,7 @@ from minigrad.static.steps import CALLS, GIVEN, Step
 
 
 def in_order(fetches: Sequence[Step]) -> list[Step]:
-    """List the steps that the fetches need, and no others, arguments before results."""
+    """List only the steps that the fetches need, arguments before results."""
     order, to_visit = {}, [*reversed(fetches)]
     while to_visit:
         missing = [a for a in to_visit[-1].arguments if a not in order]
@@ -30,10 +29,10 @@ def in_order(fetches: Sequence[Step]) -> list[Step]:
 
 
 class Program:
-    """Steps that are ready to run, in order: each is one call of NumPy, no more.
+    """Steps in order, ready to run. Each is just one call of NumPy.
 
-    `inputs` are placeholders, in the order in which a call gives their numbers;
-    without it, those that `fetches` need.
+    `inputs` are placeholders, in the order in which a call gives their numbers. The
+    default is all placeholders that `fetches` need.
     """
 
     def __init__(self, fetches: Sequence[Step], inputs: Sequence[Step] = ()):
@@ -47,7 +46,7 @@ class Program:
         self.plan = [self.instruction(step, last) for step in calls]
 
     def instruction(self, step: Step, last: Mapping[Step, Step]) -> tuple:
-        """Return a step's place, function, arguments, and those that are free then."""
+        """Return a step's index, function and arguments, and those that it frees."""
         call = CALLS[step.call]
         call = partial(call, **step.options) if step.options else call
         done = [a for a in step.arguments if last[a] is step and a not in self.fetches]
@@ -73,8 +72,8 @@ class Program:
             raise RuntimeError(f"{self.steps[i]} failed: {error}") from error
         return [np.array(values[self.place[step]]) for step in self.fetches]
 
-    def __call__(self, *arrays: Any) -> Any:
-        """Run with an array for each input; return one array, or a list of them.
+    def __call__(self, *arrays):
+        """Run with an array for each input. Return one array, or a list of them.
 
         Variables have the values that they start with.
         """
@@ -84,7 +83,7 @@ class Program:
         return results[0] if len(results) == 1 else results
 
     def first_nan(self, given: Mapping[Step, ndarray]) -> Step | None:
-        """Return the first step that makes a nan of what is given, if any does."""
+        """Return the first step that makes a nan from the given numbers, or None."""
         floats = [x for x in self.steps if x.dtype is not None and x.dtype.kind == "f"]
         for step, result in zip(floats, Program(floats).run(given)):
             if np.isnan(result).any():
@@ -95,7 +94,7 @@ class Program:
     def folded(self, known: Mapping[Step, Step] | None = None) -> "Program":
         """Return a program that has computed all that depends on constants alone.
 
-        Steps that are `known` have others in their place.
+        Steps that are `known` are replaced by others.
         """
         new = dict(known or {})
         for step in self.steps:
@@ -111,9 +110,9 @@ class Program:
         return self.folded(new)
 
     def save(self, path: str | PathLike) -> None:
-        """Write a JSON file, a step a line; its arguments are the numbers of lines.
+        """Write a JSON file with a step in each line. Its arguments are line numbers.
 
-        Raises TypeError for what JSON has no word for, such as a slice.
+        Raises TypeError for objects that JSON cannot hold, such as a slice.
         """
         places = [[self.place[a] for a in step.arguments] for step in self.steps]
         steps = [vars(step) | {"arguments": p} for step, p in zip(self.steps, places)]
@@ -123,14 +122,14 @@ class Program:
         Path(path).write_text(text, encoding="utf-8")
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """Return an array as lists of numbers, and a dtype as its name."""
     is_array = isinstance(value, ndarray | np.generic)
     return value.tolist() if is_array else np.dtype(value).name
 
 
 def fold(step: Step, arguments: list[Step]) -> Step:
-    """Return a step with other arguments: if these are constants, what it makes."""
+    """Return a step with new arguments. If all are constants, return its value."""
     if step.call in GIVEN:
         return step
     if any(argument.call != "constant" for argument in arguments):
@@ -140,12 +139,14 @@ def fold(step: Step, arguments: list[Step]) -> Step:
     return replace(step, call="constant", arguments=[], options={}, value=value)
 
 
-def checked(inputs: list[Step], feed: Mapping[Step, Any]) -> dict[Step, ndarray]:
-    """Return what is fed as arrays; raise ValueError unless it fits the inputs."""
+def checked(inputs: list[Step], feed: Mapping) -> dict[Step, ndarray]:
+    """Return the fed numbers as arrays, or raise ValueError if they do not fit."""
     if others := [step for step in feed if step.call != "placeholder"]:
         raise ValueError(f"only placeholders can be fed, not {others}")
     given = {}
     for step in inputs:
+        if step not in feed:
+            raise ValueError(f"nothing was fed for {step}: give run() its numbers")
         array = np.asarray(getattr(feed[step], "array", feed[step]))
         if array.shape != step.shape:
             this = f"{step.name} is a placeholder of shape {step.shape}"

@@ -1,7 +1,6 @@
-"""Placeholders, variables and assignments, and a Session that runs what is built."""
+"""Placeholders, variables and assignments, and a Session that runs them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -14,20 +13,20 @@ from minigrad.static.steps import Step
 from minigrad.static.symbolic_arrays import Symbol, named_symbol, note, step_of
 
 
-def placeholder(shape: Sequence[int], dtype: Any = float32, name: str = "x") -> Tensor:
-    """Return a tensor without numbers: each run feeds them, in this shape and dtype."""
+def placeholder(shape: Sequence[int], dtype=float32, name: str = "x") -> Tensor:
+    """Return a tensor without numbers, to which each run feeds some of this shape."""
     return Tensor(named_symbol("placeholder", np.zeros(shape, as_dtype(dtype)), name))
 
 
-def variable(value: Any, name: str = "w") -> Tensor:
-    """Return a leaf whose numbers a Session keeps, and may change, from run to run."""
+def variable(value, name: str = "w") -> Tensor:
+    """Return a leaf whose numbers a Session keeps, and may change, between runs."""
     array = as_array(getattr(value, "array", value), copy=True)
     leaf = Tensor(named_symbol("variable", array, name))
     return leaf.requires_grad_(array.dtype.kind == "f")
 
 
 def assign(target: Tensor, value: Tensor) -> Tensor:
-    """Return `value`; a run that fetches it makes it the variable's, in the end.
+    """Return `value`. A run that fetches it stores it in the variable in the end.
 
     Raises TypeError unless `target` is a variable of the value's shape and dtype.
     """
@@ -37,8 +36,8 @@ def assign(target: Tensor, value: Tensor) -> Tensor:
     return Tensor(note("assign", value.array, target.array))
 
 
-def as_step(value: Any) -> Step:
-    """Return the step of a tensor in a static graph; raise TypeError for others."""
+def as_step(value) -> Step:
+    """Return the step of a tensor in a static graph, or raise TypeError for others."""
     if not isinstance(value, Tensor) or not isinstance(value.array, Symbol):
         raise TypeError(f"expected a tensor of a static graph, not a {kind(value)}")
     return value.array.step
@@ -51,10 +50,10 @@ class Session:
         self.values: dict[Step, ndarray] = {}
         self.programs: dict[tuple[Step, ...], Program] = {}
 
-    def run(self, fetches: Any, feed_dict: Mapping[Tensor, Any] | None = None) -> Any:
+    def run(self, fetches, feed_dict: Mapping | None = None):
         """Return the value of a tensor, or a list for several, as arrays.
 
-        Only what they need is computed. Variables that are assigned change in the end.
+        Only the steps that they need run. Assigned variables change in the end.
         """
         several = isinstance(fetches, list | tuple)
         steps = tuple(map(as_step, fetches if several else [fetches]))

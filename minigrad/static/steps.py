@@ -1,11 +1,10 @@
-"""Steps: the calls of which a static graph is made, and what they may call."""
+"""Steps: The calls that make up a static graph, and what they may call."""
 
 import operator
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -13,18 +12,18 @@ from numpy import ndarray
 
 @dataclass(eq=False, repr=False)
 class Step:
-    """One call in a static graph: a function by its name, and its arguments.
+    """One call in a static graph, with the name of its function and its arguments.
 
-    A placeholder is fed, a variable starts with its `value`, a constant stays its
-    `value`. `line` tells where in the program the step comes from.
+    A placeholder is fed, a variable starts with its `value`, and a constant always is
+    its `value`. `line` says where in the program the step comes from.
     """
 
     call: str
     arguments: list["Step"] = field(default_factory=list)
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict = field(default_factory=dict)
     shape: tuple[int, ...] | None = None
     dtype: np.dtype | None = None
-    value: Any = None
+    value: object = None
     name: str = ""
     line: str = ""
 
@@ -35,7 +34,7 @@ class Step:
 
 
 def line_outside() -> str:
-    """Return the line that led to the caller, outside of minigrad and NumPy."""
+    """Return the line outside of minigrad and NumPy that led to the caller."""
     package = os.path.dirname(os.path.dirname(__file__))
     inside = tuple(os.path.join(m, "") for m in (package, os.path.dirname(np.__file__)))
     frame = sys._getframe(2)
@@ -46,22 +45,22 @@ def line_outside() -> str:
     return f"{file}line {frame.f_lineno}"
 
 
-def with_item(array: ndarray, index: Any, value: Any) -> ndarray:
+def with_item(array: ndarray, index, value) -> ndarray:
     """Return a copy of an array with other numbers at `index`."""
-    array = array.copy(order="K")  # on the same layout, sums come out the same
+    array = np.array(array, order="K")  # on the same layout, sums come out the same
     array[index] = value
     return array
 
 
-def with_sum(array: ndarray, index: Any, value: Any) -> ndarray:
+def with_sum(array: ndarray, index, value) -> ndarray:
     """Return a copy of an array with `value` added at `index`, as np.add.at does."""
-    array = array.copy(order="K")
+    array = np.array(array, order="K")
     np.add.at(array, index, value)
     return array
 
 
 def method(name: str) -> Callable:
-    """Return what calls a method of an array, or of one of NumPy's numbers."""
+    """Return a function that calls a method of an array, or of a NumPy number."""
     return lambda array, *args, **options: getattr(array, name)(*args, **options)
 
 
@@ -76,5 +75,5 @@ CALLS |= {name: getattr(np, name) for name in FUNCTIONS.split()}
 CALLS |= {f"ndarray.{name}": method(name) for name in METHODS.split()}
 CALLS |= {"getitem": operator.getitem, "with_item": with_item, "with_sum": with_sum}
 CALLS |= {"tuple": lambda *items: items, "list": lambda *items: list(items)}
-CALLS |= {"assign": lambda value, variable: value}
+CALLS |= {"assign": lambda value, variable: value.copy()}
 GIVEN = ("placeholder", "variable", "constant")  # steps that call nothing

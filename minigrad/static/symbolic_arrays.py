@@ -1,20 +1,19 @@
-"""Symbols: what stands in the place of arrays while a static graph is built.
+"""Symbols: They replace arrays while a static graph is built.
 
-Whatever NumPy is asked to do with a Symbol is not done but noted, as a Step. So the
-rules, which know nothing of this, leave behind the graph of all that they would
-compute, forwards and backwards: there is no second set of derivatives.
+If NumPy is asked to compute with a Symbol, the call is not run but noted as a Step. The
+rules do not notice this. So they leave behind the graph of everything that they would
+compute, forwards and backwards, and no second set of derivatives is needed.
 """
 
-import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from minigrad.array.dtypes import Array
+from minigrad.errors import expect
 from minigrad.static.steps import CALLS, Step, line_outside
 
 ABOUT_SHAPES = np.shape, np.ndim, np.size, np.shares_memory, np.may_share_memory
@@ -22,22 +21,34 @@ BLANK = np.zeros_like, np.ones_like, np.empty_like
 
 
 class Symbol(NDArrayOperatorsMixin):
-    """Stands for an array: notes what NumPy should do with it, and does not do it.
+    """Represents an array. Notes what NumPy should do with it, and does not do it.
 
     `example` is an array of the same shape and dtype. Its numbers mean something only
-    where a function is traced: then `asked` lists for which ones Python has asked.
+    while a function is traced. Then `asked` lists the numbers that Python has asked
+    for.
     """
 
-    base = None  # it has no memory that another could be a view of
     T = property(lambda self: note("transpose", self))
     mT = property(lambda self: note("swapaxes", self, -2, -1))
 
     def __init__(self, step: Step, example: ndarray, asked: list | None = None):
-        self.step, self.example, self.asked = step, example, asked
-        self.owner = lambda: None  # of a view: the symbol it is part of, while in use
-        self.index = None  # where in its owner it is, if it was made by an index
+        self.now, self.asked = (step, example), asked
+        self.base = self.since = self.take = None  # of a view: see view_of()
 
-    def __getattr__(self, name: str) -> Any:
+    step = property(lambda self: self.renewed()[0])
+    example = property(lambda self: self.renewed()[1])
+
+    def view_of(self, base: "Symbol", take: Callable) -> None:
+        """Be a view of another symbol, take(base). A write to one shows in both."""
+        self.base, self.since, self.take = base, base.step, take
+
+    def renewed(self) -> tuple[Step, ndarray]:
+        """Return the step and the example, or new ones if a view's base was written."""
+        if self.base is not None and self.base.step is not self.since:
+            self.now, self.since = self.take(self.base).now, self.base.step
+        return self.now
+
+    def __getattr__(self, name: str):
         if name in ("shape", "ndim", "size", "dtype", "itemsize", "strides", "flags"):
             return getattr(self.example, name)
         if name in ("item", "tolist"):
@@ -49,12 +60,10 @@ class Symbol(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return len(self.example)
 
-    def __getitem__(self, index: Any) -> "Symbol":
+    def __getitem__(self, index) -> "Symbol":
         if any(isinstance(x, Symbol) and x.dtype == bool for x in flat([index])):
-            raise TypeError("how many numbers a mask takes is not known: use where()")
-        part = note("getitem", self, index)
-        part.index = index
-        return part
+            raise TypeError("the size of what a mask takes is not known: use where()")
+        return note("getitem", self, index)
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
         if method == "at" and ufunc is np.add:  # np.add.at(array, index, value) writes
@@ -62,7 +71,7 @@ class Symbol(NDArrayOperatorsMixin):
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         result = note(name, *inputs, **options)
         if out and not isinstance(out[0], Symbol):
-            raise TypeError(f"an array cannot take what is not known yet: {result}")
+            raise TypeError(f"an array cannot hold what is not known yet: {result}")
         return out[0].become(result) if out else result
 
     def __array_function__(self, function, types, args, kwargs):
@@ -74,30 +83,33 @@ class Symbol(NDArrayOperatorsMixin):
 
     # Writing
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index, value) -> None:
         self.become(note("with_item", self, index, value))
 
     def become(self, other: "Symbol") -> "Symbol":
-        """Stand for `other` from here on: that is what an in-place operation notes."""
+        """Represent `other` from now on, as after an in-place operation.
+
+        A view writes `other` to its base, at its own positions. To find them, the same
+        view is taken of an array that numbers the positions of the base.
+        """
         if other.dtype != self.dtype:
             other = note("ndarray.astype", other, self.dtype)
-        self.step, self.example = other.step, other.example
-        owner = self.owner()
-        if owner is not None and self.index is None:
-            raise RuntimeError(f"{self.step} writes to a view: that cannot be noted")
-        if owner is not None:
-            owner[self.index] = self
+        if self.base is None:
+            self.now = other.now
+            return self
+        shape, size = self.base.shape, self.base.size
+        places = self.take(Symbol(Step("constant"), np.arange(size).reshape(shape)))
+        numbers = self.base.reshape(-1), (places.example.ravel(),), other.reshape(-1)
+        self.base.become(note("with_item", *numbers).reshape(shape))
         return self
 
     # What Python asks for numbers
 
     def numbers(self) -> ndarray:
         """Return the example's numbers; raise TypeError where they mean nothing."""
-        if self.asked is None:
-            raise TypeError(
-                f"Python asks for the numbers of {self.step}, which are not known "
-                "before the graph runs. Choose with where(), or before you feed it."
-            )
+        why = f"Python asks for the numbers of {self.step}, which are not known before "
+        cure = "the graph runs. Choose with where(), or before you feed it."
+        expect(self.asked is not None, f"{why}{cure}", error=TypeError)
         self.asked.append(f"{line_outside()}: {self.step.name or self.step.call}")
         return self.example
 
@@ -105,7 +117,7 @@ class Symbol(NDArrayOperatorsMixin):
         return bool(self.numbers())
 
     def __array__(self, dtype=None, copy=None):
-        raise TypeError(f"what is done with {self.step} as an array is not noted")
+        raise TypeError(f"{self.step} cannot note what is done with it as an array")
 
     def __repr__(self) -> str:
         return f"Symbol({self.step})"
@@ -121,11 +133,11 @@ def named_symbol(call: str, array: ndarray, name: str, asked=None) -> Symbol:
     return Symbol(step, array, asked)
 
 
-def note(call: str, *args: Any, **options: Any) -> Symbol:
+def note(call: str, *args, **options) -> Symbol:
     """Note a call with symbols, and return the symbol of its result.
 
-    It is tried on the examples: so shapes and dtypes are known, and an error comes
-    here, at the line that caused it, not when the graph runs.
+    The call is tried on the examples. So shapes and dtypes are known, and an error
+    appears at the line that caused it, and not when the graph runs.
     """
     symbols = [value for value in flat(args) if isinstance(value, Symbol)]
     if call not in CALLS or not symbols:  # a symbol as an option is no argument
@@ -135,12 +147,12 @@ def note(call: str, *args: Any, **options: Any) -> Symbol:
     step.line = line_outside()
     result = Symbol(step, example, symbols[0].asked)
     if np.may_share_memory(example, symbols[0].example):
-        result.owner = weakref.ref(symbols[0])
+        result.view_of(symbols[0], lambda base: note(call, base, *args[1:], **options))
     return result
 
 
-def flat(values: Any) -> Iterator[Any]:
-    """Yield what is in a nest of tuples and lists."""
+def flat(values) -> Iterator:
+    """Yield the items of nested tuples and lists."""
     for value in values:
         if isinstance(value, tuple | list):
             yield from flat(value)
@@ -148,15 +160,15 @@ def flat(values: Any) -> Iterator[Any]:
             yield value
 
 
-def example_of(value: Any) -> Any:
-    """Return an argument with an example in the place of each symbol."""
+def example_of(value):
+    """Return an argument with each symbol replaced by its example."""
     if isinstance(value, tuple | list):
         return type(value)(map(example_of, value))
     return value.example if isinstance(value, Symbol) else value
 
 
-def step_of(value: Any) -> Step:
-    """Return the step that an argument stands for: a constant, if it is known."""
+def step_of(value) -> Step:
+    """Return the step of an argument, which is a constant if the argument is known."""
     if isinstance(value, Symbol):
         return value.step
     if any(isinstance(x, Symbol) for x in flat([value])):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from minigrad.graph import saved_values
 from minigrad.graph.tensor import Tensor
@@ -12,11 +11,11 @@ from minigrad.static.symbolic_arrays import named_symbol, step_of
 
 
 class Traced:
-    """What a function did with its examples, to be done again with other numbers.
+    """What a function did with its examples, ready to run again with other numbers.
 
-    `asked` lists where Python has looked at numbers, such as those of an `if`: what it
-    decided then is decided for good. So are random numbers, other tensors than the
-    variables, and what an optimizer keeps. `program` is what runs.
+    `asked` lists where Python has looked at numbers, such as those of an `if`. Its
+    decision then holds for good. So do random numbers, tensors other than the
+    variables, and what an optimizer keeps. `program` is the program that runs.
     """
 
     def __init__(self, inputs, outputs, variables, new, asked):
@@ -27,26 +26,26 @@ class Traced:
         fetches = [step_of(x.array) for x in outputs] + [new[x] for x in self.changed]
         self.program = Program(fetches, inputs).folded()
 
-    def __call__(self, *tensors: Tensor) -> Any:
-        """Return what the same steps compute for other tensors; nothing is recorded."""
+    def __call__(self, *tensors: Tensor):
+        """Return what the same steps compute for other tensors. Nothing is recorded."""
         feed = dict(zip(self.program.inputs, tensors, strict=True))
         now = {step: tensor.array for step, tensor in self.variables.items()}
         results = self.program.run(checked(self.program.inputs, feed) | now)
         for step in reversed(self.changed):
-            saved_values.wrote(now[step])
+            saved_values.record_write(now[step])
             now[step][...] = results.pop()
         return Tensor(results[0]) if self.single else tuple(map(Tensor, results))
 
     def frozen(self) -> Program:
-        """Return the program, with the variables' numbers of now as constants."""
+        """Return the program, with the present values of the variables as constants."""
         return self.program.frozen({k: x.array for k, x in self.variables.items()})
 
 
 def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Traced:
     """Call function(*examples), note what it computes, and return what runs it again.
 
-    `variables` are tensors, such as model.parameters(), whose numbers are looked up at
-    each run, and which `function` may change in place. All else stays as it is now.
+    `variables` are tensors, such as model.parameters(). Their numbers are looked up at
+    each run, and `function` may change them in place. All else stays as it is now.
     """
     asked: list[str] = []
     symbols = [
@@ -57,12 +56,14 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
     with held_by_symbols(variables, asked) as holders:
         outputs = function(*map(Tensor, symbols))
         new = {step: tensor.array.step for step, tensor in holders.items()}
+    if inputs != [symbol.step for symbol in symbols]:
+        raise RuntimeError("the function writes to an input: write to its clone()")
     return Traced(inputs, outputs, holders, new, asked)
 
 
 @contextmanager
 def held_by_symbols(tensors: Iterable, asked: list) -> Iterator[dict[Step, Tensor]]:
-    """Let each tensor hold a symbol for a while; yield the tensors by their steps."""
+    """Let each tensor hold a symbol for a while. Yield the tensors by their steps."""
     before = {tensor: (tensor.array, tensor._grad) for tensor in tensors}
     holders = {}
     for i, (tensor, (array, _)) in enumerate(before.items()):

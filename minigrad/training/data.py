@@ -1,7 +1,6 @@
 """Data in batches: torch.utils.data's Dataset and DataLoader, and two small sets."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,11 +10,11 @@ from minigrad.tensors import creation
 
 
 class Dataset:
-    """Examples by number: write __getitem__ and __len__."""
+    """Examples by number. A dataset defines __getitem__ and __len__."""
 
 
 class TensorDataset(Dataset):
-    """Tensors of one length, taken apart along their first axis."""
+    """Tensors of one length, split into examples along their first axis."""
 
     def __init__(self, *tensors: Tensor):
         if len({len(tensor) for tensor in tensors}) != 1:
@@ -52,31 +51,34 @@ def random_split(dataset: Dataset, lengths: Sequence[int], seed=None) -> list[Su
     return [Subset(dataset, order[a:b]) for a, b in zip(ends[:-1], ends[1:])]
 
 
-def default_collate(examples: list) -> Any:
-    """Make one batch of examples: of tensors, numbers, or tuples of them.
+def default_collate(examples: list):
+    """Make one batch of examples: tensors, numbers, or tuples or dicts of them.
 
-    As in PyTorch, of tuples comes a list, and Python's floats become float64.
+    As in PyTorch, tuples give a list, and Python's floats become float64.
     """
     first = examples[0]
     if isinstance(first, Tensor):
         return stack(examples)
+    if isinstance(first, dict):
+        return {k: default_collate([each[k] for each in examples]) for k in first}
     if isinstance(first, tuple | list):
         return [default_collate(column) for column in zip(*examples, strict=True)]
     return creation.tensor(np.asarray(examples))
 
 
 class DataLoader:
-    """Batches of a dataset; each pass over it is one epoch.
+    """Batches of a dataset. Each pass over it is one epoch.
 
-    With `seed` the order is the same in every run, and another in every epoch; without
-    it comes from manual_seed. drop_last leaves out a last batch that is smaller.
+    With `seed`, every run has the same sequence of orders, and each epoch its own
+    order. Without it, the order comes from manual_seed. drop_last drops an incomplete
+    last batch.
     """
 
     def __init__(
         self, dataset, batch_size=1, shuffle=False, *, drop_last=False, seed=None
     ):
-        if batch_size < 1:
-            raise ValueError(f"batch_size should be at least 1, got {batch_size}")
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"batch_size must be a positive integer, not {batch_size}")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
         self.drop_last = drop_last
         self._generator = None if seed is None else np.random.default_rng(seed)
@@ -92,7 +94,7 @@ class DataLoader:
         for i in range(len(self)):
             yield self.batch(order[i * self.batch_size : (i + 1) * self.batch_size])
 
-    def batch(self, indices: np.ndarray) -> Any:
+    def batch(self, indices: np.ndarray):
         """Return the examples with these numbers as one batch."""
         data = self.dataset
         while type(data) is Subset:
@@ -120,8 +122,8 @@ SIGNS = "0123456789+="
 def load_additions() -> TensorDataset:
     """Return all sums of two numbers below 100, as 9 tokens each: (10000, 9).
 
-    12 + 34 is "12+34=640": the sum's lowest digit comes first, as one adds on paper.
-    A token is the place of its sign in `SIGNS`.
+    12 + 34 is "12+34=640". The sum's lowest digit comes first, as in addition on paper.
+    A token is the position of its sign in `SIGNS`.
     """
     pairs = [(a, b) for a in range(100) for b in range(100)]
     texts = [f"{a:02}+{b:02}=" + f"{a + b:03}"[::-1] for a, b in pairs]

@@ -1,10 +1,9 @@
-"""Training in the manner of Keras: fit(), its progress bar and its history."""
+"""Training in the manner of Keras, with fit(), its progress bar and its history."""
 
 import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -14,21 +13,21 @@ from minigrad.nn import Module
 
 @dataclass
 class History:
-    """What `fit` saw: the mean loss of each epoch, in training and on other data."""
+    """The mean loss of each epoch that `fit` saw, in training and in validation."""
 
     loss: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
 
     @property
     def best(self) -> int:
-        """The epoch, from 0, with the lowest loss: of validation if there was any."""
+        """The epoch, from 0, with the lowest loss, in validation if there was any."""
         return int(np.argmin(np.nan_to_num(self.validation or self.loss, nan=np.inf)))
 
 
 def fit(model: Module, loss, optimizer, data, epochs: int, validation=None) -> History:
-    """Train for some epochs: loss(model(x), y) for every batch (x, y) of `data`.
+    """Train for some epochs, with loss(model(x), y) for every batch (x, y) of `data`.
 
-    With `validation` the model then has the weights of its best epoch.
+    With `validation`, the model has the weights of its best epoch in the end.
     """
     history, best = History(), {}
     try:
@@ -47,9 +46,9 @@ def fit(model: Module, loss, optimizer, data, epochs: int, validation=None) -> H
 
 
 def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
-    """Learn from every batch once; return the mean of their losses.
+    """Learn from every batch once. Return the mean of their losses.
 
-    A part in eval mode stays in it, unless the whole model is.
+    Parts in eval mode stay in it, unless the whole model is in eval mode.
     """
     if not any(module.training for module in model.modules()):
         model.train()
@@ -60,15 +59,27 @@ def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
             optimizer.zero_grad()
             value.backward()
             optimizer.step()
-            total, count = total + value.item() * len(x), count + len(x)
+            n = examples_in(x, y)
+            total, count = total + value.item() * n, count + n
             bar.set_postfix_str(f"loss {total / count:.4f}", refresh=False)
     return mean_of(total, count)
 
 
+def examples_in(*batch) -> int:
+    """Return the length of the first tensor with axes. Tensors in dicts come last."""
+    parts = list(batch)
+    for part in parts:
+        if isinstance(part, dict | list | tuple):
+            parts += part.values() if isinstance(part, dict) else part
+        elif getattr(part, "shape", ()):
+            return len(part)
+    return 1
+
+
 def mean_of(total: float, count: int) -> float:
-    """Return total / count; raise ValueError if there was nothing to count."""
+    """Return total / count, or raise ValueError if there was nothing to count."""
     if not count:
-        raise ValueError("no batch: data is empty, or used up as a generator is")
+        raise ValueError("no batch: data is empty, or a generator that is used up")
     return total / count
 
 
@@ -80,15 +91,16 @@ def evaluate(model: Module, loss: Callable, data: Iterable) -> float:
     total = count = 0
     try:
         for x, y in data:
-            total, count = total + loss(model(x), y).item() * len(x), count + len(x)
+            n = examples_in(x, y)
+            total, count = total + loss(model(x), y).item() * n, count + n
     finally:
         for module, mode in modes:
             module.training = mode
     return mean_of(total, count)
 
 
-def progress_bar(data: Iterable, label: str) -> Any:
-    """Return `data` with a progress bar: in a terminal and in Jupyter, else without."""
+def progress_bar(data: Iterable, label: str):
+    """Return `data`, with a progress bar in a terminal and in Jupyter."""
     from tqdm import tqdm
 
     # Jupyter's server names the session; where nobody looks, as in tests, none does

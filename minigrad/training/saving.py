@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -10,13 +9,13 @@ from minigrad.array.dtypes import as_dtype
 from minigrad.graph.tensor import Tensor
 
 
-def save(obj: Any, path: str | Path) -> None:
-    """Write tensors, in dicts and lists beside numbers and words, to a file.
+def save(obj, path: str | Path) -> None:
+    """Write tensors to a file, in dicts and lists, with numbers and words.
 
-    What a model's state_dict() returns is such a dict, or an optimizer's, or a dict of
-    both. Other libraries that know .safetensors find the tensors by the same names.
-    Raises TypeError for other objects: no code comes into a file. Tuples come back as
-    lists, and no tensor requires grad.
+    The state_dict() of a model or of an optimizer is such a dict, and so is a dict of
+    both. Other libraries that read .safetensors find the tensors by the same names.
+    Raises TypeError for other objects, so that no code gets into a file. Tuples come
+    back as lists, and no loaded tensor requires grad.
     """
     from safetensors.numpy import save as in_bytes
 
@@ -25,7 +24,7 @@ def save(obj: Any, path: str | Path) -> None:
     Path(path).write_bytes(in_bytes(arrays, {"minigrad": note}))
 
 
-def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+def taken_apart(value, name: str, arrays: dict[str, np.ndarray]):
     """Return a value for JSON, with a name for each array, which goes to `arrays`."""
     start = f"{name}." if name else ""
     if isinstance(value, list | tuple):
@@ -44,20 +43,23 @@ def taken_apart(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
     return {"ndarray" if array is value else "Tensor": name}
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path):
     """Read what save() wrote, or the named tensors of another .safetensors file."""
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
-    with safe_open(path, "np") as file:
-        arrays = {n: np.array(file.get_tensor(n)) for n in file.keys()}  # noqa: SIM118
-        note = (file.metadata() or {}).get("minigrad")
+    try:
+        with safe_open(path, "np") as file:
+            arrays = {n: np.array(file.get_tensor(n)) for n in file.keys()}  # noqa: SIM118
+            note = (file.metadata() or {}).get("minigrad")
+    except SafetensorError as error:
+        raise ValueError(f"{path} is no whole .safetensors file: {error}") from error
     if note is None:
         return {name: Tensor(array) for name, array in arrays.items()}
     return put_together(json.loads(note), arrays)
 
 
-def put_together(note: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Return what taken_apart() took apart; tuples have become lists."""
+def put_together(note, arrays: dict[str, np.ndarray]):
+    """Return the value that taken_apart() took apart. Tuples have become lists."""
     if isinstance(note, list):
         return [put_together(part, arrays) for part in note]
     if not isinstance(note, dict):

@@ -1,3 +1,3 @@
-"""minigrad.utils: where PyTorch has what loads data."""
+"""minigrad.utils: The place where PyTorch has its data loaders."""
 
 from minigrad.utils import data

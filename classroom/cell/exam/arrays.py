@@ -36,7 +36,7 @@ def product(x: Any, y: Any) -> Any:
     return (x * y).sum()
 
 
-def weighed(x: Any, weights: Any) -> Any:
+def vjps(x: Any, weights: Any) -> Any:
     """Give each number of x an upstream gradient of its own."""
     return (x * x * weights).sum()
 
@@ -50,14 +50,14 @@ MANY_AT_ONCE = [
     slopes("the sum of all numbers", lambda x: x.sum(), A),
     slopes("a product, number by number", product, A, B),
     slopes("used twice: x * x + x", lambda x: (x * x + x).sum(), A),
-    slopes("a new axis: (2, 3) + (3,)", lambda x, y: weighed(x + y, B), A, ROW),
+    slopes("a new axis: (2, 3) + (3,)", lambda x, y: vjps(x + y, B), A, ROW),
     slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
-    slopes("both at once: (2, 1) * (3,)", lambda x, y: weighed(x * y, B), COLUMN, ROW),
+    slopes("both at once: (2, 1) * (3,)", lambda x, y: vjps(x * y, B), COLUMN, ROW),
     slopes("a leaf with one number beside an array", product, np.array(2.0), A),
     slopes("a number on the left: 2 * x", lambda x: (2.0 * x).sum(), A),
     slopes("an array that is no leaf, on the left", lambda x: (B * x).sum(), A),
-    slopes("a sum over the first axis", lambda x: weighed(x.sum(0), ROW), A),
-    slopes("a sum over the last axis", lambda x: weighed(x.sum(-1), COLUMN[:, 0]), A),
+    slopes("a sum over the first axis", lambda x: vjps(x.sum(0), ROW), A),
+    slopes("a sum over the last axis", lambda x: vjps(x.sum(-1), COLUMN[:, 0]), A),
 ]
 
 PRODUCTS = [
@@ -162,7 +162,7 @@ def stale_too(e: Engine) -> None:
 
 
 WITH_CARE = [
-    *walks(A, lambda x: weighed(x, B), 2 * A * B),
+    *walks(A, lambda x: vjps(x, B), 2 * A * B),
     reused_at(ROW, lambda b: b.sum()),
     no_sharing,
     small_floats,

@@ -28,9 +28,9 @@ REFUSALS = (RuntimeError, ValueError)
 
 
 def by_object(title: str) -> Callable:
-    """Make a row of a test for engines with objects, which keep gradients.
+    """Make a row from a test for engines with objects, which keep gradients.
 
-    An engine that is a function has no state: its second call has to say the same.
+    An engine that is a function has no state. Its second call must return the same.
     """
 
     def row(ask: Callable[[Engine], None]) -> Row:
@@ -45,7 +45,7 @@ def again(engine: Engine) -> None:
 
 
 def or_refused(given: str, ask: Callable, expected: Any) -> None:
-    """Raise Wrong unless `ask` returns what is expected, or refuses to."""
+    """Raise Wrong unless `ask` returns the expected value, or refuses to."""
     try:
         came = ask()
     except REFUSALS as error:
@@ -57,7 +57,7 @@ def or_refused(given: str, ask: Callable, expected: Any) -> None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Return whether an error may be a refusal; others are RuntimeErrors, too."""
+    """Return whether an error may be a refusal; other errors are RuntimeErrors too."""
     return not isinstance(error, RecursionError) and not is_blank(error)
 
 
@@ -114,7 +114,7 @@ def two_roots(e: Engine) -> None:
 
 
 def walks(x0: Any, program: Callable, slope: Any) -> list[Row]:
-    """Return the rows of walks that add up, and of clearing what they have brought."""
+    """Return the rows of walks that add up, and of clearing gradients."""
     gradient = f"the gradient of x = {shown(x0)}"
 
     @by_object("two walks without clearing add up")
@@ -178,9 +178,10 @@ def changed(e: Engine) -> None:
 def old_or_refused(
     e: Engine, program: Callable, numbers: tuple, new: Any, given: str, old: Any
 ) -> None:
-    """Raise Wrong unless a leaf changed before the walk counts as it was, or an error.
+    """Raise Wrong unless a changed leaf counts with its old number, or raises an error.
 
-    Without the change the walk has to go well: who fails then, too, does not refuse.
+    Without the change, the walk must succeed. If it also fails then, it is not a
+    refusal.
     """
 
     def back(changes: bool) -> Any:
@@ -222,7 +223,7 @@ def grown(x: Any, count: int) -> Any:
 
 
 def long_rows(one: Any) -> list[Row]:
-    """Return the rows of what is long; each leaf is `one`, a number or an array."""
+    """Return the rows of long programs; each leaf is `one`, a number or an array."""
 
     def ten_thousand_deep(e: Engine) -> None:
         came = e.slopes(lambda x: chain(x, 10_000), (one,))[0]
@@ -270,7 +271,7 @@ def memory_kept(walk: Callable[[], None]) -> None:
 
 
 def programs(*shapes: tuple) -> Callable[[Engine], None]:
-    """Return the test of 200 random programs of leaves of these shapes."""
+    """Return the test of 200 random programs with leaves of these shapes."""
 
     def random_programs(e: Engine) -> None:
         for seed in range(200):
@@ -286,7 +287,7 @@ def programs(*shapes: tuple) -> Callable[[Engine], None]:
 def random_program(seed: int, shapes: tuple) -> tuple[str, Callable, tuple, list]:
     """Return a program of sums, products and tanhs, as text and as a function.
 
-    With it come numbers for its leaves, and its slopes there.
+    Also return numbers for its leaves, and its slopes there.
     """
     rng = random.Random(seed)
     names, lines = list("xyz"[: len(shapes)]), []

@@ -1,10 +1,10 @@
-"""An exam: an engine of any shape is judged, row by row, by what it does.
+"""An exam judges an engine of any shape, row by row, by its behavior.
 
-A row is a behavior, with the smallest example that shows it. Rows know the engine by
-its adapters alone, functions of a line each that the learner writes: `make(2.0)` is a
-leaf, `backward(root)` goes back. Who has a function in place of an object writes
-`grad_of` instead: `grad_of(f, *numbers)` gives all slopes of f. A row whose adapter is
-still blank is not wrong, but open.
+A row is a behavior, with the smallest example that shows it. Rows use the engine only
+through its adapters, functions of a line each that the learner writes: `make(2.0)` is a
+leaf, `backward(root)` goes back. A learner whose engine is a function writes `grad_of`
+instead: `grad_of(f, *numbers)` gives all slopes of f. A row whose adapter is still
+blank is not wrong, but open.
 """
 
 import ctypes
@@ -23,7 +23,8 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from classroom.cell import equality
-from classroom.cell.expect import BLANK
+from classroom.cell.asked import BLANK
+from classroom.cell.exam import own_engine
 from minigrad.array.finite_differences import array_gradients
 
 SECONDS = 5  # that one row may take; those of a good engine take one at most
@@ -37,7 +38,7 @@ MAY_BE_NONE = "gradient", "backward", "clear", "change", "quietly"
 
 
 class Wrong(Exception):
-    """What came is not what was expected, or what finite differences give."""
+    """The result differs from the expected one, or from finite differences."""
 
     def __init__(self, given: str, came: Any, expected: Any, by: str = ""):
         self.given, self.came, self.expected, self.by = given, came, expected, by
@@ -53,7 +54,7 @@ class TooLong(BaseException):
 
 
 class Missing(NotImplementedError):
-    """An adapter that a row needs is nowhere defined."""
+    """An adapter that a row needs is not defined."""
 
     def __init__(self, adapter: str):
         super().__init__(BLANK)
@@ -83,12 +84,13 @@ def bare(x: Any) -> Any:
 
 
 class Engine:
-    """What can be asked of an engine: its adapters, by name, for terms."""
+    """The questions for an engine: its adapters, by name, for terms."""
 
     def __init__(self, adapters: Mapping[str, Any]):
         known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
         self._adapters = known
         self.is_function = "grad_of" in known
+        own_engine.hide()
 
     def __getattr__(self, name: str) -> Callable:
         if name not in self._adapters:
@@ -172,7 +174,7 @@ class Verdict:
 
 
 def listed(came: Any, numbers: tuple) -> list:
-    """Return what a `grad_of` gave as a list; raise Wrong if it is a single slope."""
+    """Return the result of a `grad_of` as a list, or raise Wrong for a single slope."""
     single = isinstance(came, np.ndarray) and came.shape == np.shape(numbers[0])
     if single or not isinstance(came, Iterable):
         raise Wrong("what grad_of returns", came, "a list of all slopes, also of one")
@@ -201,7 +203,7 @@ def expect_slopes(
     given: str = "",
     expected: list | None = None,
 ) -> None:
-    """Raise Wrong unless an engine's slopes of a program are those of nudging."""
+    """Raise Wrong unless an engine's slopes of a program agree with nudging."""
     given = given or "at " + ", ".join(map(shown, numbers))
     expected = expected or nudged(program, numbers)
     if not engine.is_function:
@@ -257,7 +259,7 @@ def shown(value: Any) -> str:
 def bounded(seconds: float) -> Iterator[None]:
     """Raise TooLong, or RecursionError, if the `with` block does not end.
 
-    What counts is the processor's time: others may keep the machine busy.
+    It counts the processor's time, because others may keep the machine busy.
     """
     depth, over = sys.getrecursionlimit(), threading.Event()
     words = threading.get_ident(), over, seconds
@@ -273,7 +275,7 @@ def bounded(seconds: float) -> Iterator[None]:
 
 
 def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None:
-    """Raise TooLong in a thread that takes too long; this works on Windows, too."""
+    """Raise TooLong in a thread that takes too long; this also works on Windows."""
     begin, late = process_time(), ctypes.py_object(TooLong)
     while not over.wait(0.1):
         if process_time() - begin > seconds:
@@ -282,7 +284,7 @@ def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None
 
 
 def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
-    """Return how an engine does in one row; whatever it raises, it is a verdict."""
+    """Return how an engine does in one row; any error it raises becomes a verdict."""
     if seconds <= 0:
         return Verdict(row, OPEN, "         the rows before it took all the time")
     try:

@@ -64,3 +64,11 @@ new BroadcastChannel("no python").onmessage = ({ data }) =>
     "Load this page again": () => location.reload(),
   });
 look();
+
+const back = document.createElement("a");
+back.href = new URL("../index.html", folder);
+back.textContent = "\u2190 the course";
+back.title = "Back to the course's first page; what you wrote here is kept";
+back.style = `position: fixed; right: 1em; bottom: 0.6em; z-index: 9000; color: #0072b2;
+  background: #fffc; padding: 0.2em 0.6em; border-radius: 0.3em; font: 14px sans-serif`;
+document.body.append(back);

@@ -1,0 +1,75 @@
+"""What our own solution prints for drawn inputs: for `check`, and for `grade`."""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode, from_dict
+
+from classroom.author.chapters import Chapter
+from classroom.author.compose import solution_notebook
+from classroom.author.execute import execute
+from classroom.notebook.files import Cell, code_cell
+from classroom.notebook.pristine import make_label
+from classroom.notebook.source_code import PARSING
+
+
+def drawn_cell(name: str, source: str, seed: str) -> Cell:
+    """Return a cell with the drawn inputs of an exercise; its names are its own.
+
+    The names of Python's own functions mean these, even if an answer has redefined
+    them.
+    """
+    draw = f'__import__("random").Random({f"{seed} {name}"!r})'
+    names = "**globals(), **vars(__import__('builtins')), '__name__': __name__"
+    place = {"exercise": name, "role": "hidden"}
+    source = f"exec({source!r}, {{{names}, 'rng': {draw}}})  # hidden check"
+    return code_cell(make_label("hidden", name), source, place)
+
+
+def drawn_cells(chapter: Chapter, seed: str) -> dict[str, Cell]:
+    """Return the cells of a chapter with its drawn inputs, by exercise."""
+    exercises = chapter.exercises.items()
+    return {name: drawn_cell(name, each.drawn, seed) for name, each in exercises}
+
+
+def what_is_printed(
+    chapter: Chapter, cells: dict[str, Cell], folder: Path
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Run our solution; return what each of these cells prints after its exercise.
+
+    Also return a hash for each piece of the course that was used. Raises RuntimeError
+    if our own solution does not run.
+    """
+    with PARSING:
+        notebook = with_cells(solution_notebook(chapter), cells)
+    try:
+        notebook, used = execute(notebook, folder)
+    except CellExecutionError as error:
+        what = f"{error.ename}: {error.evalue}"
+        raise RuntimeError(f"our own solution stopped with {what}") from None
+    outputs = {cell.id: cell.get("outputs", []) for cell in notebook.cells}
+    printed = {
+        name: "".join(output.get("text", "") for output in outputs[cell["id"]])
+        for name, cell in cells.items()
+    }
+    return printed, used
+
+
+def with_cells(notebook: NotebookNode, cells: dict[str, Cell]) -> NotebookNode:
+    """Return a notebook with each of these cells below the check of its exercise."""
+    after, found = {make_label("check", n): cell for n, cell in cells.items()}, []
+    for cell in notebook.cells:
+        found.append(cell)
+        if cell.id in after:
+            found.append(from_dict(deepcopy(after[cell.id])))
+    return from_dict({**notebook, "cells": found})
+
+
+def as_json(chapter: Chapter, printed: dict[str, str]) -> str:
+    """Return the text of classroom/drawn/NN_slug.json."""
+    exercises = chapter.exercises.items()
+    texts = {n: {"source": e.drawn, "prints": printed[n]} for n, e in exercises}
+    lines = {n: {k: t.splitlines() for k, t in e.items()} for n, e in texts.items()}
+    return json.dumps(lines, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,248 @@
+"""Notes what each test uses of the course, and finds the tests that a change concerns.
+
+It is a plugin of pytest, `-p classroom.author.tested`. `course.py test --changed` reads
+its notes. They leave out what a test starts as another process, such as a kernel.
+"""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from classroom import ROOT
+from classroom.all_or_nothing import Trouble
+from classroom.author import uses
+from classroom.author.concerns import (
+    REST,
+    all_modules,
+    file_of,
+    functions_of,
+    last_name,
+    module_of,
+    names_of,
+)
+from classroom.author.uses import FOREIGN
+from classroom.notebook.files import write_whole
+
+TESTED = ROOT / ".minigrad" / "tested"  # a file for each process that ran tests
+NO_PROSE = re.compile(r"\A---\n.*?^---\n|^```.*?^```", re.MULTILINE | re.DOTALL)
+ALWAYS = "what was called when modules were loaded"
+_tests: dict[str, set[str]] = {}  # what each test used
+_fixtures: dict[str, set[str]] = {}  # what setting up each fixture used
+
+
+# --- the plugin ----------------------------------------------------------------
+
+
+def used() -> set[str]:
+    """Return the functions and files that were used since the last call."""
+    now = uses.used()
+    return names(now) | now.files
+
+
+def names(found: uses.Uses) -> set[str]:
+    return {
+        f"{m}.{name}" for m, functions in found.functions.items() for name in functions
+    }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Do not watch the programs that tests start, so that they start sooner."""
+    starts_workers = config.getoption("numprocesses", None)  # which are to be watched
+    if hasattr(config, "workerinput") or not starts_workers:
+        os.environ.pop("PYTHONPATH", None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Note what a test used, and what its fixtures used."""
+    used()
+    result = yield
+    names_of_fixtures = getattr(item, "fixturenames", ())  # a cell has none
+    fixtures = [_fixtures.get(name, set()) for name in names_of_fixtures]
+    _tests[item.nodeid] = used().union(*fixtures)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Iterator[None]:
+    """Note what setting up a fixture used, because later tests may use it too."""
+    found = _fixtures.setdefault(fixturedef.argname, set())
+    found |= used()
+    result = yield
+    found |= used()
+    return result
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the notes, together with those of earlier runs of this process."""
+    about = getattr(session.config, "workerinput", {"workerid": "alone"})
+    if not uses.is_watched() or not _tests:
+        return
+    path = TESTED / f"{about['workerid']}.json"
+    found = read_notes([path]) | _tests | {ALWAYS: names(uses.at_import)}
+    pieces = sorted(set().union(*found.values()))
+    number = {piece: n for n, piece in enumerate(pieces)}
+    tests = {test: [number[piece] for piece in each] for test, each in found.items()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps([pieces, tests]))
+
+
+def read_notes(paths: Iterable[Path]) -> dict[str, set[str]]:
+    """Return what each test used, by its id; the latest file counts."""
+    found = {}
+    for path in sorted(filter(Path.exists, paths), key=lambda p: p.stat().st_mtime):
+        pieces, tests = json.loads(path.read_text("utf-8"))
+        found |= {test: {pieces[n] for n in all_} for test, all_ in tests.items()}
+    return found
+
+
+# --- whom a change concerns --------------------------------------------------------
+
+
+class Change(NamedTuple):
+    """The difference between the last commit and the working files."""
+
+    files: set[str]
+    functions: set[str]  # by their whole names
+    others: set[str]  # constants, operations, classes and imports, likewise
+
+
+def change_since_head() -> Change:
+    """Return the difference to the last commit; raise Trouble if git cannot tell.
+
+    A piece that mentions a changed name is changed with it.
+    """
+    files = {*git("diff", "--name-only", "-z", "HEAD").split("\0")}
+    files |= {*git("ls-files", "--others", "--exclude-standard", "-z").split("\0")}
+    files.discard("")
+    functions, others = set(), set()
+    for path in files:
+        if path.endswith(".py") and path.partition("/")[0] in uses.PACKAGES:
+            before, now = before_and_now(path)
+            functions |= differing(functions_of(*before), functions_of(*now))
+            found = differing(names_of(*before), names_of(*now))
+            others |= found - {REST.format(before[0])}
+    surveys = [(module, uses.survey(file_of(module))) for module in all_modules()]
+    before = -1
+    while before < len(others):
+        before = len(others)
+        for module, pieces in surveys:
+            asked = {last_name(piece) for piece in seen_from(module, pieces, others)}
+            found = mentioning(names_of(module, pieces), asked)
+            others |= found - {REST.format(module)}
+            functions |= mentioning(functions_of(module, pieces), asked)
+    return Change(files, functions, others)
+
+
+def seen_from(module: str, pieces: uses.Survey, others: set[str]) -> set[str]:
+    """Return which pieces the code of a module can mean when it mentions their names.
+
+    These are its own, those of modules that it imports, and members of classes.
+    """
+    imported = set().union(*(one.names for one in pieces.names.values()))
+    package, found = module.partition(".")[0], set()
+    for other in others:
+        home, _, _ = other.rpartition(".")
+        in_class = not file_of(home) and home.startswith(package)
+        if home == module or (in_class or home in imported) and FOREIGN not in other:
+            found.add(other)
+    return found
+
+
+def mentioning(pieces: dict[str, uses.Unit], names: set[str]) -> set[str]:
+    """Return the pieces that mention one of some names."""
+    return {piece for piece, one in pieces.items() if one.names & names}
+
+
+def before_and_now(path: str) -> list[tuple[str, uses.Survey]]:
+    """Return a module and its pieces, as of the last commit and as of now."""
+    here = (ROOT / path).read_text("utf-8") if (ROOT / path).exists() else ""
+    known = git("ls-tree", "--name-only", "HEAD", path)
+    texts = git("show", f"HEAD:{path}") if known else "", here
+    return [(module_of(path), uses.surveyed(text)) for text in texts]
+
+
+def differing(before: dict[str, Any], now: dict[str, Any]) -> set[str]:
+    """Return the names whose pieces have changed or are new."""
+    return {n for n in before.keys() | now.keys() if before.get(n) != now.get(n)}
+
+
+def is_prose(path: str) -> bool:
+    """Tell whether only the words of a lesson changed in a file.
+
+    These do not concern tests that read its code, its outputs or its front matter.
+    """
+    if not (re.fullmatch(r"chapters/\w+/lesson\.md", path) and (ROOT / path).exists()):
+        return False
+    if not git("ls-tree", "--name-only", "HEAD", path):
+        return False
+    texts = git("show", f"HEAD:{path}"), (ROOT / path).read_text("utf-8")
+    before, now = (NO_PROSE.findall(text) for text in texts)
+    return before == now
+
+
+def git(*words: str) -> str:
+    """Return what a git command prints about the course's folder."""
+    command = ["git", "-C", str(ROOT), *words]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8")
+    if run.returncode:
+        raise Trouble(f"--changed asks git what changed, and it says: {run.stderr}")
+    return run.stdout
+
+
+def concerned_tests(change: Change) -> tuple[list[str], int]:
+    """Return the ids of the tests that a change concerns, and how many are known.
+
+    A test is concerned by what it used, by a changed file of its own or one that this
+    imports, and by the name of something changed that it mentions.
+    """
+    known = read_notes(TESTED.glob("*.json"))
+    always = known.pop(ALWAYS, set())
+    texts = {file: text_of(file) for file in {test.split("::")[0] for test in known}}
+    mine = {file for file in texts if is_changed(file, texts[file], change.files)}
+    words = {file: words_in(text) for file, text in texts.items()}
+    hits, found = change.functions | change.files, []
+    for test, used in known.items():
+        file = test.split("::")[0]
+        told = mentions(words[file] | words_in(test), change.others)
+        if texts[file] and ((used | always) & hits or told or file in mine):
+            found.append(test)
+    return sorted(found), len(known)
+
+
+def words_in(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+def mentions(words: set[str], others: set[str]) -> bool:
+    """Tell whether words of a test name a changed piece, or a file of classroom/."""
+    for other in others:
+        package, _, rest = other.partition(".")
+        home = rest.rpartition(".")[0].rpartition(".")[2]
+        known = package == "minigrad" or home in words
+        if known and FOREIGN not in other and last_name(other) in words:
+            return True
+    return False
+
+
+def text_of(file: str) -> str:
+    """Return the text of a file of tests; "" if it is gone."""
+    return (ROOT / file).read_text("utf-8") if (ROOT / file).exists() else ""
+
+
+def is_changed(file: str, text: str, files: set[str]) -> bool:
+    """Tell whether a file of tests changed, or a module of tests that it imports."""
+    helpers = [Path(path) for path in files if re.match(r"tests/.*\.py$", path)]
+    return any(
+        path.as_posix() == file
+        or path.name == "conftest.py"
+        and Path(file).is_relative_to(path.parent)
+        or re.search(rf"import .*\b{path.stem}\b|from .*\b{path.stem} import", text)
+        for path in helpers
+    )

@@ -1,0 +1,110 @@
+"""What an exercise asks, read from the untouched notebook of the course around it.
+
+A sandbox shows no such notebook. There nothing is known, and a check does without.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from os.path import isdir
+from pathlib import Path
+from typing import NamedTuple
+
+BLANK = "fill this in"
+PLACE = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
+CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
+NAMES = re.compile(
+    r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
+)
+
+
+class Asked(NamedTuple):
+    """One exercise: its blank, its check, and which hint is about which message."""
+
+    stub: str
+    check: str
+    names: frozenset[str]  # that its blank alone gives a value, of those in its chapter
+    helps: dict[str, int]
+    given: tuple[tuple[str, str, bool], ...]  # id, text, and if it needs the answer
+
+
+def course_of(folder: Path) -> Path | None:
+    """Return the course that a folder with notebooks is in, or the one around us."""
+    for place in (folder, *folder.parents[:2], Path(__file__).parents[2]):
+        if isdir(place / "classroom" / "pristine"):  # be it closed to us or not
+            return place
+    return None
+
+
+@cache
+def asked(course: Path, exercise: str) -> Asked | None:
+    """Return what an exercise asks, or None if no such exercise can be read."""
+    try:
+        slug = rf"0*{exercise.partition('.')[0]}_\w+"  # no copy of it
+        paths = (course / "classroom" / "pristine").glob("*.ipynb")
+        (path,) = [path for path in paths if re.fullmatch(slug, path.stem)]
+        notebook = json.loads(path.read_bytes())
+        return dict(_exercises(notebook))[exercise]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _exercises(notebook: dict) -> Iterator[tuple[str, Asked]]:
+    about = notebook["metadata"]["minigrad"]["exercises"]
+    places = [exercise_at(cell["id"]) for cell in notebook["cells"]]
+    texts = ["".join(cell["source"]) for cell in notebook["cells"]]
+    stubs = {name: texts[places.index(("answer", name))] for name in about}
+    given, here = [], ("", "")
+    for cell, place, text in zip(notebook["cells"], places, texts, strict=True):
+        here = place if place[0] else here
+        kind, name = here
+        if cell["cell_type"] == "code" and text.startswith("# given"):
+            given.append((cell["id"], text, name if kind == "answer" else ""))
+        if place[0] != "check":
+            continue
+        others = (bound_names(stub) for n, stub in stubs.items() if n != name)
+        names = bound_names(stubs[name])
+        names = names.difference(*others) or names
+        helps = about[name].get("helps", {})
+        # What stands between the blank of another exercise and its check needs that
+        above = tuple((*each, bool(n)) for *each, n in given if n in ("", name))
+        yield name, Asked(stubs[name], text, frozenset(names), helps, above)
+        here = "checked", name
+
+
+def exercise_at(cell: str | None) -> tuple[str, str]:
+    """Return the role and the exercise of the cell with an id, or ("", "")."""
+    found = PLACE.match(cell or "")
+    return (found[1], f"{found[2]}.{found[3]}") if found else ("", "")
+
+
+def exercise_of(cell: str | None, source: str) -> str:
+    """Return the exercise that a cell answers or checks, by its id or text, or ""."""
+    kind, name = exercise_at(cell)
+    checks = CHECKED.search(source)
+    return checks[1] if checks else name if kind in ("answer", "check") else ""
+
+
+def bound_names(source: str) -> set[str]:
+    """Return the names that `source` defines or assigns, valid or not."""
+    return {a or b for a, b in NAMES.findall(source)}
+
+
+def core(sources: Iterable[str], names: Iterable[str]) -> set[str]:
+    """Return the cells that answer: the last ones that define the names asked."""
+    latest = {name: source for source in sources for name in bound_names(source)}
+    return {latest[name] for name in names if name in latest}
+
+
+def mark_of(exercise: Asked, answer: Iterable[str]) -> str:
+    """Return a hash of an exercise, as it is asked, and of the cells that answer it."""
+    text = json.dumps([exercise.stub, exercise.check, sorted(answer)])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def hint_about(helps: dict[str, int], said: str) -> int | None:
+    """Return the hint that is about the mistake in a message, if there is one."""
+    known = [message for message in helps if message in said]
+    return helps[max(known, key=len)] if known else None  # the longest says most of it

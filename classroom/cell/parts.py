@@ -1,0 +1,117 @@
+"""Which parts of an answer are right, where another part is still a blank.
+
+In the place of each blank our solution runs, and so the check comes to what is left.
+"""
+
+import ast
+import gc
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from types import CodeType, FrameType, FunctionType
+
+from IPython.utils.capture import capture_output
+
+from classroom.cell import pages
+from classroom.cell.asked import BLANK
+
+
+def others(error: Exception, cell: str, stub: str, ours: str) -> tuple | None:
+    """Judge the parts of an answer that are filled in, although another one is not.
+
+    Return the blanks, the others, and the error that the check then finds, or None.
+    `error` is the blank that the check in `cell` has met; `stub` has all blanks, and
+    `ours` the solution. If that does not tell, return None.
+    """
+    known = {key(code): code for code in codes(compile(ours, "<ours>", "exec"))}
+    filled: dict[FunctionType, CodeType] = {}
+
+    def fill(function: FunctionType) -> None:
+        filled[function] = function.__code__
+        function.__code__ = known[key(function.__code__)]
+
+    body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
+    with pages.again(), suppress(LookupError, ValueError):
+        try:
+            while is_blank(error):
+                [function] = functions_of(frames_of(error)[-1].f_code)
+                if function in filled:
+                    return None
+                fill(function)
+                error = run(body, names)
+            blanks = list(dict.fromkeys(map(name_of, filled.values())))
+            if error:
+                cell = filled[function].co_filename
+                for other in functions_at(cell) - filled.keys():
+                    if key(other.__code__) in known:
+                        fill(other)
+                if run(body, names):  # now all is ours: the learner's is not at fault
+                    return None
+        finally:
+            for function, code in filled.items():
+                function.__code__ = code
+        left = [name for name in parts_of(stub) if name not in blanks]
+        return (blanks, left, error) if left else None
+    return None
+
+
+def is_blank(error: Exception | None) -> bool:
+    """Tell whether an error is that of a blank."""
+    return isinstance(error, NotImplementedError) and str(error) == BLANK
+
+
+def run(body: CodeType, names: dict) -> Exception | None:
+    """Run what stands in a check, of which nothing is shown; return its error."""
+    try:
+        with capture_output():
+            exec(body, names)
+    except Exception as error:
+        return error
+    return None
+
+
+def body_of(cell: str) -> CodeType:
+    """Return what stands inside of `with check(...):` in a cell."""
+    [check] = [s for s in ast.parse(cell).body if isinstance(s, ast.With)]
+    return compile(ast.Module(check.body, []), "<check>", "exec")
+
+
+def parts_of(stub: str) -> list[str]:
+    """Return the functions that are blanks."""
+    found = codes(compile(stub, "<stub>", "exec"))
+    return list(dict.fromkeys(name_of(c) for c in found if BLANK in c.co_consts))
+
+
+def frames_of(error: Exception, name: str = "") -> list[FrameType]:
+    """Return the frames that an error came through, or those of a name alone."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return [frame for frame in frames if not name or frame.f_code.co_name == name]
+
+
+def functions_of(code: CodeType) -> list[FunctionType]:
+    """Return the functions that run some code."""
+    return [f for f in gc.get_referrers(code) if isinstance(f, FunctionType)]
+
+
+def functions_at(place: str) -> set[FunctionType]:
+    """Return the functions and methods that a cell has made."""
+    every = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
+    return {f for f in every if f.__code__.co_filename == place}
+
+
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of all functions in some code."""
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield inner
+            yield from codes(inner)
+
+
+def key(code: CodeType) -> tuple[str, int]:
+    """Return what tells functions of a cell apart: a property has one for each use."""
+    return code.co_qualname, code.co_argcount
+
+
+def name_of(code: CodeType) -> str:
+    """Return what a function is called in its cell."""
+    return code.co_qualname.rpartition("<locals>.")[2]

@@ -1,0 +1,136 @@
+"""Which cells have run to their end in this kernel, and which have not.
+
+So a check does not pass the result of an older run if the newest run has failed. And a
+check notes what it passes, for `course.py progress`.
+"""
+
+import symtable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from IPython.display import display
+
+from classroom.cell.asked import (
+    Asked,
+    asked,
+    bound_names,
+    core,
+    course_of,
+    exercise_at,
+    mark_of,
+)
+from classroom.cell.notes import PASSED, TRIED, write_note
+from classroom.cell.solutions import solution_of
+
+
+class Run(NamedTuple):
+    """The last run of a cell: its id, if a page named it, its text, and its error."""
+
+    cell: str | None
+    source: str
+    error: str = ""
+
+
+_runs: list[Run] = []  # of the learner's cells, the latest last
+_course = course_of(Path.cwd())
+now = Run(None, "")  # the cell that runs at this moment
+given: set[str] = set()  # ids and texts of what is given, and has been run
+
+
+def begin(cell: str | None, source: str) -> None:
+    """Take note of the cell that is about to run."""
+    global now
+    now = Run(cell, source)
+
+
+def end(error: BaseException | None) -> None:
+    """Take note of how a learner's cell ended."""
+    said = getattr(error, "msg", error)  # a SyntaxError's is without its place
+    text = f"{type(error).__name__}: {said}" if error else ""
+    key = now.cell or now.source
+    _runs[:] = [run for run in _runs if (run.cell or run.source) != key]
+    _runs.append(now._replace(error=text))
+
+
+def seen() -> bool:
+    """Return whether a person looks on; a page that shows notebooks names its cells."""
+    return now.cell is not None
+
+
+def what_is_asked(exercise: str) -> Asked | None:
+    """Return what an exercise asks, if it can be read here."""
+    return asked(_course, exercise) if _course and exercise else None
+
+
+def failed(exercise: str) -> Run | None:
+    """Return the failed run of a cell that an answer needs, if nothing fixed it since.
+
+    It is fixed if the same cell, or another one that defines the same, has run since.
+    """
+    about = what_is_asked(exercise)
+    if about is None:
+        return None
+    needed = set(about.names)
+    while more := _needs(needed) - needed:
+        needed |= more
+    for n, run in enumerate(_runs):
+        names = bound_names(run.source) & needed
+        own = exercise_at(run.cell) == ("answer", exercise)
+        if not run.error or not (names or own):
+            continue
+        later = (bound_names(r.source) for r in _runs[n + 1 :] if not r.error)
+        if not (names or about.names) <= set().union(*later):
+            return run
+    return None
+
+
+def defined(names: frozenset[str]) -> bool:
+    """Return whether some cell of the learner's that has run defines these names."""
+    return bool(core((run.source for run in _runs), names))
+
+
+def _needs(names: set[str]) -> set[str]:
+    """Return the names that are read by the cells which define some names."""
+    there = [r.source for r in _runs if not r.error and bound_names(r.source) & names]
+    return set().union(*map(names_read, there))
+
+
+def names_read(source: str) -> set[str]:
+    """Return the names in a cell's own namespace that it reads, also in functions."""
+    found, tables = set(), []
+    with suppress(SyntaxError, ValueError, RecursionError):
+        tables = [symtable.symtable(source, "cell", "exec")]
+    for table in tables:
+        tables += table.get_children()
+        outermost = table.get_type() == "module"
+        symbols = [s for s in table.get_symbols() if s.is_referenced()]
+        found |= {s.get_name() for s in symbols if s.is_global() or outermost}
+    return found
+
+
+def note(exercise: str, passed: bool) -> None:
+    """Note that an answer has passed or was refused, if a person looks on.
+
+    If the check is not the original one, nothing is noted.
+    """
+    about = what_is_asked(exercise)
+    if about is None or not seen() or now.source != about.check:
+        return
+    answer = core((run.source for run in _runs if not run.error), about.names)
+    if answer:
+        notes = PASSED if passed else TRIED
+        write_note(_course, exercise, mark_of(about, answer), notes)
+
+
+def our_solution(exercise: str) -> str:
+    """Return our solution, if this course has it, else ""."""
+    found = solution_of(_course, exercise) if _course else None
+    return found.ours if found else ""
+
+
+def show_solution(exercise: str) -> None:
+    """Show a person who looks on our solution, folded, if this course has it."""
+    found = solution_of(_course, exercise) if _course and seen() else None
+    if found:
+        display(found)

@@ -1,0 +1,51 @@
+"""Show a hint in the terminal: `python3 course.py hint 4.2`; say what is `next`."""
+
+import re
+from pathlib import Path
+
+from classroom import ROOT
+from classroom.learner.find import find
+from classroom.learner.progress import overview
+from classroom.notebook.files import COURSE, Unreadable
+from classroom.notebook.pristine import Chapter, all_chapters
+
+HINT = re.compile(
+    r"<details><summary>(Hint \d.*?)</summary>\n+(.*?)\n+</details>", re.DOTALL
+)
+
+
+def hint_command(what: str, number: int = 1, root: Path = ROOT) -> int:
+    """Print a hint of an exercise ("4.2"), by default the first.
+
+    Raises Unreadable if there is no such exercise, or no such hint.
+    """
+    _, chapter, name = find(what, all_chapters(root), root)
+    if name is None:
+        raise Unreadable(f"Name one exercise, as `{COURSE} hint 4.2` does.")
+    hints = hints_of(chapter, name)
+    if not 1 <= number <= len(hints):
+        raise Unreadable(f"Exercise {name} has {len(hints) or 'no'} hints.")
+    heading, text = hints[number - 1]
+    print(f"{name} {chapter.exercises[name].title}: {heading}\n\n{text}")
+    if number < len(hints):
+        print(f"\nThe next of {len(hints)} hints: `{COURSE} hint {name} {number + 1}`")
+    return 0
+
+
+def hints_of(chapter: Chapter, name: str) -> list[tuple[str, str]]:
+    """Return the headings and texts of the hints of an exercise."""
+    labels = [label for label, home in chapter.home.items() if home == name]
+    return HINT.findall("\n\n".join(chapter.cells[label]["source"] for label in labels))
+
+
+def next_command(root: Path = ROOT) -> int:
+    """Say which exercise is the next one that has not passed; return 0."""
+    name = overview(root).next
+    if name is None:
+        print("All exercises of the course have passed.")
+        return 0
+    path, chapter, _ = find(name, all_chapters(root), root)
+    print(f"Next: exercise {name} {chapter.exercises[name].title}")
+    print(f"Its blank: exercises/{path.name}")
+    print(f"Its lesson: notebooks/{chapter.slug}.ipynb")
+    return 0

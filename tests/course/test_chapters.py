@@ -1,0 +1,160 @@
+"""The sources of the chapters: front matter, glossary, PyTorch snippets, answers."""
+
+import doctest
+import re
+
+import pytest
+
+from classroom import ROOT
+from classroom.author.blanks import STUB
+from classroom.notebook.files import read_notebook
+from classroom.notebook.waiting import reference
+from tests.course.sources import SLUGS, parsed
+
+EXERCISES = [
+    (path.parent.name, f"{int(path.parent.name[:2])}.{path.name[0]}")
+    for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*/[0-9]_*.md"))
+]
+
+# what books and papers say: whoever has read the lessons should have met each of these
+STANDARD = (
+    "gradient descent, loss function, converge, local minimum, diverge, type hint, "
+    "automatic differentiation, numerical differentiation, symbolic differentiation, "
+    "forward mode, reverse mode, computational graph, dynamic graph, static graph, "
+    "operator overloading, alt text, backpropagation, backprop, backward pass, "
+    "activation function, nonlinearity, saturated, vanishing gradient, "
+    "exploding gradient, adjoint, cotangent, pullback, topological sort, tape, "
+    "wengert list, hidden layer, hyperparameter, overfitting, memorize, "
+    "generalization, batch size, stochastic gradient descent, momentum, "
+    "broadcasting, subgradient, contiguous, non-leaf, weak reference, "
+    "garbage collector, reference cycle, "
+    "adversarial example, memory leak, grad mode, gradient checkpointing, "
+    "implicit differentiation, vector-jacobian product, double backward, higher-order, "
+    "tangent, dual number, numerical stability, one-hot, log-sum-exp trick, "
+    "weight decay, regularization, training set, validation set, early stopping, "
+    "bias correction, exponential moving average, gradient clipping, all-reduce, "
+    "skip connection, transfer learning, fine-tuning, self-attention, multi-head, "
+    "causal mask, transformer, autoregressive, mixed precision, gpu"
+)
+
+
+def prose(chapter):
+    """Return what a learner reads in the lesson and the exercises, without code."""
+    cells = [*chapter.lesson, *chapter.exercise_cells]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    text = "\n".join([*map(str, chapter.front["objectives"]), text])
+    return re.sub(r"~~~.*?~~~|`[^`]*`|\$[^$]*\$", " ", text, flags=re.DOTALL)
+
+
+def words_of(chapter):
+    """Return the prose of the lesson alone, in small letters, each blank a space."""
+    cells = [cell.source for cell in chapter.lesson if cell.cell_type == "markdown"]
+    return " ".join("\n".join(cells).lower().split())
+
+
+def glossary():
+    """Return the rows of glossary.md: (term, chapter, also, sentence, Korean)."""
+    rows = []
+    for line in (ROOT / "glossary.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) == 5 and cells[1].isdigit():
+            rows.append((cells[0], int(cells[1]), *cells[2:]))
+    return rows
+
+
+def test_the_numbers_of_the_chapters_run_without_a_gap():
+    assert [int(slug[:2]) for slug in SLUGS] == list(range(len(SLUGS)))
+
+
+def test_a_chapter_needs_only_earlier_ones(chapter):
+    assert all(isinstance(goal, str) for goal in chapter.front["objectives"])
+    assert set(chapter.front["needs"]) <= set(range(chapter.number))
+    assert chapter.front["track"] in ("core", "optional")
+    assert 1 <= chapter.front["difficulty"] <= 5
+    # lesson and exercises; of chapters 9 and 12 that is more than one sitting
+    assert 15 <= chapter.front["minutes"] <= 190
+
+
+def test_a_chapter_opens_with_three_questions_and_ends_in_pytorch(chapter):
+    text = chapter.text("lesson.md")
+    opening = text.split("```python", 1)[0]
+    assert opening.count("<details>") == 3
+    if chapter.front["track"] == "core":
+        assert ">>> " in text.split("\n## ")[-2] + text.split("\n## ")[-1]
+
+
+def test_every_term_of_a_chapter_is_in_the_glossary_and_back():
+    terms = [(term, c.number) for c in map(parsed, SLUGS) for term in c.front["terms"]]
+    assert set(terms) == {(term, number) for term, number, *_ in glossary()}
+
+
+def test_no_term_is_used_before_its_chapter():
+    early = []
+    for term, number, *_ in glossary():
+        word = re.compile(rf"\b{re.escape(term)}s?\b", re.IGNORECASE)
+        for chapter in map(parsed, SLUGS):
+            if chapter.number < number and word.search(prose(chapter)):
+                early.append(f"{term!r} (chapter {number}) is used in {chapter.slug}")
+    assert not early
+
+
+def test_a_glossary_entry_is_one_sentence_and_one_korean_term():
+    rows = glossary()
+    assert len({korean for *_, korean in rows}) == len(rows)
+    for term, _, _, sentence, korean in rows:
+        assert sentence.endswith(".") and ". " not in sentence, term
+        assert re.fullmatch(r"[가-힣 ]+", korean), term
+
+
+def test_a_term_of_the_glossary_is_in_the_lesson_of_its_chapter():
+    lessons = {chapter.number: words_of(chapter) for chapter in map(parsed, SLUGS)}
+    absent = [row[:2] for row in glossary() if row[0].lower() not in lessons[row[1]]]
+    assert not absent
+
+
+def test_the_words_under_which_one_looks_things_up_are_in_a_lesson():
+    lessons = " ".join(words_of(chapter) for chapter in map(parsed, SLUGS))
+    assert not [word for word in STANDARD.split(", ") if word not in lessons]
+
+
+def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    blocks = re.findall(r"~~~python\n(.*?)~~~", chapter.text("lesson.md"), re.DOTALL)
+    text = "\n".join(block for block in blocks if block.startswith(">>>"))
+    example = doctest.DocTestParser().get_doctest(text, {}, chapter.slug, None, 0)
+    report, loosely = [], doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest.DocTestRunner(optionflags=loosely).run(example, out=report.append)
+    assert not report, "".join(report)
+    assert example.examples or chapter.front["track"] == "optional"
+
+
+def test_a_chapter_has_its_exercises(chapter):
+    exercises = chapter.exercises.values()
+    assert 1 <= len(exercises) <= 6, f"{chapter.slug} should have 1 to 6 exercises"
+    names = [f"{chapter.number}.{k + 1}" for k in range(len(exercises))]
+    assert list(chapter.exercises) == names
+    assert [name for slug, name in EXERCISES if slug == chapter.slug] == names
+    if chapter.front["track"] == "core":
+        assignments = sum(ex.kind == "assignment" for ex in exercises)
+        assert 1 <= assignments <= 2, f"{chapter.slug} should have 1 or 2 with points"
+    texts = [file.read_text("utf-8") for file in chapter.files]
+    hints = "".join(texts).count("<details><summary>Hint ")
+    assert hints == 3 * len(exercises), f"{chapter.slug}: each wants three hints"
+
+
+@pytest.mark.parametrize(("slug", "name"), EXERCISES, ids=[n for _, n in EXERCISES])
+def test_an_exercise_has_a_blank_and_answers_that_test_it(slug, name):
+    exercise = parsed(slug).exercises[name]
+    assert STUB in exercise.blank
+    assert "### " not in exercise.blank and "### " not in exercise.solved
+    assert len(exercise.wrong) >= 3, "it should have three wrong answers"
+    assert len(exercise.right) >= 1, "it should have a right one"
+    assert exercise.drawn
+
+
+def test_chapter_23_leaves_out_no_rule_but_the_two_that_it_names():
+    path = ROOT / "notebooks" / "23_rest_of_the_table.ipynb"
+    cells = read_notebook(path)["cells"]
+    (last,) = [cell for cell in cells if cell["source"] == "print(*left())"]
+    told = "".join(reference(last)[0]["text"])
+    assert told == "ToCopy\n", "let it examine the others, too"

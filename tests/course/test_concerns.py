@@ -1,0 +1,173 @@
+"""A change costs only what it concerns: pieces of the course, and their users."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from classroom import ROOT
+from classroom.author import concerns, tested, uses
+from classroom.author.uses import FOREIGN, surveyed
+
+MODULE = '''\
+"""A table of rules."""
+import numpy as np
+from minigrad.rules.op import Op
+LIMIT = 3
+mul = Op("Mul", np.multiply, a=lambda g, b: g * b, b=lambda g, a: g * a)
+class Layer(Op):
+    """A layer."""
+    size = 2
+    def __call__(self, x):
+        """Apply it."""
+        return x * LIMIT  # twice
+    forward = lambda self: self(1)
+if LIMIT > 2:
+    print(mul)
+'''
+
+
+def pieces(text):
+    functions, names, rest = surveyed(text)
+    return {name: one.hash for name, one in {**functions, **names, "": rest}.items()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("  # twice", "", set()),
+        ("Apply it.", "Apply the layer.", set()),
+        ("x * LIMIT", "x + LIMIT", {"Layer.__call__"}),
+        ("g * b", "g * 2 * b", {"mul().a"}),
+        ("np.multiply", "np.add", {"mul"}),
+        ("LIMIT = 3", "LIMIT = 4", {"LIMIT"}),
+        ("size = 2", "size = 3", {"Layer.size"}),
+        ("self(1)", "self(2)", {"Layer.forward()"}),
+        ("Layer(Op)", "Layer(object)", {"Layer"}),
+        ("numpy as np", "numpy.linalg as np", {FOREIGN + "np"}),
+        ("rules.op", "rules.other", {"Op"}),
+        ("print(mul)", "print(Op)", {""}),
+        ("__call__", "__len__", {"Layer", "Layer.__call__", "Layer.__len__"}),
+    ],
+)
+def test_a_change_changes_its_piece_and_no_other(old, new, changed):
+    before, now = pieces(MODULE), pieces(MODULE.replace(old, new))
+    assert MODULE.replace(old, new) != MODULE
+    assert {n for n in before | now if before.get(n) != now.get(n)} == changed
+
+
+def used_by(program, tmp_path):
+    """Return the hashes of the pieces that a program used."""
+    env = os.environ | uses.watched(tmp_path)
+    subprocess.run([sys.executable, "-c", program], env=env, check=True)
+    return concerns.fingerprint(*uses.written(tmp_path), program)
+
+
+def test_what_a_program_calls_and_mentions_is_what_it_used(tmp_path):
+    program = "from minigrad import tensor\nx = tensor([1.0], requires_grad=True)\n"
+    hashes = used_by(program + "x.exp().backward()", tmp_path)
+    used = "graph.walk.walk", "rules.pointwise.exp", "rules.pointwise.exp().a"
+    assert {f"minigrad.{each}" for each in used} <= hashes.keys()
+    assert "minigrad.rules.pointwise.tanh().a" not in hashes
+    now = concerns.hashes(*concerns.all_modules())
+    assert all(now[piece] == one for piece, one in hashes.items())
+
+
+def test_a_file_counts_if_it_is_opened_or_named(tmp_path):
+    program = "from minigrad.models.resnet import *\nresnet_digits(DIGITS)\n"
+    program += "open('glossary.md').read()"
+    files = {"minigrad/models/digits.safetensors", "glossary.md"}
+    assert files <= used_by(program, tmp_path).keys()
+
+
+CHAPTER = "11"
+SOURCES = (ROOT / "chapters").glob("*/[0-9]_*.md")
+
+
+def build(root, *words, code=0):
+    """Build a chapter in a copy of the course; return what is said, and the bytes."""
+    command = [sys.executable, "-P", "-m", "classroom", "build", CHAPTER, *words]
+    env = os.environ | {"PYTHONPATH": str(root), "COLUMNS": "200"}
+    run = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
+    assert run.returncode == code, run.stdout + run.stderr
+    folders = "notebooks", "solutions", "exercises", "classroom/pristine"
+    paths = [path for f in folders for path in (root / f).glob(f"{CHAPTER}_*.ipynb")]
+    return run.stdout, {path: path.read_bytes() for path in paths}
+
+
+def spoil(root, piece):
+    """Let a function of the course raise an error."""
+    module = next(m for m in MODULES if piece.startswith(f"{m}."))
+    path = root / concerns.file_of(module).relative_to(ROOT)
+    lines = path.read_text("utf-8").splitlines()
+    node = ast.parse(path.read_text("utf-8"))
+    for name in piece.removeprefix(f"{module}.").split("."):
+        node = next(each for each in node.body if getattr(each, "name", "") == name)
+    first = node.body[1 if len(node.body) > 1 else 0]
+    lines.insert(first.lineno - 1, " " * first.col_offset + "raise ValueError('!')")
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+MODULES = sorted(concerns.all_modules(), key=len, reverse=True)
+
+
+@pytest.mark.long
+def test_what_is_called_fresh_gives_the_same_if_it_is_built_anyway(tmp_path):
+    """A dozen functions raise errors of which the notes say that nobody uses them."""
+    for name in ("minigrad", "classroom", "notebooks", "solutions", "exercises"):
+        leave = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=leave)
+    for name in ("chapters", "README.md", "pyproject.toml", "glossary.md", "tests"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    said, before = build(tmp_path)
+    assert "was run: it is not noted" in said
+    notes = json.loads((tmp_path / concerns.BUILT).read_text("utf-8")).values()
+    used = set().union(*(note["used"] for note in notes))
+    # What an exercise quotes is its solution, too, which chapters' sources go by
+    quotes = set(re.findall(r'quote="(.+?):', " ".join(map(Path.read_text, SOURCES))))
+    quoted = {concerns.module_of(f"minigrad/{file}") for file in quotes}
+    rooms = [m for m in MODULES if m.startswith(("minigrad.", "classroom.cell."))]
+    drawing = {m for m in rooms if "drawing" in m}  # build itself draws
+    rooms = sorted(set(rooms) - quoted - drawing)
+    functions = {
+        f for m in rooms for f in functions_of(m) if "(" not in f and f[-1] != "'"
+    }
+    unused, random = sorted(functions - used), Random(CHAPTER)
+    for piece in random.sample(unused, 12):
+        spoil(tmp_path, piece)
+    assert build(tmp_path) == ("Everything is up to date.\n", before)
+    said, after = build(tmp_path, "--all")
+    assert after == before and "was run: asked for" in said
+    one = "minigrad.tensors.creation.tensor"
+    spoil(tmp_path, one)
+    assert f"{one} changed" in build(tmp_path, "--check", code=1)[0]
+
+
+def functions_of(module):
+    return concerns.functions_of(module, uses.survey(concerns.file_of(module)))
+
+
+BEFORE = "---\nminutes: 9\n---\nSome words.\n\n```python\na = 1\n```\n\nMore.\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "prose"),
+    [("More", "Less", True), ("a = 1", "a = 2", False), ("9", "8", False)],
+)
+def test_the_words_of_a_lesson_are_told_from_its_code(
+    tmp_path, monkeypatch, old, new, prose
+):
+    path = "chapters/07_arrays/lesson.md"
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(BEFORE.replace(old, new), "utf-8")
+    monkeypatch.setattr(tested, "ROOT", tmp_path)
+    monkeypatch.setattr(tested, "git", lambda *words: BEFORE)
+    assert tested.is_prose(path) == prose
+    assert not tested.is_prose("chapters/07_arrays/2_a_name.md")

@@ -1,0 +1,39 @@
+"""`course.py report 4.2` tells a helper what happened, and nobody's name or home."""
+
+import getpass
+from pathlib import Path
+
+import pytest
+
+from classroom.learner.report import report_command, without_names
+from tests.course.sample import course, fill, learner, refused
+
+
+def test_it_has_the_answer_the_message_and_the_versions(tmp_path, capsys):
+    root = course(tmp_path)
+    home = Path.home() / "secret.csv"
+    fill(learner(root), {"90.2": f"def triple(x):\n    return 2 * x  # {home}"})
+    assert report_command("90.2", 20, root) == 0
+    told = capsys.readouterr().out
+    assert "Exercise 90.2 Three times: wrong" in told
+    assert "return 2 * x  # ~/secret.csv" in told
+    assert "triple(4) is 12, not 8" in told
+    assert "numpy 2" in told and "python: 3." in told
+    assert str(tmp_path) not in told and str(Path.home()) not in told
+
+
+def test_a_blank_says_so(tmp_path, capsys):
+    assert report_command("90.1", 20, course(tmp_path)) == 0
+    assert "(not filled in)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("what", "told"), [("90", "Name one exercise"), ("7.1", "no chapter 7.1")]
+)
+def test_what_is_no_exercise_is_asked_for_again(tmp_path, what, told):
+    assert told in refused(report_command, what, 20, course(tmp_path))
+
+
+def test_no_user_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(getpass, "getuser", lambda: "ada")
+    assert without_names("/x/ada/b, adagio", tmp_path) == "/x/USER/b, adagio"

@@ -1,0 +1,183 @@
+"""What a kernel knows about its cells: which failed, are given, or have passed."""
+
+import shutil
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from classroom import ROOT
+from classroom.cell import notes, runs
+from classroom.cell.asked import asked, core, course_of, hint_about
+from classroom.cell.solutions import solution_of
+from classroom.learner.report import report_command
+from classroom.learner.results import Memory
+from classroom.notebook.answers import Learner
+from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.pristine import Chapter as Pristine
+
+SLUG = "05_diamonds"
+SOLVED = read_notebook(ROOT / "solutions" / f"{SLUG}.ipynb")["cells"]
+RIGHT = next(cell["source"] for cell in SOLVED if cell["id"] == "answer-5-1")
+BROKEN = RIGHT.replace("(parents):", "(parents)", 1)
+CHECK = asked(ROOT, "5.1").check
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder with the notebooks of one chapter, and nothing else of the course."""
+    for folder in "classroom/pristine", "exercises":
+        (tmp_path / folder).mkdir(parents=True)
+        pristine = ROOT / "classroom" / "pristine" / f"{SLUG}.ipynb"
+        shutil.copy(pristine, tmp_path / folder)
+    return tmp_path
+
+
+@pytest.fixture
+def kernel(course):
+    """Return a function that runs a cell as JupyterLab does, and returns what came."""
+    manager, client = start_new_kernel(cwd=str(course / "exercises"))
+
+    def run(source, cell="mine"):
+        content = {"code": source, "silent": False, "store_history": True}
+        content |= {"allow_stdin": False, "stop_on_error": True}
+        about = {"cellId": cell} if cell else {}
+        message = client.session.msg("execute_request", content, metadata=about)
+        client.shell_channel.send(message)
+        said = ""
+        while True:
+            answer = client.get_iopub_msg(timeout=60)
+            if answer["parent_header"].get("msg_id") != message["msg_id"]:
+                continue
+            content = answer["content"]
+            if content.get("execution_state") == "idle":
+                return said
+            said += content.get("text", content.get("evalue", ""))
+            said += content.get("data", {}).get("text/markdown", "")
+
+    yield run
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def passed(course, answer):
+    """Tell whether a notebook with this answer to 5.1 counts as passed in there."""
+    path = course / "exercises" / f"{SLUG}.ipynb"
+    notebook = read_notebook(path)
+    cell = next(cell for cell in notebook["cells"] if cell.get("id") == "answer-5-1")
+    cell["source"] = answer
+    write_notebook(path, notebook)
+    learner = Learner(notebook, Pristine(course / f"classroom/pristine/{SLUG}.ipynb"))
+    return Memory(course).passed_in_notebook(learner, "5.1") is not None
+
+
+def test_a_check_judges_what_stands_there_and_notes_what_passes(course, kernel):
+    said = kernel(CHECK, "check-5-1")
+    assert said.startswith("What is given above was run first.\n5.1: The check could")
+    assert "The check needs `any_order`. Run the cell that defines it" in said
+    assert kernel(RIGHT, "answer-5-1") == ""
+    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    assert passed(course, RIGHT) and not passed(course, RIGHT + "\n")
+    for source in BROKEN, f"{RIGHT}\n1 / 0":
+        kernel(source, "answer-5-1")
+        said = kernel(CHECK, "check-5-1")
+        assert "stopped with an error when it last ran" in said and "pass" not in said
+    assert not kernel(RIGHT, "another") and kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    kernel("def helper(", "helpers")  # of which the answer knows nothing
+    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    kernel(RIGHT.replace("parents.values()", "mine(parents)"), "answer-5-1")
+    kernel("def mine(parents): return parents.values()", "helpers")
+    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    kernel("def mine(parents) return None", "helpers")
+    assert "Your cell `def mine(parents) return None`" in kernel(CHECK, "check-5-1")
+
+
+def test_what_nobody_looks_at_is_not_noted(course, kernel):
+    kernel("import classroom.live", None)
+    for _, source, _ in asked(course, "5.1").given:
+        kernel(source, None)
+    kernel(RIGHT, None)
+    assert kernel(CHECK, None) == "5.1 passed\n" and not passed(course, RIGHT)
+    edited = CHECK.replace("graphs.items()", "[]")
+    assert kernel(edited, "check-5-1") == "5.1 passed\n" and not passed(course, RIGHT)
+
+
+def test_what_passes_has_our_solution_below_it_where_somebody_looks(course, kernel):
+    shutil.copytree(ROOT / "solutions", course / "solutions")
+    kernel(CHECK, "check-5-1")
+    kernel(RIGHT, "answer-5-1")
+    said = kernel(CHECK, "check-5-1")
+    assert said.startswith("5.1 passed\n<details><summary>Our solution")
+    assert RIGHT in said and "Another way:" in said and said.endswith("</details>")
+    assert kernel(CHECK, None) == "5.1 passed\n"  # as nbval and `check` run it
+    kernel(RIGHT.replace("in parents[name]:", "in set(parents[name]):"), "answer-5-1")
+    assert "Our solution" not in kernel(CHECK, "check-5-1")
+    assert len(notes.read_notes(course, notes.TRIED)["5.1"]) == 1
+
+
+def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
+    wrong = RIGHT.replace("in parents[name]:", "in set(parents[name]):")
+    kernel(CHECK, "check-5-1")
+    kernel(wrong, "answer-5-1")
+    said = kernel(CHECK, "check-5-1")
+    assert "found:       'a is listed 0 times'" in said
+    assert said.endswith("Help: Hint 3, above your answer, is about this mistake.")
+    assert "Help" not in kernel(CHECK, None)
+
+
+def test_beside_a_blank_the_other_parts_are_judged(course, kernel):
+    shutil.copytree(ROOT / "solutions", course / "solutions")
+    pristine = ROOT / "classroom" / "pristine" / "03_value.ipynb"
+    shutil.copy(pristine, course / "classroom" / "pristine")
+    stub, ours = asked(ROOT, "3.1").stub, solution_of(ROOT, "3.1").ours
+    start, end = "    def __truediv__", "    def __rtruediv__"
+    blank = start + stub.partition(start)[2].partition(end)[0]
+    half = ours.partition(start)[0] + blank + end + ours.partition(end)[2]
+    said = kernel(asked(ROOT, "3.1").check, "check-3-1")
+    assert "3.1: Your answer has not been run since this notebook's kernel" in said
+    for answer, told in (
+        (half, "`Value.__truediv__` is not filled in yet.\n`Value.__mul__`, "),
+        (half, "`Value.__sub__` and `Value.__pow__` are right: 3 of 4 parts."),
+        (
+            half.replace("(n - 1)", "n"),
+            "Another part is wrong: the edges of a ** 3",
+        ),
+        (stub, "`Value.__mul__` is not filled in yet."),
+    ):
+        kernel(answer, "answer-3-1")
+        assert told in kernel(asked(ROOT, "3.1").check, "check-3-1")
+    kernel(ours, "answer-3-1")
+    assert kernel(asked(ROOT, "3.1").check, "check-3-1").startswith("3.1 passed")
+
+
+@pytest.mark.posix
+def test_a_note_that_cannot_be_written_breaks_nothing(course, kernel):
+    (course / ".minigrad").touch()  # where a folder should be
+    kernel(CHECK, "check-5-1")
+    kernel(RIGHT, "answer-5-1")
+    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+
+
+def test_notes_that_are_spoilt_or_doubled_cost_no_others(tmp_path):
+    path = tmp_path / notes.PASSED
+    path.parent.mkdir()
+    path.write_text('[]\n{"exercise": "1.1"}\n{"exer\n\0\n7\n', encoding="utf-8")
+    for answer in "abc", "abc", "def":
+        notes.write_note(tmp_path, "1.1", answer)
+    assert notes.read_notes(tmp_path)["1.1"].keys() == {"abc", "def"}
+    assert path.read_text("utf-8").count("abc") == 1
+
+
+def test_what_is_asked_is_known_only_where_it_can_be_read(course, tmp_path):
+    assert asked(course, "5.1").names == {"any_order"}
+    assert asked(course, "5.9") is asked(course, "6.1") is asked(tmp_path, "") is None
+    assert course_of(course / "exercises") == course
+    assert core(["f = 1", "g = 2", "f = 3"], {"f", "h"}) == {"f = 3"}
+    assert hint_about({"a": 1, "a b": 2}, "it is a b") == 2
+
+
+def test_a_report_says_what_passed_in_the_notebook(course, monkeypatch, capsys):
+    passed(course, RIGHT)
+    about = asked(course, "5.1")
+    notes.write_note(course, "5.1", runs.mark_of(about, [RIGHT]))
+    report_command("5.1", root=course)
+    assert "(This answer passed in the notebook at 20" in capsys.readouterr().out

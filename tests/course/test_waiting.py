@@ -1,0 +1,110 @@
+"""What a learner has to guess or write is hidden until a cell runs."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from classroom import ROOT
+from classroom.author.compose import SETUP, blank_notebook, solution_notebook
+from classroom.cell.guesses import compare
+from classroom.notebook.files import read_notebook
+from classroom.notebook.waiting import put_away, reference, waits
+
+ASKED = re.compile(r"\*\*(?:[Gg]uess|[Pp]redict)")
+
+
+def asks(cell):
+    return cell.cell_type == "markdown" and ASKED.search(cell.source)
+
+
+def is_guess(cell):
+    return "guess" in cell.metadata
+
+
+def test_a_lesson_has_one_to_eight_guesses(chapter):
+    marked = [cell for cell in chapter.lesson if is_guess(cell)]
+    least = 0 if chapter.number == 26 else 1  # which is a page to look things up
+    assert least <= len(marked) <= 8
+    assert {cell.cell_type for cell in marked} <= {"code"}
+
+
+def test_where_a_guess_is_asked_for_a_cell_waits_to_be_run(chapter):
+    places = [i for i, cell in enumerate(chapter.lesson) if asks(cell)]
+    for place, following in zip(places, [*places[1:], len(chapter.lesson)]):
+        answers = chapter.lesson[place + 1 : following]
+        assert any(map(is_guess, answers)), chapter.lesson[place].source
+
+
+def test_no_stored_lesson_answers_a_guess(chapter):
+    cells = read_notebook(ROOT / "notebooks" / f"{chapter.slug}.ipynb")["cells"]
+    marked = [c for c in cells if "guess" in c["metadata"].get("tags", [])]
+    sources = [cell.source for cell in chapter.lesson if is_guess(cell)]
+    assert [cell["source"] for cell in marked] == sources
+    for cell in marked:
+        assert cell["outputs"] == [] and cell["execution_count"] is None
+        assert reference(cell), f"it shows nothing at all: {cell['source']}"
+
+
+@pytest.mark.parametrize(
+    ("guess", "found", "told"),
+    [
+        (..., 3, ""),
+        (3, 3.0, "You guessed 3, and so it is."),
+        (" Big", "big", "You guessed 'big', and so it is."),
+        ([1, 2], [1.0, 3.0], "You guessed [1, 2], and it is [1, 3]."),
+        (90, 100.0, "You guessed 90, and it is 100: near."),
+        (5, 2000, "You guessed 5, and it is 2000, 400 times larger."),
+        (-9, -2.0, "You guessed -9, and it is -2, 4.5 times smaller."),
+        (0, 5, "You guessed 0, and it is 5."),
+    ],
+)
+def test_a_guess_that_was_written_down_is_compared(guess, found, told, capsys):
+    compare(guess, found)
+    assert capsys.readouterr().out == told + "\n" * bool(told)
+
+
+def test_no_stored_exercise_shows_what_is_asked_for(chapter):
+    path = ROOT / "classroom" / "pristine" / f"{chapter.slug}.ipynb"
+    code = [c for c in read_notebook(path)["cells"] if c["cell_type"] == "code"]
+    assert not any(cell["outputs"] for cell in code)
+    checks = [c for c in code if "check" in c["metadata"].get("tags", [])]
+    assert len(checks) == len(chapter.exercises)
+    for cell in checks:
+        assert "passed\n" in reference(cell)[0]["text"], "nothing to compare with"
+
+
+def test_what_is_folded_begins_with_a_line_that_gives_nothing_away(chapter):
+    blank = blank_notebook(chapter, solution_notebook(chapter))
+    folded = [
+        c for c in blank.cells if c.metadata.get("jupyter", {}).get("source_hidden")
+    ]
+    firsts = [cell.source.splitlines()[0] for cell in folded]
+    checks = [f"# Check of {name}: run this cell" for name in chapter.exercises]
+    assert firsts == [SETUP.splitlines()[0], *checks]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A folder with the course's settings of pytest, and a notebook in it."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    cells = [nbformat.v4.new_code_cell(f"print({n})") for n in (1, 2)]
+    for n, cell in enumerate(cells, 1):
+        cell.outputs = [nbformat.v4.new_output("stream", text=f"{n}\n")]
+        cell.execution_count = n
+    put_away(cells[1])
+    assert [waits(cell) for cell in cells] == [False, True] and not cells[1].outputs
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lesson.ipynb")
+    return tmp_path
+
+
+def test_strict_nbval_compares_what_waits(course):
+    path = course / "lesson.ipynb"
+    path.write_text(path.read_text("utf-8").replace("2\\n", "3\\n"), "utf-8")
+    words = "-m pytest -q -p nbval.plugin -p no:cacheprovider --nbval"
+    run = [sys.executable, *words.split(), "--nbval-current-env", path.name]
+    done = subprocess.run(run, cwd=course, capture_output=True, text=True)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,330 @@
+"""Grading: what each hand-in deserves, and that it costs nobody else anything."""
+
+import csv
+import json
+import math
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import Mock
+
+import psutil
+import pytest
+
+from classroom import ROOT
+from classroom.author.chapters import chapters, first_fence
+from classroom.author.drawn import drawn_cell
+from classroom.cell.drawn import REFUSED, same_numbers
+from classroom.notebook.pristine import Chapter
+from classroom.run import sandbox
+from classroom.run.answers import run_answers
+from classroom.run.verdict import OTHER_INPUTS, Result
+from classroom.teacher import tasks
+from classroom.teacher.archives import printable
+from classroom.teacher.grade import grade_command
+from classroom.teacher.hidden_checks import hidden_checks
+from classroom.teacher.tasks import grade_answers
+from tests.course import hostile
+
+CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
+
+needs_sandbox = pytest.mark.skipif(
+    not shutil.which("bwrap"), reason="bubblewrap is not installed"
+)
+pytestmark = [pytest.mark.linux, needs_sandbox]
+SEED = "a seed for the tests"
+SECONDS = 4  # for a cell
+
+
+def grade(*words, cwd=ROOT):
+    """Run the command; return its exit code and what it printed."""
+    command = [sys.executable, "-P", "-m", "classroom", "grade", *map(str, words)]
+    run = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def graded(folder, out, *words):
+    """Grade a folder; return what grades.json says, by student."""
+    for _ in range(3):
+        code, said = grade(folder, "--out", out, "--seed", SEED, *words)
+        if "The machine was busy" not in said:
+            break  # else the same command tries again, as it says
+    assert code == 0, said
+    found = json.loads((out / "grades.json").read_text("utf-8"))
+    return {each["student"]: each for each in found}
+
+
+def statuses(student):
+    return {name: each["status"] for name, each in student["exercises"].items()}
+
+
+# --- the collection -----------------------------------------------------------------
+
+
+@pytest.mark.long
+def test_each_hand_in_gets_what_it_deserves_and_leaves_nothing_behind(tmp_path):
+    folder, outside = tmp_path / "class", Path("/tmp/outside.ipynb")
+    for name, (code, _) in hostile.answers().items():
+        made = hostile.notebook(hostile.SOLVED | {"4.3": code})
+        hostile.written(folder / name.replace("/", "-"), made)
+    for name, (make, *_) in hostile.FILES.items():
+        make(folder / name.replace("/", "-"))
+    found = graded(folder, tmp_path / "out", "--timeout", SECONDS)
+    problems = []
+    for name, (_, expected) in hostile.answers().items():
+        student = found[name.replace("/", "-")]
+        got = statuses(student)
+        others = {got[other] for other in ("4.1", "4.2")}
+        if got["4.3"] not in expected or others != {"passed"}:
+            problems.append((name, got, student["exercises"]["4.3"]["message"]))
+        if "found: " in str(student) and "found: nothing" not in str(student):
+            problems.append((name, "found something", str(student)))
+    for name, (_, points, told) in hostile.FILES.items():
+        student = found[printable(name.replace("/", "-"))]
+        if student["points"] != points or told not in str(student["remarks"]):
+            problems.append((name, student["points"], student["remarks"]))
+    assert not problems, "\n".join(map(str, problems))
+    assert len(found) == len(hostile.answers()) + len(hostile.FILES) >= 40
+    assert not outside.exists()
+    running = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
+    assert not [command for command in running if "4321" in command]
+
+
+# --- a class ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small_class(tmp_path_factory):
+    """Return a folder with five students, as folders and zips, and their names."""
+    folder = tmp_path_factory.mktemp("class")
+    hostile.written(folder / "ada" / "home" / "work", hostile.honest())
+    for name, wrong in ("bo", hostile.WRONG), ("cy", hostile.WRONG + "#"):
+        made = hostile.notebook(hostile.SOLVED | {"4.3": wrong})
+        hostile.written(folder / name, made)
+    entries = [(f"di/{hostile.FILE}", hostile.MADE)]
+    (folder / "di.zip").write_bytes(hostile.zipped(entries))
+    hostile.written(folder / "ed", hostile.notebook({}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(small_class, tmp_path_factory):
+    out = tmp_path_factory.mktemp("report")
+    return out, graded(small_class, out, "--chapters", "3-4")
+
+
+def sheet(out):
+    """Return the rows of grades.csv by student."""
+    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_the_grades_are_a_row_for_each_student(report):
+    out, found = report
+    rows = sheet(out)
+    assert list(rows) == ["ada", "bo", "cy", "di", "ed"]
+    assert [row["points"] for row in rows.values()] == ["3", "2", "2", "3", "0"]
+    assert [row["4.3"] for row in rows.values()] == ["1", "0", "0", "1", "0"]
+    assert {row["4.1"] for row in rows.values()} == {"passed", "not yet filled in"}
+    assert {row["of"] for row in rows.values()} == {"3"}
+    assert [each["points"] for each in found.values()] == [3, 2, 2, 3, 0]
+
+
+def test_pages_tell_what_was_wrong_and_on_which_input(report):
+    out, _ = report
+    paths = (out / "students").iterdir()
+    pages = {path.name.split("-")[0]: path.read_text("utf-8") for path in paths}
+    assert set(pages) == {"ada", "bo", "cy", "di", "ed"}
+    assert "the blame at a, b, c = 2.0, 3.0, 5.0" in pages["bo"]
+    assert "your answer: [1, 1, 1]" in pages["bo"]
+    assert "Hint 1 of exercise 4.3" in pages["bo"]
+    assert "3 of 3 points" in pages["ada"] and "your answer" not in pages["ada"]
+    index = (out / "index.html").read_text("utf-8")
+    assert "2 ×" in index and 'class="bar passed"' in index
+
+
+def test_nothing_hidden_is_in_the_report(report):
+    out, _ = report
+    kinds = {".html", ".csv", ".json", ".jsonl"}
+    files = [path for path in out.rglob("*") if path.suffix in kinds]
+    text = "".join(path.read_text("utf-8") for path in files)
+    for each in hostile.CHAPTER.exercises.values():
+        assert each.drawn.splitlines()[0] not in text and "rng" not in text
+    assert SEED not in text
+
+
+def test_the_same_hand_ins_always_get_the_same_grades(small_class, report, tmp_path):
+    out, found = report
+    assert graded(small_class, tmp_path, "--seed", "another") == found
+
+
+def test_an_interrupted_run_goes_on_where_it_was(small_class, report, tmp_path):
+    out, found = report
+    lines = (out / "graded.jsonl").read_text("utf-8").splitlines(keepends=True)
+    kept = json.loads(lines[0])
+    kept["grades"]["4.1"] = ["wrong", "from the file"]
+    (tmp_path / "graded.jsonl").write_text(json.dumps(kept) + "\n" + lines[1][:30])
+    again = graded(small_class, tmp_path)
+    marked = [n for n, s in again.items() if "from the file" in str(s)]
+    assert marked and len(marked) < 5
+    assert again.keys() == found.keys()
+
+
+def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypatch):
+    broken = Mock(side_effect=OSError("no space left"))
+    monkeypatch.setattr("classroom.teacher.tasks.hidden_checks", broken)
+    out = tmp_path / "out"
+    assert grade_command(path=small_class, out=out, seed=SEED, unsafe=True) == 1
+    rows = sheet(out)
+    assert rows["ada"]["4.3"] == "" and "by no fault" in rows["ada"]["remarks"]
+    assert rows["ada"]["points"] == ""
+    page = next((out / "students").glob("ada-*")).read_text("utf-8")
+    assert "Not graded" in page and "of 3" not in page
+    assert rows["ed"]["4.3"] == rows["ed"]["points"] == "0"
+    assert rows["ed"]["remarks"] == ""
+    assert (out / "graded.jsonl").read_text("utf-8") == ""  # so that it is tried again
+
+
+@pytest.mark.long
+def test_the_solutions_of_every_chapter_pass_and_get_full_points(tmp_path):
+    whole = [chapter for chapter in chapters() if not chapter.missing]
+    (tmp_path / "class" / "ada").mkdir(parents=True)
+    for chapter in whole:
+        exercises = chapter.exercises.items()
+        made = hostile.notebook({n: e.solved for n, e in exercises}, chapter.slug)
+        hostile.written(tmp_path / "class" / "ada", made, f"{chapter.slug}.ipynb")
+    numbers = ",".join(str(chapter.number) for chapter in whole)
+    words = "--chapters", numbers, "--timeout", "120"  # for a machine that is busy
+    ada = graded(tmp_path / "class", tmp_path / "out", *words)["ada"]
+    named = {name for chapter in whole for name in chapter.exercises}
+    assert statuses(ada) == dict.fromkeys(named, "passed")
+    assert ada["points"] == ada["of"] and not ada["remarks"]
+    missing = {chapter.missing for chapter in chapters()} - {None, ""}
+    if missing:
+        pytest.skip(f"{missing} is not installed; all other chapters are graded")
+
+
+def test_drawn_inputs_decide_and_only_a_learner_is_told_which():
+    """Where an answer is graded, what it says could tell of the secret inputs."""
+    right = hostile.CHAPTER.exercises["4.3"].solved
+    odd = "blame = predict_blame\ndef predict_blame(a, b, c):\n"
+    odd += "    return blame(a, b, c) if c < 1e9 else [0, 0, 1]"
+    answers = hostile.SOLVED | {"4.3": f"{right}\n{odd}"}
+    answers = {name: [source] for name, source in answers.items()}
+    grades = grade_answers(hostile.CHAPTER.slug, answers, SEED, 20)
+    told = {"4.3": ("wrong", OTHER_INPUTS)}
+    assert grades == dict.fromkeys(answers, ("passed", "")) | told
+    found = run_answers(CHAPTER.path, answers, 20)
+    told = f"{REFUSED}\n    predict_blame(0.36, 2.73, 300000000000.0)\n"
+    told += "    your answer: 0.00000 0.00000 1.00000\n"
+    told += "    expected:    2.73000 0.36000 1.00000"
+    assert found.pop("4.3") == Result("wrong", told)
+    assert {each.status for each in found.values()} == {"passed"}
+
+
+# --- what cannot be done ------------------------------------------------------------
+
+
+def test_without_a_sandbox_nothing_runs(small_class, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))  # no bwrap there
+    code, said = grade(small_class, "--out", tmp_path / "out")
+    assert code == 2 and "bubblewrap" in said and "--unsafe" in said
+    assert not (tmp_path / "out" / "grades.csv").exists()
+
+
+def test_what_cannot_be_graded_is_said(tmp_path):
+    hostile.written(tmp_path / "class" / "ada", hostile.honest())
+    for folder in "empty", "mine":
+        (tmp_path / folder).mkdir()
+    mine = [tmp_path / "file", tmp_path / "mine" / "grades.csv"]
+    for path in mine:
+        path.write_text("mine")
+    for words, told in {
+        "nowhere --out out": "There is nothing at",
+        "empty --out out": "no student",
+        "class --out out --chapters x": "Chapters x: give numbers",
+        "class --out class/report": "is inside the submissions",
+        "class --out file": "file: File exists.",
+        "class --out file/report": "file/report: Not a directory.",
+        "class --out mine": "contains other files",
+    }.items():
+        code, said = grade(*words.split(), cwd=tmp_path)
+        assert code and told in said, words
+    assert [path.read_text() for path in mine] == ["mine", "mine"]
+
+
+def test_other_seeds_draw_other_inputs():
+    slug = hostile.CHAPTER.slug
+    one, other = hidden_checks(slug, "1"), hidden_checks(slug, "2")
+    for name, cell in one.items():
+        printed = cell["outputs"][0]["text"]
+        assert len(printed) > 5 and printed != other[name]["outputs"][0]["text"]
+
+
+def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
+    """Each set of answers has inputs of its own, the same ones each time."""
+    slug, answers, given = hostile.CHAPTER.slug, {"4.3": [hostile.WRONG]}, []
+
+    def run(notebook, timeout, folder):
+        given.append(json.dumps(notebook))
+        return [], "stopped here"
+
+    monkeypatch.setattr(tasks, "run_notebook", run)
+    for other in (answers, answers, {"4.3": [hostile.WRONG + "#"]}):
+        grade_answers(slug, other, SEED, 20)
+    draws = [set(re.findall(r"Random\('[0-9a-f]{20,} \S+", text)) for text in given]
+    first, second, third = filter(None, draws)  # others are without hidden checks
+    assert first == second and not first & third and SEED not in str(given)
+
+
+def test_pythons_own_names_mean_these_in_a_hidden_check_that_leaves_none(capsys):
+    own = {"print": lambda *words: None, "sum": lambda numbers: 7, "f": math.sqrt}
+    names, text = {**own}, "y = rng.random()\nprint(sum([1, 2]), f(4))"
+    exec(drawn_cell("4.1", text, "s")["source"], names)
+    assert capsys.readouterr().out == "3 2.0\n"
+    assert names.pop("__builtins__") and names == own
+
+
+def test_a_last_digit_may_differ_by_one_and_nothing_else():
+    assert same_numbers("a 1.00000 2", "a 1.00001 2")
+    for other in "a 1.00002 2", "a 1.00000 3", "a 1.00000 2 1.0", "a 1.0 2", "a nan 2":
+        assert not same_numbers("a 1.00000 2", other)
+
+
+def test_the_sandbox_holds(tmp_path):
+    text = (ROOT / "tests" / "machines" / "breakout.md").read_text("utf-8")
+    secret = next((ROOT / "solutions").glob("*.ipynb"))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        words = ["-I", "-c", first_fence(text), str(secret), port]
+        run = subprocess.run(sandbox.command(words, tmp_path), capture_output=True)
+    found = json.loads(run.stdout)
+    assert [what for what, possible in found.items() if possible] == ["run at all"]
+    assert len(found) == 13
+    sandbox.require()
+
+
+def test_a_sandbox_that_does_not_work_is_told_of(tmp_path, monkeypatch):
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho no namespaces >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(sandbox.NoSandbox, match="did not work here: no namespaces"):
+        sandbox.require()
+
+
+def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    with pytest.raises(sandbox.NoSandbox, match="this machine is a abacus, not x86_64"):
+        sandbox.require()
+
+
+def test_a_process_or_a_file_that_has_gone_counts_nothing():
+    mine = sandbox.memory_of(os.getpid())
+    assert mine > psutil.Process().memory_info().rss // 2
+    assert sandbox.memory_of(1 << 30) == 0
+    assert sandbox.size_of(Path("/nowhere")) == 0
+    assert sandbox.size_of(Path(__file__)) > Path(__file__).stat().st_size
