@@ -30,10 +30,11 @@ from classroom.author.tab import prose
 from classroom.notebook import waiting
 from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import Cell, read_notebook
-from classroom.notebook.home import FILM
+from classroom.notebook.home import FILM, linked_numbers
 
 OUT = ROOT / "site"
 LESSONS = ROOT / "notebooks"
+ESSENCE = "docs/essence.md"
 TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
 TITLE = "<title>minigrad: build torch.autograd with your own hands<"
@@ -144,7 +145,9 @@ def write_pages(pages: Path, course: list[Chapter], in_tab: bool) -> dict[str, s
     for room in reference.ROOMS:
         texts[f"reference/{room}.rst"] = reference.page(room)
         told[f"reference/{room}"] = f"minigrad.{room}: names, signatures, docstrings."
-    texts[FILM] = (ROOT / FILM).read_text("utf-8")
+    for path in (FILM, ESSENCE):
+        texts[path] = (ROOT / path).read_text("utf-8")
+    told["docs/essence"] = "The shortest path to an engine of your own: 21 hours."
     for name, text in texts.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, encoding="utf-8")
@@ -173,13 +176,8 @@ def home(course: list[Chapter], in_tab: bool) -> str:
     leaves = {name: Value(x) for name, x in numbers.items()}
     film = draw_backward(squared_error(**leaves), **leaves)
     knob = draw_knob(squared_error, **numbers | {"w": [n / 2 for n in range(-2, 9)]})
-    slugs = {str(chapter.number): chapter.slug for chapter in course}
     told = readme()
-    told["paths"] = re.sub(
-        r"\b\d+\b",
-        lambda number: f"[{number[0]}](notebooks/{slugs[number[0]]}.ipynb)",
-        told["paths"],
-    )
+    told["paths"] = linked_numbers(told["paths"], stops(course))
     starts = [*PARTS.values(), course[-1].number + 1]
     return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
         told,

@@ -115,12 +115,16 @@ def paths(stops: list[Stop], root: Path) -> list[str]:
     text = (
         (root / "README.md").read_text("utf-8") if (root / "README.md").exists() else ""
     )
-    found, slugs = PATHS.search(text), {str(stop.number): stop.slug for stop in stops}
-    if not found:  # in a release of some chapters
-        return []
+    found = PATHS.search(text)  # not in a release of some chapters
+    return [linked_numbers(found[1], stops)] if found else []
+
+
+def linked_numbers(text: str, stops: list[Stop]) -> str:
+    """Return the text with a link at each number of a chapter; hours stay hours."""
+    slugs = {str(stop.number): stop.slug for stop in stops}
 
     def linked(number: re.Match) -> str:
         slug = slugs.get(number[0])
         return f"[{number[0]}](notebooks/{slug}.ipynb)" if slug else number[0]
 
-    return [re.sub(r"\b\d+\b", linked, found[1])]
+    return re.sub(r"\b\d+\b(?! hours)", linked, text)
