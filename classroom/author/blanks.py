@@ -12,6 +12,8 @@ SOLUTION = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+AROUND = re.compile(r"^---$", re.MULTILINE)
+
 
 @dataclass
 class Exercise:
@@ -51,8 +53,15 @@ def marked(text: str, left_out: str) -> str:
 
     Each line of `left_out` names a part: `a = 1 ... b` by its first and its last line,
     `a = 1 ...` up to the end, and `a = 1` a single line. If it is empty, the bodies of
-    all functions are left out.
+    all functions are left out. If it has a line `---`, it is text instead: what stands
+    above and below the quote in its cell.
     """
+    if AROUND.search(left_out):
+        above, below = (part.strip("\n") for part in AROUND.split(left_out, 1))
+        first, _, rest = text.partition("\n")  # the page's first line stays the first
+        marks = "### BEGIN SOLUTION" in left_out
+        quote = rest if marks else marked(rest, "")
+        return f"{first}\n" + "\n\n\n".join(filter(None, [above, quote, below]))
     lines = text.splitlines()
     parts = [part_told(line, lines) for line in left_out.splitlines() if line.strip()]
     for first, last in sorted(parts or bodies(text), reverse=True):

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.author.blanks import solved
+from classroom.author.blanks import marked, solved
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.quotes import quoted
 from classroom.cell.pages import page_of
@@ -91,7 +91,8 @@ def pages(chapter: Chapter) -> Iterator[tuple[str, str]]:
     for path in [*filter(Path.exists, files), *chapter.files]:
         for options, text in FENCE.findall(path.read_text(encoding="utf-8")):
             answer, quote = ANSWER.search(options), QUOTE.search(options)
-            source = quoted(quote[1]) if quote else solved(text.rstrip("\n"))
+            source = quoted(quote[1]) if quote else text.rstrip("\n")
+            source = solved(marked(source, text) if quote and answer else source)
             if page_of(source) and (answer or path.name in PLACES):
                 yield answer[1] if answer else PLACES[path.name], source
 
