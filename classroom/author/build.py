@@ -19,7 +19,7 @@ from classroom.author.compose import (
     lesson_notebook,
     solution_notebook,
 )
-from classroom.author.concerns import Noted, name_of
+from classroom.author.concerns import UNKNOWN, Noted, name_of
 from classroom.author.drawn import as_json, drawn_cells, what_is_printed
 from classroom.author.execute import execute
 from classroom.author.front_matter import made_pages
@@ -28,6 +28,7 @@ from classroom.notebook.files import Cell, read_notebook, write_whole
 from classroom.notebook.pristine import chosen_chapters
 from classroom.notebook.source_code import PARSING
 from classroom.notebook.waiting import put_away, reference, waits
+from classroom.run.references import compared
 
 PRISTINE = Path("classroom") / "pristine"
 DRAWN = Path("classroom") / "drawn"
@@ -98,14 +99,17 @@ def _with_outputs(
 
     Return it, what it used (None if it was not run), and why it was run.
     """
-    why = "asked for" if anew else _stale(notebook, path, noted)
+    why, used = "asked for" if anew else _stale(notebook, path, noted), None
     if why:
-        return *execute(notebook, path.parent), [f"{name_of(path)} was run: {why}"]
-    before = nbformat.read(path, as_version=4)
-    code = [[c for c in n.cells if c.cell_type == "code"] for n in (notebook, before)]
-    for cell, old in zip(*code, strict=True):
-        cell.outputs, cell.execution_count = reference(old), old.execution_count
-    return notebook, None, []
+        notebook, used = execute(notebook, path.parent)
+    if not why or why == UNKNOWN:
+        before = nbformat.read(path, as_version=4)
+        both = (n.cells for n in (notebook, before))
+        code = [[c for c in cells if c.cell_type == "code"] for cells in both]
+        for cell, old in zip(*code, strict=True):
+            if not why or compared(cell.outputs) == compared(reference(old)):
+                cell.outputs, cell.execution_count = reference(old), old.execution_count
+    return notebook, used, [f"{name_of(path)} was run: {why}"] if why else []
 
 
 def _stale(notebook: NotebookNode, path: Path, noted: Noted) -> str:

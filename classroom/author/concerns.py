@@ -16,6 +16,7 @@ from classroom.author.uses import FOREIGN, PACKAGES, Survey, Unit, Uses, survey
 from classroom.notebook.files import write_whole
 
 BUILT = Path(".minigrad", "built.json")
+UNKNOWN = "it is not noted what it used"
 REST = "the other statements of {}"
 MADE = "notebooks/", "solutions/", "exercises/", "classroom/pristine/"  # by build
 DATA = (".safetensors", ".mplstyle", ".txt", ".json", ".md", ".html", ".css")
@@ -133,7 +134,7 @@ class Noted:
     def changed(self, path: Path) -> str:
         """Say why the outputs of a built notebook may be stale, or return ""."""
         if not self.knows(path):
-            return "it is not noted what it used"
+            return UNKNOWN
         for piece, before in self.notes[name_of(path)]["used"].items():
             now = hash_of_file(piece) if "/" in piece else self.pieces.get(piece, "")
             if now != before:

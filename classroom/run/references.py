@@ -3,7 +3,9 @@
 pyproject.toml loads it, so that `pytest --nbval notebooks` needs no further word.
 """
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,3 +38,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         cell = getattr(item, "cell", None)
         if cell is not None and waits(cell):
             cell.outputs, cell.execution_count = reference(cell), 1
+
+
+def compared(outputs: list[dict[str, Any]]) -> str:
+    """Return what nbval compares of a cell's outputs, all in one text."""
+    told = SANITIZER.read_text(encoding="utf-8")
+    text = "".join("".join(part) for output in outputs for part in _texts(output))
+    for pattern, instead in re.findall(r"^regex: (.*)\nreplace: (.*)$", told, re.M):
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+def _texts(output: dict[str, Any]) -> list[str | list[str]]:
+    shown = [d for kind, d in output.get("data", {}).items() if kind[:5] != "image"]
+    words = (output.get(key, "") for key in ("name", "text", "evalue"))
+    return [*words, *shown]

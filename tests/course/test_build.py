@@ -90,6 +90,23 @@ def test_a_second_build_executes_nothing(sample, monkeypatch):
     assert build.build_chapter(Chapter(chapter.folder), root, Noted(root)) == []
 
 
+@pytest.mark.parametrize("text, stays", [("≈ 3e-14", True), ("once", False)])
+def test_where_nothing_is_noted_what_nbval_calls_the_same_stays(
+    sample, tmp_path, text, stays
+):
+    root, chapter = shutil.copytree(sample[0], tmp_path / "copy"), sample[1]
+    folder = shutil.copytree(chapter.folder, tmp_path / chapter.slug)
+    source = (folder / "lesson.md").read_text().replace("hello", "≈ 2e-14")
+    (folder / "lesson.md").write_text(source)
+    build.build_chapter(Chapter(folder), root)
+    lesson = root / "notebooks" / "90_sample.ipynb"
+    stored = read(root, "notebooks")
+    stored.cells[3].outputs[0].text = f"{text}\nagain\n"
+    lesson.write_text(nbformat.writes(stored) + "\n")
+    build.build_chapter(Chapter(folder), root)
+    assert read(root, "notebooks").cells[3].outputs[0].text.startswith(text) == stays
+
+
 def test_prose_is_built_without_a_run_and_code_with_one(sample, tmp_path, monkeypatch):
     root, chapter = shutil.copytree(sample[0], tmp_path / "copy"), sample[1]
     folder = shutil.copytree(chapter.folder, tmp_path / chapter.slug)
