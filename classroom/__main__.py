@@ -89,7 +89,7 @@ def command_line() -> ArgumentParser:
     each.add_argument("--unsafe", action="store_true", help="run without a sandbox")
 
     each = command("engine", "learner.engine", "write the package as of a chapter")
-    each.add_argument("number", type=int, help="a chapter, from 3 to 13")
+    each.add_argument("number", type=int, help="a chapter, from 3 to 16")
     each.add_argument("--out", type=Path, help="a new folder (default: in .minigrad/)")
     each = command("build", "author.build", "make the notebooks from chapters/")
     each.add_argument("words", nargs="*", help="chapters (4 or 7-9) (default: all)")

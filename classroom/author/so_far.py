@@ -31,7 +31,7 @@ HEART = {f"minigrad.{each.replace('/', '.')}": f"{each}.py" for each in FILES.sp
 PLACES = {"so_far.md": "so far", "lesson.md": "lesson"}
 FENCE = re.compile(r"^```python(.*)\n((?:.*\n)*?)```", re.MULTILINE)
 ANSWER, QUOTE = re.compile(r'answer="(.+?)"'), re.compile(r'quote="(.+?)"')
-FIRST, ARRAYS, LAST = 3, 7, 13  # the chapters that build it; on arrays from 7 on
+FIRST, ARRAYS, LAST = 3, 8, 16  # the chapters that build it; on arrays from 8 on
 # What an array is for Python and NumPy, and what an operation is called: in no lesson
 NOT_TAUGHT = re.compile(
     r"Tensor\.\(?(__(?!slots|init)|shape|ndim|dtype|size|numel|is_floating_point|item)|"

@@ -14,6 +14,12 @@ from typing import NamedTuple
 
 BLANK = "fill this in"
 PLACE = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
+# The chapter number in the ids of its cells, where chapters came in before it. Ids stay
+# as they are, so that an answer from before finds its exercise. A new chapter gets the
+# next number that no chapter ever had.
+IN_IDS = {6: 24, 7: 6, 8: 7, 9: 8, 10: 25, 11: 9, 12: 10, 13: 11, 14: 12, 15: 27}
+IN_IDS |= {number: number - 3 for number in range(16, 27)} | {27: 26}
+NUMBERS = {in_ids: number for number, in_ids in IN_IDS.items()}
 CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 NAMES = re.compile(
     r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
@@ -77,7 +83,16 @@ def _exercises(notebook: dict) -> Iterator[tuple[str, Asked]]:
 def exercise_at(cell: str | None) -> tuple[str, str]:
     """Return the role and the exercise of the cell with an id, or ("", "")."""
     found = PLACE.match(cell or "")
-    return (found[1], f"{found[2]}.{found[3]}") if found else ("", "")
+    if not found:
+        return "", ""
+    chapter = NUMBERS.get(int(found[2]), found[2])
+    return found[1], f"{chapter}.{found[3]}"
+
+
+def id_of(kind: str, exercise: str) -> str:
+    """Return the id of a cell: ("answer", "4.1") gives "answer-4-1"."""
+    chapter, _, number = exercise.partition(".")
+    return f"{kind}-{IN_IDS.get(int(chapter), chapter)}-{number}"
 
 
 def exercise_of(cell: str | None, source: str) -> str:

@@ -1,9 +1,9 @@
-"""Which entry of chapter 26, From the message to the cure, an error belongs to."""
+"""Which entry of chapter 27, From the message to the cure, an error belongs to."""
 
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "notebooks" / "26_message_to_cure.ipynb"
+PAGE = Path(__file__).parents[2] / "notebooks" / "27_message_to_cure.ipynb"
 ENTRIES = {
     r"does not require grad": '2 · "does not require grad"',
     r"a second time": '3 · "a second time"',
@@ -28,4 +28,4 @@ def cure(error: str, line: str = "") -> str:
     found = [name for words, name in ENTRIES.items() if re.search(words, error)]
     if "NoneType" in error and re.search(r"\.grad\b", line):
         found.append(NONE)
-    return f"\nFrom the message to the cure (chapter 26): {found[0]}" if found else ""
+    return f"\nFrom the message to the cure (chapter 27): {found[0]}" if found else ""

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from classroom.cell.asked import id_of
+
 FENCE = "````"  # a solution may have three of them in a row
 FOLD = """\
 <details><summary>Our solution, next to yours</summary>
@@ -38,13 +40,13 @@ class Solution(NamedTuple):
 
 def solution_of(course: Path, exercise: str) -> Solution | None:
     """Return the solution of an exercise ("4.2"), or None if the course has none."""
-    chapter, _, number = exercise.partition(".")
+    chapter = exercise.partition(".")[0]
     places = (course / "solutions").glob("*.ipynb")
     try:
         (path,) = [p for p in places if re.fullmatch(rf"0*{chapter}_\w+", p.stem)]
         notebook = json.loads(path.read_bytes())
         texts = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
-        ours = texts[f"answer-{chapter}-{number}"]
+        ours = texts[id_of("answer", exercise)]
         others = notebook["metadata"]["minigrad"].get("another way", {})
         return Solution(exercise, ours, others.get(exercise, ""))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

@@ -11,7 +11,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
-ROW = 7  # chapters side by side: Part I is one row, Part II another
+ROW = 7  # chapters side by side
 WIDTH, HEIGHT = 106, 56  # of a box, in pixels
 ACROSS, DOWN = 125, 94  # from one box to the next
 # The colors are those of all graphs of the course

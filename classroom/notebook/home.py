@@ -7,6 +7,7 @@ starts it, gets this learner's page instead, which is made again whenever it is 
 import re
 from pathlib import Path
 
+from classroom.cell.asked import id_of
 from classroom.notebook.course_map import Stop, as_image, map_svg, next_exercise, words
 
 HOME = "home.md"
@@ -90,8 +91,8 @@ def lesson_link(stop: Stop) -> str:
 def exercise_link(stop: Stop, name: str, said: str = "") -> str:
     """Return a link to the statement of an exercise, from the course's folder."""
     title = f"{name} {stop.exercises[name]}"
-    cell = f"cell-id=exercise-{name.replace('.', '-')}"
-    return f"[{said or title}](exercises/{stop.slug}.ipynb#{cell})"
+    cell = id_of("exercise", name)
+    return f"[{said or title}](exercises/{stop.slug}.ipynb#cell-id={cell})"
 
 
 def table(stops: list[Stop]) -> str:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.cell.asked import CHECKED, PLACE, bound_names
+from classroom.cell.asked import CHECKED, bound_names, exercise_at, id_of
 from classroom.notebook.files import (
     Cell,
     Notebook,
@@ -158,15 +158,13 @@ class Chapter:
         return {name: exercise.stub for name, exercise in self.exercises.items()}
 
 
-def make_label(kind: str, exercise: str) -> str:
-    """The id of an exercise's cell: ("answer", "4.1") is "answer-4-1"."""
-    return f"{kind}-{exercise.replace('.', '-')}"
+make_label = id_of
 
 
 def parse_label(label: str | None) -> tuple[str, str | None]:
     """The opposite of `make_label`, or ("", None) for any other cell's id."""
-    match = PLACE.match(label or "")
-    return (match[1], f"{match[2]}.{match[3]}") if match else ("", None)
+    kind, exercise = exercise_at(label)
+    return kind, exercise or None
 
 
 def all_chapters(root: Path = ROOT) -> list[Chapter]:
@@ -205,6 +203,7 @@ def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:
     score = {
         c: (
             c.slug == slug,
+            c.slug[3:] == str(slug)[3:],
             sum(bool(parse_label(c.label(cell))[1]) for cell in notebook["cells"]),
         )
         for c in chapters

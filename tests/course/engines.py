@@ -1,4 +1,4 @@
-"""Engines of many shapes, each behind the adapters of chapters 24 and 25."""
+"""Engines of many shapes, each behind the adapters of chapters 6, 10 and 15."""
 
 import math
 

@@ -22,6 +22,8 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+# No own engine, whose judge is tested by itself; none that wants PyTorch or checks no code
+JUDGED = [n for n in range(25) if n not in (6, 10, 15)]
 SECONDS = 10  # for one cell
 MEMORY = 3 << 30  # bytes
 LISTED = Path(__file__).with_name("equal_mutants.txt")
@@ -297,7 +299,7 @@ def main(words: list[str]) -> None:
         return
     known = equal()
     print("exercise  mutants  pass the check  and the hidden one  of these not equal")
-    for number in map(int, words or range(22)):
+    for number in map(int, words or JUDGED):
         for name, count, visible, hidden in judged([number]):
             left = [each for each in hidden if each not in known]
             sizes = f"{count:7}  {len(visible):14}  {len(hidden):18}  {len(left):17}"

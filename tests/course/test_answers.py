@@ -124,7 +124,7 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
 
 def test_what_is_shown_below_a_check_may_need_another_exercise():
     chapter = chapters()[7]
-    solved = {"7.3": [chapter.exercises["7.3"].solved]}  # the picture needs 7.1, too
+    solved = {"7.3": [chapter.exercises["7.3"].solved]}  # the picture needs 8.1, too
     place = ROOT / PRISTINE / f"{chapter.slug}.ipynb"
     found = run_answers(place, solved, CELL_TIMEOUT, ROOT / "exercises")
     assert found["7.3"].status == "passed" and found["7.1"].status == "blank"

@@ -71,7 +71,7 @@ def test_a_chapter_needs_only_earlier_ones(chapter):
     assert set(chapter.front["needs"]) <= set(range(chapter.number))
     assert chapter.front["track"] in ("core", "optional")
     assert 1 <= chapter.front["difficulty"] <= 5
-    # lesson and exercises; of chapters 9 and 12 that is more than one sitting
+    # lesson and exercises; of chapters 11 and 14 that is more than one sitting
     assert 15 <= chapter.front["minutes"] <= 190
 
 
@@ -153,7 +153,7 @@ def test_an_exercise_has_a_blank_and_answers_that_test_it(slug, name):
 
 
 def test_chapter_23_leaves_out_no_rule_but_the_two_that_it_names():
-    path = ROOT / "notebooks" / "23_rest_of_the_table.ipynb"
+    path = ROOT / "notebooks" / "26_rest_of_the_table.ipynb"
     cells = read_notebook(path)["cells"]
     (last,) = [cell for cell in cells if cell["source"] == "print(*left())"]
     told = "".join(reference(last)[0]["text"])

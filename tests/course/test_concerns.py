@@ -164,10 +164,10 @@ BEFORE = "---\nminutes: 9\n---\nSome words.\n\n```python\na = 1\n```\n\nMore.\n"
 def test_the_words_of_a_lesson_are_told_from_its_code(
     tmp_path, monkeypatch, old, new, prose
 ):
-    path = "chapters/07_arrays/lesson.md"
+    path = "chapters/08_arrays/lesson.md"
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text(BEFORE.replace(old, new), "utf-8")
     monkeypatch.setattr(tested, "ROOT", tmp_path)
     monkeypatch.setattr(tested, "git", lambda *words: BEFORE)
     assert tested.is_prose(path) == prose
-    assert not tested.is_prose("chapters/07_arrays/2_a_name.md")
+    assert not tested.is_prose("chapters/08_arrays/2_a_name.md")

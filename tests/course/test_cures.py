@@ -20,7 +20,7 @@ IMPORT = "import minigrad as torch"
 def entries(library):
     """Return {heading: what its cells print}, each cell run with a library."""
     space, found, heading = {}, {}, None
-    for cell in parsed("26_message_to_cure").lesson:
+    for cell in parsed("27_message_to_cure").lesson:
         title = re.match(r"## (\d+ · .+)", cell.source)
         heading = title[1] if title else heading
         if cell.cell_type == "code":
@@ -52,7 +52,7 @@ def test_each_error_of_the_page_has_its_entry_below_it(monkeypatch, tmp_path):
     raised = {h: said[0] for h, said in ours.items() if "Error: " in said[0]}
     assert len(raised) == len(ENTRIES) == 6
     for heading, said in raised.items():
-        assert cure(said).endswith(f"(chapter 26): {heading}")
+        assert cure(said).endswith(f"(chapter 27): {heading}")
     none = "'NoneType' object has no attribute 'sum'"
     assert cure(none, "total = w.grad.sum()").endswith(NONE)
     assert cure(none, "total = w.sum()") == cure("division by zero") == ""
@@ -65,7 +65,7 @@ def test_a_check_and_a_cell_that_fail_name_the_entry(monkeypatch, tmp_path):
     words = "element 0 of tensors does not require grad"
     with pytest.raises(WrongAnswer) as caught, check("1.1"):
         raise RuntimeError(words)
-    named = 'From the message to the cure (chapter 26): 2 · "does not require grad"'
+    named = 'From the message to the cure (chapter 27): 2 · "does not require grad"'
     assert str(caught.value).splitlines()[-1] == named
     event = {"exercise": "1.1", "role": "answer", "failed": "raised"}
     event |= {"ename": "RuntimeError", "evalue": words, "traceback": ""}

@@ -62,20 +62,20 @@ def test_only_what_is_built_is_there(number):
 def test_what_a_chapter_adds_fits_one_screen_and_names_who_writes_it():
     told = {number: so_far.added(number) for number in BUILT}
     assert max(len(text.splitlines()) for text in told.values()) <= ONE_SCREEN
-    assert "+ walk: " in told[7] and ", exercise 7.3" in told[7]
-    assert "+ walk: 24 lines, were 22, exercise 8.1" in told[8]
-    assert "+     output.check_view()" in told[11]
+    assert "+ walk: " in told[8] and ", exercise 8.3" in told[8]
+    assert "+ walk: 24 lines, were 22, exercise 9.1" in told[9]
+    assert "+     output.check_view()" in told[13]
     for text in told.values():
         assert not re.search(r", exercise .*\n[+-]  ", text), "an answer is in sight"
-    assert "+ hinge_loss, SGD.zero_grad, SGD.step, exercise 6.2" in told[6]
-    assert so_far.added(14) == ""
+    assert "+ hinge_loss, SGD.zero_grad, SGD.step, exercise 7.2" in told[7]
+    assert so_far.added(17) == ""
 
 
 def test_what_grows_later_is_marked_in_the_notebooks():
     exercises = {n: e for c in all_chapters() for n, e in c.exercises.items()}
     grown = {name: each.outgrown for name, each in exercises.items() if each.outgrown}
-    assert grown["7.3"] == grown["8.1"] == ("walk",)
-    assert "12.1" not in grown
+    assert grown["8.3"] == grown["9.1"] == ("walk",)
+    assert "14.1" not in grown
     for name, names in grown.items():
         stub = exercises[name].stub
         assert set(names) <= places(stub).keys(), name
@@ -86,27 +86,27 @@ def test_what_grows_later_is_marked_in_the_notebooks():
 
 @pytest.mark.posix
 def test_the_command_puts_in_what_the_learner_has_written_by_then(course, capsys):
-    path = course / "exercises/07_arrays.ipynb"
-    shutil.copy(ROOT / "solutions/07_arrays.ipynb", path)
+    path = course / "exercises/08_arrays.ipynb"
+    shutil.copy(ROOT / "solutions/08_arrays.ipynb", path)
     text, mine = path.read_text("utf-8"), "_, node = heappop(heap)  # mine"
     assert "_, node = heappop(heap)" in text
     path.write_text(text.replace("_, node = heappop(heap)", mine), "utf-8")
-    for number, has in (7, True), (8, False):
+    for number, has in (8, True), (9, False):
         out = course / f"as of {number}"
         assert engine.engine_command(number, out, course) == 0
         told = " ".join(capsys.readouterr().out.split())
-        assert f"Yours: 7.2{', 7.3' * has}." in told
-        assert ("A later chapter changes these files: 7.3." in told) != has
+        assert f"Yours: 8.2{', 8.3' * has}." in told
+        assert ("A later chapter changes these files: 8.3." in told) != has
         walk = (out / "minigrad/graph/walk.py").read_text("utf-8")
         assert (mine in walk) == has
         compile(walk, "walk.py", "exec")
 
 
 def test_no_such_engine_and_no_folder_that_is_not_empty(course, monkeypatch):
-    with pytest.raises(Trouble, match="no engine of chapter 14. Chapters 3 to 13"):
-        engine.engine_command(14, None, course)
+    with pytest.raises(Trouble, match="no engine of chapter 17. Chapters 3 to 16"):
+        engine.engine_command(17, None, course)
     with pytest.raises(Trouble, match="not empty. Give a new folder"):
-        engine.engine_command(7, course / "exercises" / "..", course)
+        engine.engine_command(8, course / "exercises" / "..", course)
     monkeypatch.setattr(engine, "chapters", list)
     with pytest.raises(Trouble, match="which only a clone of the course"):
-        engine.engine_command(7, None, course)
+        engine.engine_command(8, None, course)

@@ -44,7 +44,7 @@ def test_the_weights_that_ship_know_the_digits_0_to_4():
 
 
 def test_only_known_digits_are_learnt_before_and_none_is_tested():
-    pretrain = runpy.run_path(str(ROOT / "chapters/19_freeze/pretrain.py"))
+    pretrain = runpy.run_path(str(ROOT / "chapters/22_freeze/pretrain.py"))
     learnt, tested = pretrain["first_digits"]()
     assert len(learnt) + len(tested) == 901
     assert not set(learnt.indices) & set(tested.indices)

@@ -28,9 +28,9 @@ pytestmark = [
         reason="the site needs pip install -e '.[dev,site]'",
     ),
 ]
-SAMPLE = ["index", "notebooks/04_blame", "notebooks/05_diamonds", "notebooks/13_twice"]
+SAMPLE = ["index", "notebooks/04_blame", "notebooks/05_diamonds", "notebooks/16_twice"]
 SAMPLE += ["exercises/05_diamonds", "reference/autograd", "glossary", "search"]
-LONG = {"notebooks/05_diamonds", "notebooks/13_twice"}  # built as lesson 4 is
+LONG = {"notebooks/05_diamonds", "notebooks/16_twice"}  # built as lesson 4 is
 AXE = {"resultTypes": ["violations"]}
 GUESS = "2,097,151"  # what a cell of lesson 5 prints that is to be guessed
 LARGEST = 1_500_000  # bytes of one page and its pictures
@@ -128,7 +128,7 @@ def test_everybody_can_read_it_in_light_and_dark(open_page, name):
         assert told == {}, theme
 
 
-@pytest.mark.parametrize("name", [*SAMPLE, "notebooks/22_read_pytorch"])
+@pytest.mark.parametrize("name", [*SAMPLE, "notebooks/25_read_pytorch"])
 def test_a_phone_shows_all_text_without_scrolling_sideways(open_page, name):
     page = open_page(name, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -341,6 +341,6 @@ def test_the_reference_has_every_room(site, pages):
     about = vjp.find_next("dd")
     assert "v times its Jacobian" in about.get_text()
     [link] = about.find_all("a", string="12")
-    assert link["href"] == "../notebooks/12_vjp.html"
+    assert link["href"] == "../notebooks/14_vjp.html"
     told = [text for text in pages.values() if "<p>Built in chapter" in text]
     assert len(told) > 9
