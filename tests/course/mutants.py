@@ -22,7 +22,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-# No own engine, whose judge is tested by itself; none that wants PyTorch or checks no code
+# Without engines of one's own, whose judge has tests of its own, and what wants PyTorch
 JUDGED = [n for n in range(25) if n not in (6, 10, 15)]
 SECONDS = 10  # for one cell
 MEMORY = 3 << 30  # bytes

@@ -60,7 +60,7 @@ def test_what_the_file_lacks_stands_in_front():
 
 
 def test_what_a_page_uses_of_the_notebooks_imports_comes_along():
-    modules = assemble.imports_of(all_chapters()[14])  # has F, a part of the package
+    modules = assemble.imports_of(all_chapters()[17])  # has F, a part of the package
     assert modules == {"minigrad": "minigrad", "np": "numpy"}
     modules["math"] = "math"  # the file has it
     page = "def second(x):\n    return minigrad.exp(F.e * np.e + storage(math.e))"

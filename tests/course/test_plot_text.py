@@ -11,7 +11,7 @@ from classroom.author.compose import lesson_notebook
 from classroom.author.execute import execute
 from minigrad.drawing.plot_text import MEASURED
 
-WALKED = [1, 3, 4, 6, 12]  # lessons of few seconds and many plots, 6 with a slider
+WALKED = [1, 3, 4, 7, 14]  # lessons of few seconds and many plots, 7 with a slider
 
 
 pytestmark = pytest.mark.usefixtures("no_window")
