@@ -8,6 +8,7 @@ from time import process_time
 
 import pytest
 
+from classroom.cell.asked import exercise_at, id_of
 from classroom.notebook import files
 from classroom.notebook.answers import Learner
 from classroom.notebook.carry_over import carry_over, graft
@@ -229,6 +230,17 @@ def test_a_chapter_is_known_by_metadata_or_else_by_its_cells(tmp_path):
         assert chapter_of(bare, all_chapters(root)).slug == "91_other"
     setup_only = {"cells": notebook["cells"][:2], "metadata": {}}
     assert chapter_of(setup_only, all_chapters(root)) is None
+
+
+def test_ids_stay_when_a_chapter_gets_another_number():
+    names = [name for chapter in all_chapters() for name in chapter.exercises]
+    ids = [id_of("answer", name) for name in names]
+    assert len(set(ids)) == len(ids) == 80
+    assert [exercise_at(each) for each in ids] == [("answer", name) for name in names]
+    first = {"answer-7-1": "8.1", "check-24-2": "6.2", "answer-25-1": "10.1"}
+    assert {each: exercise_at(each)[1] for each in first} == first
+    for each in all_chapters():
+        assert all(int(n.split(".")[0]) == each.number for n in each.exercises)
 
 
 def test_carry_over_keeps_every_cell_of_the_learner(root):

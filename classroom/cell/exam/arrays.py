@@ -52,12 +52,14 @@ MANY_AT_ONCE = [
     slopes("used twice: x * x + x", lambda x: (x * x + x).sum(), A),
     slopes("a new axis: (2, 3) + (3,)", lambda x, y: vjps(x + y, B), A, ROW),
     slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
+    slopes("two of them: (2, 3) * (1, 1)", product, A, COLUMN[:1]),
     slopes("both at once: (2, 1) * (3,)", lambda x, y: vjps(x * y, B), COLUMN, ROW),
     slopes("a leaf with one number beside an array", product, np.array(2.0), A),
     slopes("a number on the left: 2 * x", lambda x: (2.0 * x).sum(), A),
     slopes("an array that is no leaf, on the left", lambda x: (B * x).sum(), A),
     slopes("a sum over the first axis", lambda x: vjps(x.sum(0), ROW), A),
     slopes("a sum over the last axis", lambda x: vjps(x.sum(-1), COLUMN[:, 0]), A),
+    slopes("a sum over a middle axis", lambda x: vjps(x.sum(1), B), STACK),
 ]
 
 PRODUCTS = [
@@ -66,6 +68,7 @@ PRODUCTS = [
     slopes("matmul, both: x @ y", matrices, A, B.T),
     slopes("a batch of matrices: (2, 2, 3) @ (2, 3, 2)", matrices, STACK, STACK.mT + 1),
     slopes("a batch and one matrix: (2, 2, 3) @ (3, 2)", matrices, STACK, A.T),
+    slopes("one matrix and a batch: (2, 3) @ (2, 3, 2)", matrices, A, STACK.mT),
     slopes("tanh", lambda x: (np.tanh(x) * B).sum(), A / 2),
     Row("200 random programs, as nudging finds", programs((2, 3), (3,), (2, 1))),
 ]
@@ -86,8 +89,8 @@ def no_sharing(e: Engine) -> None:
 
 @by_object("float32 stays float32")
 def small_floats(e: Engine) -> None:
-    x = e.leaf(A.astype(np.float32))
-    root = (2.0 * x * x).sum()
+    x, w = e.leaf(A.astype(np.float32)), B.T.astype(np.float32)
+    root = np.tanh((2.0 * x * x) @ w).sum()
     e.backward(root)
     came = [str(np.asarray(each).dtype) for each in (e.read(root), e.gradient(x))]
     expect_same("the dtypes of result and gradient", came, ["float32", "float32"])
@@ -118,15 +121,20 @@ def many_roots(e: Engine) -> None:
 def weighed_roots(e: Engine) -> None:
     x, v = e.leaf(ROW), np.array([1.0, 0.0, -2.0])
     e.backward(x * x, v)
-    expect_same(
-        "the gradient of x in x * x, v = (1, 0, -2)", e.gradient(x), 2 * ROW * v
-    )
+    given = "the gradient of x in x * x, v = (1, 0, -2)"
+    expect_same(given, e.gradient(x), 2 * ROW * v)
+    e.backward(x, v)
+    expect_same(f"{given}, and then of x itself", e.gradient(x), 2 * ROW * v + v)
     expect_same("v after that", v, np.array([1.0, 0.0, -2.0]))
 
 
 def nothing_recorded(e: Engine) -> None:
     def program(x: Any) -> Any:
-        return product(e.done_quietly(lambda: x * x), x)
+        def within() -> Any:
+            e.done_quietly(lambda: x)  # a quiet part in a quiet part
+            return x * x
+
+        return product(e.done_quietly(within), x)
 
     given = "the slope of q * x, q = x * x made quietly"
     expect_same(given, e.slopes(program, (ROW,))[0], ROW**2)
@@ -145,8 +153,9 @@ def records_again(e: Engine) -> None:
 
 @by_object("a value changed after its use: the old one counts, or an error")
 def stale(e: Engine) -> None:
-    given = f"the gradient of x in x * w, made with w = {shown(ROW + 1)}"
-    old_or_refused(e, product, (ROW, ROW + 1), np.full(3, 100.0), given, ROW + 1)
+    for order, program in [("x * w", product), ("w * x", lambda x, w: product(w, x))]:
+        given = f"the gradient of x in {order}, made with w = {shown(ROW + 1)}"
+        old_or_refused(e, program, (ROW, ROW + 1), np.full(3, 100.0), given, ROW + 1)
 
 
 @by_object("the same for matmul and tanh")
@@ -187,4 +196,16 @@ def second_derivatives(e: Engine) -> None:
     expect_same("of tanh(x)", e.second(e.of_its_own(np.tanh), ROW), expected)
 
 
-TWICE = [Row("a second derivative, of x * x * x and of tanh", second_derivatives)]
+def second_of_matrices(e: Engine) -> None:
+    square = e.of_its_own(lambda x: (x @ np.ones((3, 3))) * x)
+    given = "of (x @ w) * x, x of shape (2, 3), w all ones"
+    expect_same(given, e.second(square, A), np.full((2, 3), 6.0))
+    stretched = e.of_its_own(lambda x: x * x * COLUMN * x)
+    given = "of x * x * k * x, x of shape (3,), k of shape (2, 1)"
+    expect_same(given, e.second(stretched, ROW), 6 * COLUMN.sum() * ROW)
+
+
+TWICE = [
+    Row("a second derivative, of x * x * x and of tanh", second_derivatives),
+    Row("the same for a matrix product, and for a stretched axis", second_of_matrices),
+]

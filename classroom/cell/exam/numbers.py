@@ -90,7 +90,7 @@ def exact_slopes(e: Engine) -> None:
 ONE_WALK = [
     slopes("a sum: x + y", lambda x, y: x + y, 2.0, 3.0),
     slopes("a product: x * y", lambda x, y: x * y, 2.0, 3.0),
-    slopes("a chain: (x + y) * z", lambda x, y, z: (x + y) * z, 2.0, 3.0, 4.0),
+    slopes("a chain: (x + y) * z", lambda x, y, z: (x + y) * z, 3.0, 3.0, 4.0),
     slopes("used twice: x + x", lambda x: x + x, 3.0),
     slopes("used twice: x * x", lambda x: x * x, 3.0),
     slopes("a constant on the right: x * 5 + 7", lambda x: x * 5 + 7, 2.0),
@@ -105,12 +105,12 @@ ONE_WALK = [
 # --- what stays from walk to walk --------------------------------------------------
 
 
-@by_object("two roots, x * x and 5 * x: each walk adds its own")
-def two_roots(e: Engine) -> None:
+@by_object("three roots, x * x, 5 * x and x itself: each walk adds its own")
+def three_roots(e: Engine) -> None:
     x = e.leaf(2.0)
-    for root in (x * x, 5.0 * x):
+    for root in (x * x, 5.0 * x, x):
         e.backward(root)
-    expect_same("the gradient of x = 2 after both", e.gradient(x), 9.0)
+    expect_same("the gradient of x = 2 after all three", e.gradient(x), 10.0)
 
 
 def walks(x0: Any, program: Callable, slope: Any) -> list[Row]:
@@ -126,11 +126,14 @@ def walks(x0: Any, program: Callable, slope: Any) -> list[Row]:
 
     @by_object("cleared, it begins anew")
     def cleared(e: Engine) -> None:
-        x = e.leaf(x0)
-        e.backward(program(x))
+        x, y = e.leaf(x0), e.leaf(x0)
+        for leaf in (x, y):
+            e.backward(program(leaf))
         first = deepcopy(e.gradient(x))
         e.clear(x)
         expect_same(f"{gradient} after clearing", e.slope(x), 0.0 * slope)
+        given = "the gradient of another leaf, which was not cleared"
+        expect_same(given, e.gradient(y), first)
         e.backward(program(x))
         expect_same(f"{gradient} after a walk more", e.gradient(x), first)
 
@@ -169,10 +172,14 @@ def reused_at(x0: Any, root_of: Callable = lambda b: b) -> Row:
     return reused
 
 
+EITHER_SIDE = ("x * w", lambda x, w: x * w), ("w * x", lambda x, w: w * x)
+
+
 @by_object("a value changed after its use: the old one counts, or an error")
 def changed(e: Engine) -> None:
-    given = "the gradient of x in x * w, made with w = 3"
-    old_or_refused(e, lambda x, w: x * w, (2.0, 3.0), 100.0, given, 3.0)
+    for order, program in EITHER_SIDE:
+        given = f"the gradient of x in {order}, made with w = 3"
+        old_or_refused(e, program, (2.0, 3.0), 100.0, given, 3.0)
 
 
 def old_or_refused(
@@ -189,6 +196,9 @@ def old_or_refused(
         if changes:
             e.change(leaves[-1], new)
             expect_same("what `read` gives after `change`", e.read(leaves[-1]), new)
+            now = e.read(program(*leaves))
+            expected = program(*numbers[:-1], new)
+            expect_same("a result made after `change`", now, expected)
         e.backward(root)
         return e.gradient(leaves[0])
 
@@ -196,7 +206,7 @@ def old_or_refused(
     or_refused(f"{given}, now {shown(new)}", lambda: back(True), old)
 
 
-WHAT_STAYS = [two_roots, *walks(3.0, diamond, 18.0), twice_from_one_root]
+WHAT_STAYS = [three_roots, *walks(3.0, diamond, 18.0), twice_from_one_root]
 WHAT_STAYS += [reused_at(3.0), changed]
 
 
@@ -241,7 +251,8 @@ def long_rows(one: Any) -> list[Row]:
 
     @by_object("a result that is dropped unused keeps no memory")
     def forget_unused(e: Engine) -> None:
-        memory_kept(lambda: e.forward(lambda x: chain(x, 200), (one,)))
+        leaf = e.leaf(one)
+        memory_kept(lambda: [leaf + number for number in range(200)])
 
     return [
         Row("10,000 deep", ten_thousand_deep),
@@ -312,7 +323,7 @@ def random_program(seed: int, shapes: tuple) -> tuple[str, Callable, tuple, list
 
 
 LONG_AND_MANY = [
-    slopes("tanh", lambda x: np.tanh(x * 2.0), 0.4),
+    slopes("tanh", lambda x, y: np.tanh(x * 2.0) + np.tanh(y), 0.4, 800.0),
     *long_rows(1.0),
     Row("200 random programs, as nudging finds", programs((), ())),
     Row("it trains on two moons as the package does", trains_on("two moons")),
