@@ -5,7 +5,7 @@ from numbers import Real
 
 
 def unary(op, f, slope):
-    """Make the method that computes f(a) and records d f(a) / da = slope(a, f(a))."""
+    """Make a method of Value from a function of one number and its slope."""
 
     def method(self):
         y = f(self.data)
@@ -17,8 +17,8 @@ def unary(op, f, slope):
 class Value:
     """A number that knows the operation, the parents and the slopes that made it.
 
-    A leaf has no parents. A result has one or two, each with its local slope, which
-    says how many times as far as a tiny nudge of that parent the result moves.
+    A leaf has no parents. A result has one or two, each with a local slope. If a parent
+    moves by a tiny h, the result moves by h times this slope.
     `root.backward()` fills in `grad`.
     """
 
