@@ -36,7 +36,7 @@ class Layer:
 
 
 class MLP:
-    """Layers in a sequence, with tanh between them: MLP([2, 16, 16, 1], rng)."""
+    """A multilayer perceptron whose bend is tanh: MLP([2, 16, 16, 1], rng)."""
 
     def __init__(self, sizes: Sequence[int], rng: random.Random):
         self.layers = [Layer(m, n, rng) for m, n in pairwise(sizes)]
@@ -59,7 +59,7 @@ def hinge_loss(scores: Sequence[Value], signs: Sequence[float]) -> Value:
 
 
 class SGD:
-    """Steps against the gradient, with the formulas of torch.optim.SGD."""
+    """Takes steps against the gradient, with the formulas of torch.optim.SGD."""
 
     def __init__(self, parameters: Sequence[Value], rate: float, momentum: float = 0.0):
         self.parameters, self.rate, self.momentum = parameters, rate, momentum
@@ -71,7 +71,7 @@ class SGD:
             p.grad = 0.0
 
     def step(self) -> None:
-        """Let velocity = momentum * velocity + grad, and move by -rate * velocity."""
+        """Move each parameter one step."""
         for i, p in enumerate(self.parameters):
             self.velocities[i] = self.momentum * self.velocities[i] + p.grad
             p.data -= self.rate * self.velocities[i]
