@@ -33,7 +33,7 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Return the gradient of the outputs' sum, weighted by grad_outputs, by input.
+    """Return for each input the gradient of the outputs' sum, weighted by grad_outputs.
 
     No `grad` changes. An unused input is an error, or gets None if allow_unused.
     """

@@ -50,14 +50,14 @@ class Node:
             raise errors.stale(self.name())
 
     def free(self) -> None:
-        """Let go of what was saved, unless it is options alone, such as an axis."""
+        """Let go of what was saved, to free its memory."""
         names = self.saved.keys() - self.op.options
         if names or has_array(list(self.saved.values())):
             self.saved = None
 
 
 class AccumulateGrad:
-    """Where a gradient ends: what arrives here is added to the leaf's `grad`."""
+    """The end of a path: it adds the gradient that arrives to the leaf's `grad`."""
 
     __slots__ = ["leaf", "shape", "number", "hooks", "__weakref__"]
     parents = next_functions = ()
@@ -70,12 +70,12 @@ class AccumulateGrad:
         return "<AccumulateGrad>"
 
     def name(self) -> str:
-        """Return PyTorch's name for it."""
+        """Return PyTorch's name for such a node."""
         return "AccumulateGrad"
 
     @property
     def variable(self):
-        """The leaf; None if nobody holds it any more."""
+        """The leaf, or None if nothing holds it any more."""
         return self.leaf()
 
 

@@ -7,7 +7,7 @@ from minigrad import errors
 
 
 class Recording(threading.local):
-    """Whether this thread records, and whether it did before each open `with`."""
+    """Whether this thread records operations."""
 
     def __init__(self):
         self.on, self.outside = True, []
