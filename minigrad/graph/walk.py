@@ -63,6 +63,6 @@ def sum_to(share, shape: tuple, name: str):
     if new < 0 or any(n not in (1, size) for n, size in zip(old, share.shape)):
         raise errors.invalid_gradient(name, share.shape, shape)
     axes = tuple(axis for axis, n in enumerate(old) if n == 1)
-    if axes:  # to a Tensor, no axes would mean all of them
+    if axes:  # with no axes, a Tensor would be summed over all of them
         share = sums(share, axes)
     return share.reshape(shape)

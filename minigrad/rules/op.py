@@ -55,7 +55,7 @@ class Op:
         """Compute the result, and record a node if an argument requires grad."""
         values = self.bind(args, kwargs)
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
-        if not tensors:  # a formula calls, and wants an array
+        if not tensors:  # a formula has called this, with arrays
             return self.on_arrays(values)
         known = self.compute(values)
         result = Tensor(known["y"])
@@ -66,11 +66,11 @@ class Op:
         return result
 
     def is_recorded(self, parents: list, result: Tensor) -> bool:
-        """Tell whether a result needs a node."""
+        """Return whether a result needs a node."""
         return any(parents) and recording.on and result.is_floating_point()
 
     def record(self, parents: list, known: dict) -> Node:
-        """Return the node of a result, with what the formulas want of what is known."""
+        """Return the node of a result. It keeps the values that the formulas want."""
         saved = {}
         for name in self.kept(parents):
             if name in known:
@@ -80,12 +80,12 @@ class Op:
         return Node(self, parents, saved, known["y"].shape)
 
     def kept(self, parents: list) -> list[str]:
-        """Return the names of what a node has to hold until backward."""
+        """Return the names of the values that a node has to keep until backward."""
         rules = self.rules(parents)
         return [name for parent, names, _ in rules if parent for name in names]
 
     def input_gradients(self, node: Node, g, wanted: set | None):
-        """Yield each parent of `node`, and its share of the gradient of the result.
+        """Yield a pair for each parent that gets a share: the parent, and its share.
 
         If g is a Tensor, the formulas also get Tensors, and are recorded.
         """
@@ -95,7 +95,7 @@ class Op:
                 yield parent, formula(g, *values)
 
     def rules(self, parents: list):
-        """Pair each parent with the names that its formula wants, and the formula.
+        """Return triples: a parent, the names that its formula wants, and the formula.
 
         The tensors of a list share one formula.
         """

@@ -19,7 +19,7 @@ def axes(dim):
 
 
 def spread(g, shape, dim, keepdim):
-    """Return g stretched to the shape that a reduction started from."""
+    """Return g, stretched to the shape that a reduction started from."""
     if not keepdim and axes(dim) is not None:
         g = np.expand_dims(g, axes(dim))
     return np.broadcast_to(g, shape)
