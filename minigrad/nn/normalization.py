@@ -23,7 +23,7 @@ def unit_of(x, axes, eps):
 
 
 def scaled(input, weight, bias, unit, factor, axes, eps):
-    """Return unit * weight + bias, as arrays. unit and factor belong to the input."""
+    """Return unit * weight + bias, as arrays. unit was computed from the input."""
     out = unit.copy() if weight is None else unit * weight
     if bias is not None:
         out += bias
@@ -31,7 +31,7 @@ def scaled(input, weight, bias, unit, factor, axes, eps):
 
 
 def from_scratch(input, weight, bias, unit, factor, axes, eps):
-    """Compose the same from plain operations, from the input alone."""
+    """Compose the result of `scaled` from plain operations, without unit and factor."""
     away = input - input.mean(axes, True)
     variance = (away * away).mean(axes, True)
     out = away / (variance + eps).sqrt()

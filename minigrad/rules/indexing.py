@@ -87,7 +87,7 @@ def grid(index, dim):
 
 
 def along(input, dim, index):
-    """Return the index that means `index` along axis `dim`, and all of the others."""
+    """Return the index that is `index` on axis `dim`, and takes all of every other."""
     return (slice(None),) * (dim % len(input.shape)) + (index, ...)
 
 

@@ -37,12 +37,12 @@ maximum = Op(
 
 
 def unless_zero(a, b):
-    """Return a, but 1 for 0 to a power b that is not negative; b's dtype stays."""
+    """Return a, but 1 where a is 0 and b is not negative, in the dtype of a + b."""
     return np.where((a == 0) & (b >= 0), 1, a + np.zeros_like(b))
 
 
 def unless(g, lost, tied):
-    """Return 0 where the number lost, half of g at a tie, and else g."""
+    """Return 0 where the other number was taken, half of g at a tie, otherwise g."""
     return np.where(lost, 0, np.where(tied, g * 0.5, g))
 
 
@@ -82,13 +82,13 @@ isnan = Op("Isnan", np.isnan)
 
 
 def pow(input, exponent):
-    """Raise to a power. Either of the two may be a number."""
+    """Raise to a power. Either of the two arguments may be a number."""
     two = isinstance(exponent, int) and exponent == 2
     return square(input) if two else power(input, exponent)
 
 
 def kept(g, mask):
-    """Return g where the mask holds, and 0 elsewhere, be g infinite there or not."""
+    """Return g where the mask is True, and 0 elsewhere, even where g is infinite."""
     return np.where(mask, g, 0)
 
 
@@ -114,7 +114,7 @@ def inside(a, min, max):
 
 
 def where(condition, input, other):
-    """Take `input` where `condition` holds, otherwise `other`. All three broadcast."""
+    """Take `input` where `condition` is True, else `other`. All three broadcast."""
     if getattr(condition, "dtype", type(condition)) != bool_:
         raise TypeError(f"expected condition to be bools, not {short(condition)}")
     return choose(*alike(input, other), condition)
@@ -129,7 +129,7 @@ def clamp(input, min=None, max=None):
 
 
 def masked_fill(input, mask, value):
-    """Return the tensor with the number `value` where the mask, of bools, is True."""
+    """Return the tensor with `value`, a number, where the mask of bools is True."""
     if getattr(mask, "dtype", 0) != bool_ or not isinstance(value, NUMBERS):
         raise TypeError("masked_fill: give a number for 'value', and a mask of bools")
     return called("MaskedFill", to_dtype(choose(value, input, mask), input.dtype))

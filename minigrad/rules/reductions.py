@@ -131,7 +131,7 @@ def freedom(shape, dim, correction):
 
 
 def variance(a, dim=None, correction=1, keepdim=False):
-    """Return the squared distance from the mean, sum by n - correction."""
+    """Return the sum of squared distances from the mean, divided by n - correction."""
     exact = a.astype(float64)
     away = np.square(exact - mean_of(exact, dim, True))
     n = np.maximum(freedom(a.shape, dim, correction), 0)
@@ -155,7 +155,7 @@ std = Op(
 
 
 def to_direction(g, a, y, dim, keepdim):
-    """Return g times each vector over its length, or zeros where the length is 0."""
+    """Return g times each vector divided by its length, or zeros for a length of 0."""
     length = spread(y, a.shape, dim, keepdim)
     return spread(g, a.shape, dim, keepdim) * np.where(length == 0, 0, a / length)
 
@@ -168,7 +168,7 @@ vector_norm = Op(
 
 
 def norm(input, *, dim=None, keepdim=False):
-    """Return the Euclidean length of a vector, or of those along some axes."""
+    """Return the Euclidean length of a vector, or of the vectors along some axes."""
     return vector_norm(input, dim, keepdim)
 
 
