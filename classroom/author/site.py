@@ -27,6 +27,7 @@ from classroom.author import reference, sharing, tab
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import PARTS, chapter_table, stops
 from classroom.author.tab import prose
+from classroom.cell.asked import exercise_at
 from classroom.notebook import waiting
 from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import Cell, read_notebook
@@ -262,9 +263,9 @@ def exercises(chapter: Chapter) -> str:
 def without_check(cell: Cell) -> Cell:
     """Return a cell; a check is replaced by the command that runs it."""
     name = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-    if not name.startswith("check-"):
+    kind, number = exercise_at(name)
+    if kind != "check":
         return cell
-    number = name.removeprefix("check-").replace("-", ".")
     return prose(name, f"`python3 course.py check {number}` checks your answer.")
 
 

@@ -18,6 +18,7 @@ from classroom.author.blanks import solved
 from classroom.author.chapters import chapters, first_fence, sections
 from classroom.author.quotes import quoted
 from classroom.author.so_far import ANSWER, FENCE, QUOTE
+from classroom.cell.asked import exercise_at
 
 CHAPTER = next(chapter for chapter in chapters() if chapter.number == 4)
 FILE = f"{CHAPTER.slug}.ipynb"
@@ -35,8 +36,8 @@ def notebook(answers: dict[str, str], slug: str = CHAPTER.slug) -> dict:
     path = ROOT / "classroom" / "pristine" / f"{slug}.ipynb"
     made = json.loads(path.read_text("utf-8"))
     for cell in made["cells"]:
-        if cell["id"].startswith("answer-"):
-            name = cell["id"].removeprefix("answer-").replace("-", ".")
+        kind, name = exercise_at(cell["id"])
+        if kind == "answer":
             cell["source"] = answers.get(name, cell["source"])
     return made
 
