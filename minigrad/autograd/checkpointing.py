@@ -39,8 +39,8 @@ def checkpoint(function: Callable, *args, use_reentrant=None):
     Backward computes the inside again, which takes more time and less memory. Source:
     T. Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016. One of the
     arguments has to require grad, whatever use_reentrant says. The tensors used inside,
-    such as a layer's weights, get their `grad` in every walk back, also in a walk of
-    grad().
+    such as a layer's weights, get their `grad` in every walk back, even in one that
+    grad() starts.
     """
     if is_grad_enabled() and not any(getattr(x, "requires_grad", 0) for x in args):
         raise RuntimeError("checkpoint: no argument requires grad, so nothing learns")

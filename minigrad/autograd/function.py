@@ -13,7 +13,7 @@ from minigrad.rules.op import edge, linked
 
 
 class Context:
-    """What forward hands to backward, as `ctx`: keep in it what backward needs."""
+    """The `ctx` in which forward keeps what backward needs."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]):
         self.needs_input_grad, self.saved_tensors = needs_input_grad, ()
@@ -47,7 +47,7 @@ class Function:
 
 
 class Call:
-    """One call of a Function, which its node uses as its op."""
+    """One call of a Function. Its node uses it as its op."""
 
     options = frozenset(["saved"])  # freed only if there is an array in it
 
@@ -58,7 +58,7 @@ class Call:
     def record(self, parents: list, args: tuple, output: Tensor) -> Tensor:
         """Return the output as the result of a node that leads to the arguments."""
         self.dtypes = [x.dtype if isinstance(x, Tensor) else None for x in args]
-        # where each saved tensor came from: an edge; or whether it is the output
+        # where each saved tensor came from: its edge, True for the output, or False
         self.sources = [edge(x) or x is output for x in self.ctx.saved_tensors]
         saved = [None if x is None else x.array for x in self.ctx.saved_tensors]
         self.ctx.saved_tensors = ()  # from now on the node has them
@@ -83,7 +83,7 @@ class Call:
         return ctx
 
     def checked(self, shares) -> list[Tensor | None]:
-        """Return one gradient for each argument; raise an error if backward did not."""
+        """Return a list with a gradient for each argument, or raise an error."""
         shares = [*shares] if isinstance(shares, tuple | list) else [shares]
         if len(shares) != len(self.dtypes):
             raise errors.wrong_count(self.name, len(self.dtypes), len(shares))
@@ -94,7 +94,7 @@ class Call:
 
 
 def own_memory(output: Tensor, args: tuple) -> Tensor:
-    """Return a new Tensor, of a copy if the output shares an argument's memory."""
+    """Return a new Tensor, with a copied array if it shares an argument's memory."""
     arrays = [x.array for x in args if isinstance(x, Tensor)]
     shared = any(np.may_share_memory(output.array, array) for array in arrays)
     return Tensor(output.array.copy() if shared else output.array)

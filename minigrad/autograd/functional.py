@@ -14,7 +14,7 @@ from minigrad.tensors.creation import zeros, zeros_like
 
 @nestable
 def recorded(func: Callable, inputs, create_graph: bool = False) -> tuple:
-    """Return func(*inputs), recorded, and the inputs that it was recorded from."""
+    """Return func(*inputs), recorded, and the tensors that it was computed from."""
     expect_tensors("an input of the function", *many(inputs), having="edge")
     with enable_grad():
         leaves = [
@@ -29,7 +29,7 @@ def recorded(func: Callable, inputs, create_graph: bool = False) -> tuple:
 
 
 def vjps(outputs: Sequence, weights, inputs: Sequence, **options) -> list:
-    """Return the weighted gradient of the outputs for each input, or zeros."""
+    """Return the weighted outputs' gradient with respect to each input, or zeros."""
     options |= {"create_graph": True} if is_nested() else {}
     weights = [None] * len(outputs) if weights is None else many(weights)
     expect_roots(outputs, weights)
@@ -66,10 +66,10 @@ def vjp(func: Callable, inputs, v=None) -> tuple:
 def jvp(func: Callable, inputs, v) -> tuple:
     """Return func(*inputs), and its Jacobian times v, with two walks back.
 
-    w·J is linear in its weights w, and the derivative of (w·J)·v for w is J·v. Source:
-    J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
+    Source: J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
     """
     outputs, leaves = recorded(func, inputs)
+    # w·J is linear in w, so the derivative of (w·J)·v with respect to any w is J·v
     weights = [zeros_like(o, requires_grad=True) for o in many(outputs)]
     rows = vjps(many(outputs), weights, leaves, create_graph=True)
     found = vjps(rows, v, weights)
@@ -77,7 +77,7 @@ def jvp(func: Callable, inputs, v) -> tuple:
 
 
 def jacobian(func: Callable, inputs, create_graph: bool = False):
-    """Return the derivative of every output for every input, a row at a time.
+    """Return the derivative of every output with respect to every input, row by row.
 
     One input and one output of shapes s and t give a tensor of shape t + s. Several
     inputs give a tuple, and several outputs a tuple of these.
@@ -88,21 +88,21 @@ def jacobian(func: Callable, inputs, create_graph: bool = False):
 
 
 def table_of(output: Tensor, leaves: Sequence[Tensor], create_graph: bool) -> list:
-    """Return the Jacobians of one output for each leaf. Each row takes a walk back."""
+    """Return the Jacobians of one output, one for each leaf."""
+    if not output.numel():
+        return [zeros(*output.shape, *x.shape, dtype=x.dtype) for x in leaves]
     rows = []
     for i in range(output.numel()):
         v = zeros_like(output)
         v.array.flat[i] = 1
         options = {"retain_graph": True, "create_graph": create_graph}
         rows.append(vjps([output], v, leaves, **options))
-    if not rows:  # an output without numbers
-        return [zeros(*output.shape, *x.shape, dtype=x.dtype) for x in leaves]
     columns = zip(zip(*rows), leaves)
     return [stack(c).reshape(*output.shape, *leaf.shape) for c, leaf in columns]
 
 
 def slope_of(func: Callable, inputs) -> Callable:
-    """Return the function that computes the recorded gradient of func, of one value."""
+    """Return the function that computes the gradient of func, which has one value."""
 
     def slope(*leaves):
         found = vjps([func(*leaves)], None, leaves, create_graph=True)

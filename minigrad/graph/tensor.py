@@ -150,7 +150,7 @@ class Tensor:
     ) -> None:
         """Add d(self)/d(leaf) to the grad of each leaf, or only of `inputs`.
 
-        `gradient` has this tensor's shape. For a single number, None means 1.
+        `gradient` is v in vJ, the gradient of this tensor.
         Raises RuntimeError if this doesn't require grad, or if the graph was freed.
         """
         inputs = [inputs] if isinstance(inputs, Tensor) else inputs

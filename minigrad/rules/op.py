@@ -165,7 +165,7 @@ def value_of(node: Node, name: str, i: int, g):
 def linked(array, source, node: Node) -> Tensor | None:
     """Return a saved array as its leaf, or a Tensor that leads to its source.
 
-    That is an edge, True for what the node itself has made, or False for nothing.
+    The source is an edge, True for what the node itself has made, or False for none.
     """
     if array is None:
         return None
