@@ -46,7 +46,7 @@ def padded(x, padding):
 
 @functools.lru_cache(maxsize=1000)
 def shifts(kernel, size, stride):
-    """List each position in the kernel with the slices of its inputs, (C, H, W, N)."""
+    """List each place in the kernel with the slices of its inputs in (C, H, W, N)."""
     found = []
     for place in itertools.product(*map(range, kernel)):
         spans = [

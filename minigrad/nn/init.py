@@ -45,7 +45,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def kaiming_normal_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu") -> Tensor:
-    """Fill with normal numbers of variance gain² / fan (K. He et al., 2015).
+    """Fill with normally distributed numbers of variance gain² / fan (He et al., 2015).
 
     The gain makes up for what relu, or leaky_relu with a slope of `a`, takes away.
     """

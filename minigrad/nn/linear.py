@@ -50,7 +50,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 class Linear(Module):
     """x @ weight.T + bias: (..., in_features) to (..., out_features).
 
-    Both start uniform within 1 / sqrt(in_features), as in PyTorch.
+    Weight and bias start uniform within 1 / sqrt(in_features), as in PyTorch.
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True):

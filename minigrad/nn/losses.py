@@ -117,7 +117,10 @@ def cross_entropy_of(input, target, reduction):
 
 
 def plain_cross_entropy(input, target, reduction, smoothing=0.0):
-    """Compose the loss from plain operations. `smoothing` mixes in all classes."""
+    """Compose the loss from plain operations.
+
+    `smoothing` mixes all classes into the target.
+    """
     logs = log_softmax(input, 1)
     right, every = logs[np.arange(len(target)), target], logs.mean(1)
     return reduced((smoothing - 1) * right + -smoothing * every, reduction)

@@ -27,7 +27,7 @@ class History:
 def fit(model: Module, loss, optimizer, data, epochs: int, validation=None) -> History:
     """Train for some epochs, with loss(model(x), y) for every batch (x, y) of `data`.
 
-    With `validation`, the model has the weights of its best epoch in the end.
+    With `validation`, the model ends with the weights of its best epoch.
     """
     history, best = History(), {}
     try:
