@@ -53,14 +53,18 @@ ENTRY = 4096  # bytes that a file takes beside its content
 MESSAGE = 8 << 20  # bytes of what a kernel may send at once
 WAITING = 16  # messages that wait to be read
 
-# By machine: its number for filters, mmap and clone, and what makes memory that belongs
-# to no process (shmget, msgget, semget, mount and its successors, unshare, setns,
-# memfd_create, memfd_secret, io_uring_setup, add_key, bpf), or clones unseen (clone3).
+# By machine: its number for filters, mmap and clone, and what submissions may not use:
+# memory that belongs to no process (shmget, msgget, semget, mount and its successors,
+# unshare, setns, memfd_create, memfd_secret, io_uring_setup, bpf), clones unseen
+# (clone3), the keys of whoever started it (add_key, request_key, keyctl), watching what
+# others read (inotify_init, its successor, fanotify_init), and attributes of files that
+# no quota counts (setxattr, lsetxattr, fsetxattr, setxattrat).
 CALLS = {
     "x86_64": (0xC000003E, 9, 56, (29, 68, 64, 165, 428, 429, 430, 272, 308))
-    + ((319, 447, 425, 248, 321, 435),),
+    + ((319, 447, 425, 321, 435), (248, 249, 250), (253, 294, 300))
+    + ((188, 189, 190, 463),),
     "aarch64": (0xC00000B7, 222, 220, (194, 186, 190, 40, 428, 429, 430, 97, 268))
-    + ((279, 447, 425, 217, 280, 435),),
+    + ((279, 447, 425, 280, 435), (217, 218, 219), (26, 262), (5, 6, 7, 463)),
 }
 NAMESPACES = 0x7E020000  # flags of clone
 SHARED_ANONYMOUS = 0x21  # flags of mmap: such pages stay when they are not seen

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZipFile, ZipInfo
@@ -58,6 +59,7 @@ class Found:
     parts: Parts
     data: bytes = b""
     problem: str = ""  # why it could not be read, if it could not
+    changed: float = 0.0  # when the file was last changed, in seconds
 
     @property
     def name(self) -> str:
@@ -118,7 +120,7 @@ class Reader:
                 if is_zip(path.name):
                     yield from self.zip(file, parts, 1)
                 else:
-                    yield self.read(file, parts)
+                    yield self.read(file, parts, about.st_mtime)
 
     def zip(self, file: BinaryIO, parts: Parts, depth: int) -> Iterator[Found]:
         """Yield the notebooks in a zip, and in the zips in it."""
@@ -145,7 +147,7 @@ class Reader:
         else:
             try:
                 with archive.open(entry.member) as file:
-                    found = self.read(file, parts)
+                    found = self.read(file, parts, seconds(entry.member))
             except Exception as error:  # zlib, lzma, bz2 and zipfile have one each
                 found = Found(parts, problem=why_not("unpacked", error))
             if found.problem or not is_zip(parts[-1]):
@@ -153,13 +155,13 @@ class Reader:
             else:
                 yield from self.zip(io.BytesIO(found.data), parts, depth + 1)
 
-    def read(self, file: BinaryIO, parts: Parts) -> Found:
+    def read(self, file: BinaryIO, parts: Parts, changed: float) -> Found:
         """Return a file's bytes, reading no more of them than may be."""
         most = max(0, min(FILE_LIMIT, self.left))
         data = file.read(most + 1)
         self.left -= len(data)
         if len(data) <= most:
-            return Found(parts, data)
+            return Found(parts, data, changed=changed)
         over = f"it has more than {FILE_LIMIT >> 20} MB"
         if most < FILE_LIMIT:
             over = f"not read: all files together have more than {TOTAL_LIMIT >> 20} MB"
@@ -184,6 +186,14 @@ def entries(archive: ZipFile) -> list[Entry]:
     older = [m.orig_filename for m in members if not m.flag_bits & UTF_8]
     letters = letters_of("\n".join(older).encode("cp437"))
     return [_entry(member, letters) for member in members]
+
+
+def seconds(member: ZipInfo) -> float:
+    """Return when a file was changed before it was zipped; 0 if no clock says that."""
+    try:
+        return datetime(*member.date_time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
 
 
 def _entry(member: ZipInfo, letters: str) -> Entry:

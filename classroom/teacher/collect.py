@@ -34,6 +34,8 @@ from classroom.teacher.archives import (
 from classroom.teacher.reading import MEMORY, SECONDS, HandIn
 from classroom.teacher.report import Student
 
+TOGETHER = 120  # seconds within which files were packed, or unpacked, all at once
+ATTEMPT = re.compile(r"_attempt_\d{4}(?:-\d\d){5}")  # Blackboard's
 WAIT = 6 * SECONDS  # of the clock: the machine may have more to do
 OF_COURSE = {"exercises", "notebooks", "classroom"}
 OF_CANVAS = r"_(?:\d{4,}_|text\.|link\.).*"
@@ -148,14 +150,15 @@ def folder_around(files: list[Parts]) -> Parts:
 def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student:
     """Return a student with one notebook of each chapter.
 
-    A separate process reads them. If there are several, the one whose name comes last
-    counts, which is the last attempt if the learning platform names them by their time.
+    A separate process reads them. Of several of one chapter the newest counts.
     """
     lines, why = in_a_process({"chapters": slugs, "places": list(map(asdict, places))})
     student = Student(*who, notes=[line["note"] for line in lines if "note" in line])
     student.notes += [f"not all of it could be read: {why}"] if why else []
     hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
-    for hand_in in sorted(hand_ins, key=rank):
+    times = [hand_in.changed for hand_in in hand_ins] or [0.0]
+    by_time = max(times) - min(times) > TOGETHER
+    for hand_in in sorted(hand_ins, key=lambda each: rank(each, by_time)):
         other = student.hand_ins.get(hand_in.chapter, hand_in)
         student.hand_ins[hand_in.chapter] = hand_in
         ours = among_solutions(other) and not among_solutions(hand_in)
@@ -167,12 +170,19 @@ def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student
     return student
 
 
-def rank(hand_in: HandIn) -> tuple:
+def rank(hand_in: HandIn, by_time: bool) -> tuple:
     """The sort key of submissions of one chapter: the last counts.
 
     A notebook of solutions/, which may be ours, comes first, then one without answers.
+    The others go by the time that the learning platform put into their names, then by
+    their files' times, and then by their names: "blame", "blame (1)", "blame (10)".
     """
-    return not among_solutions(hand_in), bool(hand_in.answers), hand_in.file
+    attempt = ATTEMPT.search(hand_in.file)
+    changed = hand_in.changed if by_time else 0.0
+    pieces = re.split(r"(\d+)", hand_in.file.removesuffix(".ipynb").casefold())
+    name = [(piece.zfill(20) if piece.isdigit() else piece) for piece in pieces]
+    told = attempt[0] if attempt else ""
+    return not among_solutions(hand_in), bool(hand_in.answers), told, changed, name
 
 
 def among_solutions(hand_in: HandIn) -> bool:

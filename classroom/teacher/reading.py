@@ -31,6 +31,7 @@ class HandIn:
     file: str
     answers: dict[str, list[str]]
     notes: list[str] = field(default_factory=list)
+    changed: float = 0.0  # when the file was last changed, in seconds
 
 
 # --- notebooks ---------------------------------------------------------------------
@@ -73,7 +74,7 @@ def read_found(found: Found, chapters: list[Chapter]) -> HandIn:
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
     notes = [f"{n}: an answer seems to be in {p}" for n, p in astray.items()]
-    return HandIn(learner.chapter.slug, found.name, answers, notes)
+    return HandIn(learner.chapter.slug, found.name, answers, notes, found.changed)
 
 
 # --- the process -------------------------------------------------------------------

@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import os
 import shutil
 import zipfile
 from time import process_time
@@ -355,6 +356,30 @@ def test_the_last_attempt_counts_and_the_other_is_told_of(tmp_path):
     (hand_in,) = ada.hand_ins.values()
     assert "18-00-01" in hand_in.file
     assert "17-59-00_a.ipynb: not graded" in ada.notes[0] and len(ada.notes) == 1
+
+
+NEWEST = ["blame", "blame (1)"], ["blame", "blame-Copy1"], ["blame v9", "blame v10"]
+NEWEST += ["blame", "blame-1"], ["blame", "blame copy"], ["blame", "blame_final"]
+
+
+@pytest.mark.parametrize("names", NEWEST, ids=lambda names: names[1])
+def test_the_newest_counts_whatever_it_is_called(tmp_path, names):
+    first, last = (f"{name}.ipynb" for name in names)
+    ada = tmp_path / "class" / "ada"
+    hostile.written(ada, WRONG, first)
+    hostile.written(ada, MADE, last)
+    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
+    assert hand_in.file == f"ada/{last}"  # both come from one zip, at one time
+    os.utime(ada / last, (1_800_000_000, 1_800_000_000))
+    os.utime(ada / first, (1_800_009_000, 1_800_009_000))
+    (hand_in,) = read(tmp_path / "class")["ada"].hand_ins.values()
+    assert hand_in.file == f"ada/{first}"
+    when = (2027, 3, 1, 18, 0, 0), (2027, 3, 1, 17, 0, 0)
+    infos = [zipfile.ZipInfo(f"ada/{n}", at) for n, at in zip((first, last), when)]
+    made = hostile.zipped(zip(infos, (WRONG, MADE)))
+    hostile.written(tmp_path / "zipped", made, "ada.zip")
+    (hand_in,) = read(tmp_path / "zipped")["ada"].hand_ins.values()
+    assert hand_in.file.endswith(first)
 
 
 # --- a class -------------------------------------------------------------------------
