@@ -172,8 +172,8 @@ def _lesson_head(chapter: Chapter) -> str:
         f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
         f"{links}\n\n{opening}"
         f"After this chapter you can\n\n{goals}\n\n{facts}\n\n"
-        "Where you are asked to **guess**, run the cell below to see the answer. Run the "
-        f"cells above it first.{_requirements(chapter)}"
+        "Where you are asked to **guess**, run the cell below to see the answer. "
+        f"Run the cells above it first.{_requirements(chapter)}"
     )
 
 

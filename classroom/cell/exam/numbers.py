@@ -5,7 +5,8 @@ import random
 import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,27 @@ def exact_slopes(e: Engine) -> None:
         raise Wrong(f"the slopes at {shown(numbers)}", near, exact, by)
 
 
+def runs_once(square: Callable, *numbers: Any) -> Callable[[Engine], None]:
+    """Return the test that all slopes of a program come from one or two runs of it.
+
+    Engines that are functions could run it once for each leaf, as nudging does.
+    """
+
+    def one_run(e: Engine) -> None:
+        runs = []
+
+        def program(*leaves: Any) -> Any:
+            runs.append(leaves)
+            return reduce(add, map(square, leaves))
+
+        e.slopes(program, numbers)
+        if len(runs) > 2:
+            count = sum(map(np.size, numbers))
+            raise Wrong(f"how often the program runs for {count} slopes", len(runs), 1)
+
+    return one_run
+
+
 ONE_WALK = [
     slopes("a sum: x + y", lambda x, y: x + y, 2.0, 3.0),
     slopes("a product: x * y", lambda x, y: x * y, 2.0, 3.0),
@@ -99,6 +121,7 @@ ONE_WALK = [
     slopes("from the other side: 2 * b + b", from_the_other_side, 3.0),
     Row("a long way and a short one: a = x * x, a + a * x * y * a + x", exact_slopes),
     slopes("a leaf that is not used", lambda x, y: x * 2.0, 3.0, 4.0),
+    Row("six leaves, in one run", runs_once(lambda x: x * x, *map(float, range(6)))),
 ]
 
 
