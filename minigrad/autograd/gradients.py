@@ -7,13 +7,13 @@ from minigrad.graph.tensor import Tensor, collect, walk_back
 
 
 def many(values) -> tuple:
-    """Return a tuple of several values, or of one."""
+    """Return several values as a tuple, and one value as a tuple of one."""
     several = isinstance(values, Iterable) and not isinstance(values, Tensor)
     return tuple(values) if several else (values,)
 
 
 def weights_of(outputs: tuple, gradients, inputs: tuple = ()) -> Sequence:
-    """Return a gradient, or None, for each output, if all of these fit together."""
+    """Return a gradient, or None, for each output. Raises an error if one is unfit."""
     weights = [None] * len(outputs) if gradients is None else many(gradients)
     errors.expect_roots((*outputs, *inputs), (*weights, *inputs))
     return weights
@@ -35,7 +35,8 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of the outputs' sum, weighted by grad_outputs, by input.
 
-    No `grad` changes. An unused input is an error, or gets None if allow_unused.
+    No tensor's `grad` changes. An unused input raises RuntimeError, or gets None if
+    allow_unused is true.
     """
     outputs, inputs = many(outputs), many(inputs)
     weights = weights_of(outputs, grad_outputs, inputs)

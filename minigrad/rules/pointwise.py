@@ -1,8 +1,8 @@
 """The rule table of elementwise operations and their derivatives.
 
-In a formula `g` is the gradient of the result, `y` the result, `shape` the shape of
-the argument that the formula is for, and any other name an argument. Formulas need not
-care about broadcasting, because the engine sums over stretched axes.
+In a formula, `g` is the gradient of the result, `y` is the result, and `shape` is the
+shape of the argument that the formula is for. Any other name is an argument. Formulas
+can ignore broadcasting, because the engine sums over stretched axes.
 """
 
 import numpy as np
@@ -37,12 +37,12 @@ maximum = Op(
 
 
 def unless_zero(a, b):
-    """Return a, but 1 for 0 to a power b that is not negative; b's dtype stays."""
+    """Return a, with 1 in place of a 0 whose power b is not negative."""
     return np.where((a == 0) & (b >= 0), 1, a + np.zeros_like(b))
 
 
 def unless(g, lost, tied):
-    """Return 0 where the number lost, half of g at a tie, and else g."""
+    """Return 0 where the other number was chosen, half of g at a tie, otherwise g."""
     return np.where(lost, 0, np.where(tied, g * 0.5, g))
 
 
@@ -67,7 +67,7 @@ sigmoid = Op("Sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda g, y: g * y * (
 relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: kept(g, y != 0))
 clone = Op("Clone", lambda a: a.copy(), a=lambda g: g)
 
-# Questions: nothing flows through them
+# Comparisons, through which no gradient flows
 
 eq = Op("Eq", np.equal)
 ne = Op("Ne", np.not_equal)
@@ -82,13 +82,13 @@ isnan = Op("Isnan", np.isnan)
 
 
 def pow(input, exponent):
-    """Raise to a power. Either of the two may be a number."""
+    """Return input to the power of exponent. Either of them may be a number."""
     two = isinstance(exponent, int) and exponent == 2
     return square(input) if two else power(input, exponent)
 
 
 def kept(g, mask):
-    """Return g where the mask holds, and 0 elsewhere, be g infinite there or not."""
+    """Return g where the mask is True, and 0 elsewhere, even where g is infinite."""
     return np.where(mask, g, 0)
 
 
@@ -114,7 +114,7 @@ def inside(a, min, max):
 
 
 def where(condition, input, other):
-    """Take `input` where `condition` holds, otherwise `other`. All three broadcast."""
+    """Take `input` where `condition` is True, else `other`. All three broadcast."""
     if getattr(condition, "dtype", type(condition)) != bool_:
         raise TypeError(f"expected condition to be bools, not {short(condition)}")
     return choose(*alike(input, other), condition)
@@ -129,7 +129,7 @@ def clamp(input, min=None, max=None):
 
 
 def masked_fill(input, mask, value):
-    """Return the tensor with the number `value` where the mask, of bools, is True."""
+    """Return the tensor with the number `value` where the mask of bools is True."""
     if getattr(mask, "dtype", 0) != bool_ or not isinstance(value, NUMBERS):
         raise TypeError("masked_fill: give a number for 'value', and a mask of bools")
     return called("MaskedFill", to_dtype(choose(value, input, mask), input.dtype))
