@@ -57,10 +57,10 @@ def stage(count: int, inputs: int, width: int, stride: int) -> Sequential:
 class ResNet(Module):
     """Blocks in stages. Each stage but the first halves the height and the width.
 
-    `layers` has the number of blocks of each stage, and `widths` the number of channels.
-    Images are (N, channels, H, W). The result is scores (N, num_classes), and not
-    probabilities. For `small` images, the first convolution is 3 x 3, and no pooling
-    follows it.
+    `layers` has the number of blocks of each stage, and `widths` has its number of
+    channels. Images are (N, channels, H, W). The result is scores (N, num_classes), and
+    not probabilities. For `small` images, the first convolution is 3 x 3, and no
+    pooling follows it.
     """
 
     def __init__(self, layers, num_classes, widths, channels=3, small=False):

@@ -83,7 +83,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
 
 
 class MaxPool2d(Module):
-    """The largest number in each window. By default, the stride is its size."""
+    """The largest number in each window. By default, the stride is the window."""
 
     def __init__(self, kernel_size: int | tuple, stride=None, padding=0):
         super().__init__()

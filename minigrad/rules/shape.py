@@ -69,8 +69,7 @@ def view(input, *shape):
     """Return the same memory in another shape. Raises RuntimeError if impossible."""
     out = viewed(input, lengths(shape, -1))  # NumPy takes -2 for -1
     if out.numel() and not np.shares_memory(out.array, input.array):
-        why = "view: the numbers are not in one piece. Use .reshape(...) instead"
-        raise RuntimeError(why)
+        raise RuntimeError("view: the memory is in pieces. Use .reshape(...) instead")
     return out
 
 

@@ -92,7 +92,7 @@ def arange(start, end=None, step=1, dtype=None, **options) -> Tensor:
     """Return start, start + step, ... before end. The call arange(n) starts from 0."""
     start, end = (0, start) if end is None else (start, end)
     fits = step != 0 and (end - start) * step >= 0
-    expect(fits, "arange: steps of this sign do not lead from start to end", start, end, step)
+    expect(fits, "arange: expected steps from start to end", start, end, step)
     array = np.arange(start, end, step)
     dtype = floating(dtype) if array.dtype.kind == "f" else dtype
     return made(array, dtype, **options)

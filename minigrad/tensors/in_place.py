@@ -28,7 +28,7 @@ put_in = Op(
 
 
 def with_dimensions(g, n: int):
-    """Return g with at least n axes, the number that the value had. New axes come first."""
+    """Return g with at least n axes, as the value had. New axes come first."""
     return g.reshape((1,) * (n - len(g.shape)) + tuple(g.shape))
 
 
@@ -107,7 +107,7 @@ def setitem(x: Tensor, index, value) -> None:
 def apart(x: Tensor, other):
     """Return `other`. Raises RuntimeError if it shares memory with x."""
     if isinstance(other, Tensor) and np.may_share_memory(other.array, x.array):
-        raise RuntimeError("an operand shares the memory that is written to: clone() it")
+        raise RuntimeError("an operand shares the memory that changes: clone() it")
     return other
 
 

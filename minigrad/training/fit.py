@@ -103,6 +103,6 @@ def progress_bar(data: Iterable, label: str):
     """Return `data`, with a progress bar in a terminal and in Jupyter."""
     from tqdm import tqdm
 
-    # Jupyter's server names the session; where nobody looks, as in tests, none does
+    # Jupyter's server sets this name; in tests, there is neither
     shown = sys.stdout.isatty() or "JPY_SESSION_NAME" in os.environ
     return tqdm(data, desc=label, leave=False, disable=not shown, file=sys.stdout)
