@@ -205,7 +205,7 @@ def test_the_latest_version_comes_back_or_the_one_asked_for(root, capsys):
     keep_three(root)
     others = sources(learner(root))
     others.remove(STUBS["90.1"])
-    assert "is again as it was on" in listed(root, capsys, "90.1")
+    assert "is restored as it was on" in listed(root, capsys, "90.1")
     assert EARLIER in sources(learner(root))
     assert listed(root, capsys, "90.1", 1)
     texts = sources(learner(root))

@@ -378,7 +378,7 @@ def test_what_a_learner_types_comes_before_what_is_for_others(course, capsys):
     assert course.main([]) == course.main(["--version"]) == 0
     *usage, version = capsys.readouterr().out.splitlines()
     assert version.startswith("minigrad ") and "Python 3." in version
-    heading = usage.index("For those who teach, or write chapters:")
+    heading = usage.index("For people who teach or write chapters:")
     names = [
         [line.split()[0] for line in part if line.startswith("  ")]
         for part in (usage[:heading], usage[heading:])

@@ -121,7 +121,7 @@ def weighed_roots(e: Engine) -> None:
     expect_same(
         "the gradient of x in x * x, v = (1, 0, -2)", e.gradient(x), 2 * ROW * v
     )
-    expect_same("v after that", v, np.array([1.0, 0.0, -2.0]))
+    expect_same("v after backward", v, np.array([1.0, 0.0, -2.0]))
 
 
 def nothing_recorded(e: Engine) -> None:
