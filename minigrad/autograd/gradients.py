@@ -35,8 +35,7 @@ def grad(
 ) -> tuple[Tensor | None, ...]:
     """Return the gradient of the outputs' sum, weighted by grad_outputs, by input.
 
-    No tensor's `grad` changes. An unused input raises RuntimeError, or gets None if
-    allow_unused is true.
+    No `grad` changes. An unused input is an error, or gets None if allow_unused.
     """
     outputs, inputs = many(outputs), many(inputs)
     weights = weights_of(outputs, grad_outputs, inputs)

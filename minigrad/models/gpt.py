@@ -57,7 +57,7 @@ class Block(Module):
 class GPT(Module):
     """Scores (N, T, tokens) for the next token at every position of tokens (N, T).
 
-    The scores are products with the embedding of each token, so it is used twice
+    The scores are products with each token's embedding, so its weights are used twice
     (O. Press, L. Wolf, "Using the Output Embedding to Improve Language Models", 2017).
     """
 

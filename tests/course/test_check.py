@@ -201,7 +201,7 @@ def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):
     write_notebook(learner(root), notebook)
     code, out = check(root, "90", capsys)
     assert code == 1 and out.count("not yet filled in") == 2
-    assert out.count("seems to be in the cell of the check") == 1
+    assert out.count("seems to be in the check's cell") == 1
 
 
 def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):

@@ -289,7 +289,7 @@ def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path):
     told = sample.refused(report_command, "90.1", 20, root)
     assert f"`{COURSE} reset 90` makes a blank one" in told
     told = sample.refused(restore_command, "90.1", None, root)
-    assert "holds no version of exercise 90.1." in told
+    assert "has no version of exercise 90.1." in told
 
 
 @pytest.mark.parametrize("there", ["neither", "the clone", "git"])

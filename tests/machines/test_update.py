@@ -498,7 +498,7 @@ def test_what_is_saved_after_the_kill_is_not_written_over(
     cut_off(monkeypatch, folder, newer, 0)
     fill(learner(folder), {"90.1": LATER})
     finish_first(folder)
-    assert "90_sample.ipynb: you saved it while" in capsys.readouterr().out
+    assert "90_sample.ipynb: you saved this while" in capsys.readouterr().out
     assert LATER in sources(learner(folder))
     assert learner(folder, "91_added").exists()
 
