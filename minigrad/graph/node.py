@@ -50,7 +50,7 @@ class Node:
             raise errors.stale(self.name())
 
     def free(self) -> None:
-        """Let go of what was saved, unless that is only options, such as an axis."""
+        """Let go of what was saved, unless it is options alone, such as an axis."""
         names = self.saved.keys() - self.op.options
         if names or has_array(list(self.saved.values())):
             self.saved = None
