@@ -94,7 +94,7 @@ def test_an_interrupted_install_is_quiet(tmp_path):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = write_course(tmp_path / "course")
     process = half_made(folder)
-    assert "at this moment" in finish(start(folder, "check"))[2]  # a second one
+    assert "right now" in finish(start(folder, "check"))[2]  # a second one
     os.killpg(process.pid, signal.SIGINT)
     code, _, err = finish(process)
     assert (code, err.strip()) == (130, course_in(folder).STOPPED)
