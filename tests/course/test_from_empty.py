@@ -219,7 +219,7 @@ CHANGE_OF = {6: "leaf.data = number", 15: "leaf.data, leaf"}
     ("change", "status", "told"),
     [
         ('raise NotImplementedError("fill this in")', OPEN, ""),
-        ("return", WRONG, "what `read` gives after `change`"),
+        ("return", WRONG, "what `read` returns after `change`"),
         ('raise NotImplementedError("leaves do not change")', DONE, ""),
     ],
 )
