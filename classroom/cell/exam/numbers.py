@@ -218,7 +218,7 @@ def old_or_refused(
         root, leaves = e.forward(program, numbers)
         if changes:
             e.change(leaves[-1], new)
-            expect_same("what `read` gives after `change`", e.read(leaves[-1]), new)
+            expect_same("what `read` returns after `change`", e.read(leaves[-1]), new)
             now = e.read(program(*leaves))
             expected = program(*numbers[:-1], new)
             expect_same("a result made after `change`", now, expected)
