@@ -65,6 +65,8 @@ def words_of(name):
 
 
 WORDS = {id(rows): words_of(f"{n}: rows") for n, rows in ROWS.items()}
+ONE_WALK = GROUPS["one walk"]
+WORDS[id(ONE_WALK)] = WORDS[id(NUMBERS)][: len(ONE_WALK)]
 
 
 def lost(adapters, rows, seconds=SECONDS):
@@ -119,9 +121,9 @@ def test_the_minutes_of_an_exam_agree(number):
     chapter = parsed(EXAMS[number])
     text = "\n".join(file.read_text("utf-8") for file in chapter.files)
     named = re.findall(r"^\*(\d+) minutes(?!.*bonus)", text, re.MULTILINE)
-    minutes = chapter.front["minutes"]
-    assert sum(map(int, named)) == minutes
-    assert f"of the exercises add up to {minutes} minutes" in chapter.text("lesson.md")
+    minutes, lesson = sum(map(int, named)), chapter.text("lesson.md")
+    assert 0 <= chapter.front["minutes"] - minutes <= 20  # what the lesson takes
+    assert f"of the exercises add up to {minutes} minutes" in lesson
 
 
 # --- mutants of the reference solutions --------------------------------------------

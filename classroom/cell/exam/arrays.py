@@ -132,6 +132,9 @@ def weighed_roots(e: Engine) -> None:
 
 def nothing_recorded(e: Engine) -> None:
     def program(x: Any) -> Any:
+        return product(e.done_quietly(lambda: x * x), x)
+
+    def nested(x: Any) -> Any:
         def within() -> Any:
             e.done_quietly(lambda: x)  # a quiet part in a quiet part
             return x * x
@@ -140,6 +143,8 @@ def nothing_recorded(e: Engine) -> None:
 
     given = "the slope of q * x, q = x * x made quietly"
     expect_same(given, e.slopes(program, (ROW,))[0], ROW**2)
+    given += ", after a nested quiet part"
+    expect_same(given, e.slopes(nested, (ROW,))[0], ROW**2)
 
 
 @by_object("after the quiet part, even one that fails, it records again")
@@ -180,7 +185,10 @@ WITH_CARE = [
     Row("integers beside floats", beside_integers),
     many_roots,
     weighed_roots,
-    Row("what is made quietly is a constant", nothing_recorded),
+    Row(
+        "what is made quietly is a constant, even after a nested quiet part",
+        nothing_recorded,
+    ),
     records_again,
     stale,
     stale_too,
