@@ -41,38 +41,38 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "course.json"  # what .venv holds; written only when all of it is there
 
 COMMANDS = {
-    "lab": "open JupyterLab: `lab`, `lab 4` or `lab 4.2`; it gets all further words",
+    "lab": "open JupyterLab: `lab`, `lab 4` or `lab 4.2`; further words go to it",
     "check": "check your answers: all of them, or `check 4`, `check 4-6`, `check 4.2`",
-    "progress": "see the whole course at a glance, or a chapter: `progress 4`",
+    "progress": "show the whole course at a glance, or a chapter: `progress 4`",
     "next": "say which exercise is next",
     "hint": "show a hint: `hint 4.2`",
-    "solution": "show our solution, after yours or three tries: `solution 4.2`",
-    "report": "print what somebody who helps you needs to know: `report 4.2`",
+    "solution": "show our solution, after yours or after three tries: `solution 4.2`",
+    "report": "print what a helper needs to know: `report 4.2`",
     "assemble": "put your answers into a copy of the package, and test it",
     "reset": "get a blank back, and keep a copy of your work: `reset 4`, `reset 4.2`",
     "restore": "list the copies of your work; `restore 4.2` restores an answer",
     "update": "get the newest course, and keep your answers",
 }
 WITH_SOURCES = {  # these need chapters/, which a release to students does not have
-    "engine": "write the package as it stands after a chapter: `engine 7`",
+    "engine": "write the package as it is after a chapter: `engine 7`",
     "release": "make the students' copy, without answers",
     "grade": "grade the submissions of a class",
     "build": "make the notebooks from chapters/",
     "site": "build the course's website in site/",
-    "test": "run every test; pytest gets all further words",
+    "test": "run every test; further words go to pytest",
 }
 LEARNERS = list(COMMANDS)
 if (ROOT / "chapters").is_dir():
     COMMANDS |= WITH_SOURCES
 
 DISK_FULL = (
-    "The disk is full, so the course could not be installed: it needs about 1 GB in "
+    "The disk is full, so the course could not be installed. It needs about 1 GB in "
     "{root}, and some more in the system's folder for temporary files. Make room, and "
     "run the same command again."
 )
 NO_NETWORK = (
     "The course could not be downloaded, because this machine does not reach the "
-    "Python package index. Check the network, the proxy if you are behind one, and the "
+    "Python package index. Check the network, the proxy if you have one, and the "
     "date of this machine, and run the same command again. Once it is installed, the "
     "course needs no network."
 )
@@ -86,11 +86,11 @@ NO_WRITING = (
 )
 NO_LINKS = (
     "This disk has no symbolic links, so .venv cannot be made in {root}. USB sticks "
-    "and cards (exFAT, FAT) have none, nor do folders that a virtual machine shares. "
+    "and cards (exFAT, FAT) and the shared folders of virtual machines have none. "
     "Copy the course's folder to your home folder, and run the same command there."
 )
 TOO_LONG = (
-    "Windows takes no paths this long: {root} leaves too little room for what is "
+    "Windows does not take such long paths. {root} leaves too little room for what is "
     "installed into .venv inside it. Move the course's folder to a short path, such as "
     "C:\\minigrad, and run the same command there."
 )
@@ -123,18 +123,18 @@ sys.exit(not there)"""
 NO_VENV = (
     "This Python cannot make virtual environments, because its venv package is not "
     "installed. On Debian and Ubuntu `sudo apt install python3-venv` adds it. Then run "
-    "the same command again. Without administrator's rights, install `uv` instead (it "
+    "the same command again. If you are not an administrator, install `uv` instead (it "
     "is used as soon as it is on the PATH), or use conda with environment.yml."
 )
 BUSY = (
-    "Another course.py is setting up .venv at this moment. Wait until it is done, and "
+    "Another course.py is setting up .venv right now. Wait until it is done, and "
     "run the same command again."
 )
 UNKNOWN = (
     "The course could not be installed. The next run starts with an empty .venv. If "
     "it fails in the same way, please report what the installer said: "
 )
-STOPPED = "Stopped before .venv was complete. The next run takes care of it."
+STOPPED = "Stopped before .venv was complete. The next run completes it."
 
 
 def main(words: list[str]) -> int:
@@ -172,7 +172,7 @@ def usage() -> str:
     lines = {name: f"  {name:<10}{text}" for name, text in COMMANDS.items()}
     learners = [lines.pop(name) for name in LEARNERS]
     if lines:
-        learners += ["", "For those who teach, or write chapters:", *lines.values()]
+        learners += ["", "For people who teach or write chapters:", *lines.values()]
     return "\n".join([f"Usage: {python} course.py COMMAND [WORDS]", "", *learners])
 
 

@@ -43,7 +43,7 @@ def command_line() -> ArgumentParser:
         found.set_defaults(name=name, place=place)
         return found
 
-    command("lab", "learner.lab", "open JupyterLab; it gets all further words")
+    command("lab", "learner.lab", "open JupyterLab; further words go to it")
     each = command(
         "check", "learner.check", "check your answers, and say what is wrong"
     )
@@ -51,13 +51,13 @@ def command_line() -> ArgumentParser:
     each.add_argument("what", nargs="*", help=kinds)
     each = command("hint", "learner.hint", "show a hint of an exercise")
     each.add_argument("what", help="an exercise (4.2)")
-    each.add_argument("number", nargs="?", type=int, default=1, help="which; else 1")
+    each.add_argument("number", nargs="?", type=int, default=1, help="default: 1")
     each = command("solution", "learner.solution", "show our solution, after yours")
     each.add_argument("what", help="an exercise (4.2)")
     command("next", "learner.hint", "say which exercise is next")
     each = command("report", "learner.report", "print what a helper needs to know")
     each.add_argument("what", help="an exercise (4.2)")
-    each = command("progress", "learner.progress", "see the course at a glance")
+    each = command("progress", "learner.progress", "show the course at a glance")
     each.add_argument("words", nargs="*", help="chapters (4) (default: all)")
     command("assemble", "learner.assemble", "put your answers into the package")
     each = command("reset", "learner.restore", "get a blank back, and keep your work")
@@ -101,7 +101,7 @@ def command_line() -> ArgumentParser:
     }
     each.add_argument("--all", **all_of_it)
     command("site", "author.site", "build the course's website in site/")
-    command("test", "author.testing", "run every test; pytest gets all further words")
+    command("test", "author.testing", "run every test; further words go to pytest")
     return parser
 
 

@@ -1,11 +1,11 @@
 """Change many files of the course at once: all of them, or none.
 
 The new files are written into a folder of their own. Then a journal is written, and
-only then does each file move to its place. Without a journal nothing has changed yet.
+only then does each file move to its place. Without a journal, nothing has changed yet.
 With a journal, the next command finishes the change. Until then, half of classroom/ may
 be old and half new. So this file needs only Python, and each version of it has to
-understand the journals of the others. That is why Trouble and open_streams, which all
-commands need, are here and not in a file of their own.
+understand the journals of the other versions. That is why Trouble and open_streams,
+which all commands need, are here and not in a file of their own.
 """
 
 import errno
@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-CHANGE = Path(".minigrad", "change")  # what is laid out lies in its folder "files"
+CHANGE = Path(".minigrad", "change")  # its folder "files" has the new files
 JOURNAL = CHANGE / "journal.json"
 LOCK = Path(".minigrad", "lock")
 NOT_KNOWN = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
@@ -35,13 +35,13 @@ NOT_ENDED = (
     "in exercises/kept/."
 )
 NOT_READ = (
-    "An update was cut off, and {}, which lists what is left to do, cannot be read. "
-    "Delete that file, and run `update` again. All that you wrote is safe, in your "
-    "notebooks or in exercises/kept/."
+    "An update was interrupted, and {}, which lists what is left to do, cannot be "
+    "read. Delete that file, and run `update` again. Everything you wrote is safe, "
+    "in your notebooks or in exercises/kept/."
 )
 UNCHANGED = "Your notebooks and your other changes are as they were."
-HELD = "; if a program has it open, close it there"  # which matters on Windows alone
-SAVED_SINCE = "{}: you saved it while the update was running. It stays as it is."
+HELD = "; if a program has it open, close it there"  # needed only on Windows
+SAVED_SINCE = "{}: you saved this while the update was running. It stays as it is."
 
 
 def open_streams() -> None:
@@ -92,7 +92,7 @@ def _lock(file: IO) -> bool:
             os.set_inheritable(file.fileno(), True)
     except (BlockingIOError, PermissionError):
         return False
-    except OSError as error:  # a disk of the network may know no locks: go on without
+    except OSError as error:  # a network disk may have no locks: continue without
         return error.errno in NOT_KNOWN
     return True
 

@@ -2,7 +2,7 @@
 
 Each folder imports only from those before it: scalar/ array/ graph/ rules/ tensors/
 autograd/ nn/ optim/ training/ models/ static/ drawing/. names.py says what
-`minigrad.exp` and all other names mean, and a name is loaded only when it is asked for.
+`minigrad.exp` and all other names mean. A name is loaded only when it is first used.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ if typing.TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> typing.Any:
-    """Return what `minigrad.name` means: a folder, a file, or a name of names.py."""
+    """Return what `minigrad.name` means, which may be a folder, a file or a name."""
     known = name.startswith("_") or hasattr(sys.modules.get("minigrad.names"), name)
     if not known and importlib.util.find_spec(f"minigrad.{name}"):
         return importlib.import_module(f"minigrad.{name}")

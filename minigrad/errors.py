@@ -11,16 +11,16 @@ def kind(value) -> str:
 
 
 def expect(fits: bool, wanted: str, *came, error: type = RuntimeError) -> None:
-    """Raise an error that says what was wanted, and what came, unless it fits."""
+    """Unless `fits` is true, raise an error with what was wanted and what came."""
     if not fits:
         got = f", but got {' and '.join(map(short, came))}" if came else ""
         raise error(f"{wanted}{got}")
 
 
 def expect_alike(names: str, input, shape: tuple, *tensors) -> None:
-    """Raise RuntimeError unless each has this shape and the input's dtype, or is None.
+    """Raise RuntimeError for a tensor without this shape and the input's dtype.
 
-    NumPy would stretch a parameter that has another shape.
+    Each may also be None. NumPy would stretch a parameter that has another shape.
     """
     wanted = f"{input.dtype}{shape}"
     fits = all(x is None or short(x) == wanted for x in tensors)
@@ -39,7 +39,7 @@ def stale(name: str) -> RuntimeError:
     """Return the error for a saved value that was written over."""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an "
-        f"inplace operation, but {name} had saved it. Write to a clone(), or later."
+        f"inplace operation, but {name} saved it. Clone it, or write after backward()."
     )
 
 
@@ -53,7 +53,7 @@ def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
     """Return the error for a gradient whose shape does not fit its argument."""
     return RuntimeError(
         f"{name} returned an invalid gradient: got the shape {got} for an argument of "
-        f"shape {expected}. Its formula must return this shape, or a broadcast of it."
+        f"shape {expected}. Its formula must return a shape that this broadcasts to."
     )
 
 
@@ -109,21 +109,21 @@ def not_a_tensor(name: str, value) -> TypeError:
 
 
 def expect_tensors(name: str, *values, having: str = "dtype") -> None:
-    """Raise TypeError for a value that is no tensor, nor an array that will do."""
+    """Raise TypeError for a value that has no attribute `having`, as tensors have."""
     for value in values:
         if not hasattr(value, having):
             raise not_a_tensor(name, value)
 
 
 def expect_roots(tensors: tuple, gradients: tuple) -> None:
-    """Raise TypeError for other roots than tensors, ValueError unless each has one."""
-    expect_tensors("what is differentiated", *tensors, having="edge")
+    """Raise TypeError for a root that is not a tensor, ValueError for a wrong count."""
+    expect_tensors("the tensor to be differentiated", *tensors, having="edge")
     counts = f"got {len(tensors)} tensors and {len(gradients)} gradients"
     expect(len(tensors) == len(gradients), counts, error=ValueError)
 
 
 def unfit(name: str, values: dict, error: Exception) -> Exception:
-    """Return an error of NumPy's with the operation's name and arguments.
+    """Return NumPy's error with the operation's name and arguments.
 
     If an axis is missing, the error has PyTorch's words.
     """
@@ -153,7 +153,7 @@ def short(value) -> str:
 def refuse_generator(function) -> None:
     """Raise TypeError for decorating a generator with no_grad() or the like."""
     if isgeneratorfunction(function):
-        raise TypeError("a generator runs later: write the `with` inside it")
+        raise TypeError("a generator runs when iterated: write the `with` inside it")
 
 
 def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:
@@ -164,23 +164,23 @@ def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError
 
 def not_to_save() -> TypeError:
     """Return the error for a value other than a Tensor in save_for_backward."""
-    return TypeError("save_for_backward can only save Tensors. Use ctx.name = ...")
+    return TypeError("save_for_backward can only save Tensors. Set ctx.name for others")
 
 
 def no_output(name: str, value) -> TypeError:
     """Return the error for a Function whose forward does not return one Tensor."""
     what = f"{name}.forward must return one Tensor, not {kind(value)}."
-    return TypeError(f"{what} Join several by cat or stack, or write more Functions")
+    return TypeError(f"{what} Join several with cat or stack, or write more Functions")
 
 
 def no_attribute(place: str, name: str) -> AttributeError:
-    """Return the error for a missing name, which says whether PyTorch has it.
+    """Return the error for a missing name. It says whether PyTorch has the name.
 
     pytorch_names.txt lists the public names of torch, torch.Tensor, torch.nn,
     torch.optim, torch.autograd and their modules, of PyTorch 2.13.
     """
     names = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="utf-8")
-    left_out = ": PyTorch has it, minigrad leaves it out" * (name in names.split())
+    left_out = ": PyTorch has it, but minigrad leaves it out" * (name in names.split())
     return AttributeError(f"{place} has no attribute {name!r}{left_out}")
 
 

@@ -1,7 +1,7 @@
 """Faster replacements for plain definitions. You do not have to read them.
 
 MINIGRAD_PLAIN=1 leaves them out. If you replace a plain definition with your own,
-minigrad runs yours and not the fast one.
+minigrad runs your definition and not the fast one.
 """
 
 from inspect import Parameter
@@ -16,7 +16,7 @@ from minigrad.rules import op as op_page
 from minigrad.rules import pointwise
 from minigrad.rules.op import Op, edge, result_and_extras
 
-try:  # what np.errstate(all="ignore") does inside, in a fifth of its time
+try:  # the inside of np.errstate(all="ignore"), which takes a fifth of the time
     from numpy._core.umath import _extobj_contextvar as error_state
     from numpy._core.umath import _make_extobj
 
@@ -34,9 +34,10 @@ newest_write = [0]
 def layout(op: Op) -> tuple:
     """Return how many arguments and formulas an op has, its defaults, and two lists.
 
-    Both lists have an entry for each formula. In the first it is a list of the names
-    that have to be saved, each with its position among the arguments and the result. In
-    the second it is the formula, its names, and whether all of them are saved.
+    Both lists have an entry for each formula. In the first list, the entry lists the
+    names that have to be saved, each with its position among the arguments and the
+    result. In the second list, the entry has the formula, its names, and whether all of
+    them are saved.
     """
     known, count = [*op.parameters, "y"], len(op.formulas)
     wanted = [[n for n in names if n not in OWN] for names in op.names.values()]
@@ -80,12 +81,12 @@ def fast_call(op: Op, *given, **kwargs):
     lead = values[0] if first is None else first.array
     if type(lead) is not ndarray or not lead.ndim or lead.dtype not in FLOATS:
         return plain_call(op, *given)
-    if first is None:  # a formula calls the op, and needs an array
+    if first is None:  # a formula called the op, and needs an array
         return result_and_extras(op.forward(*values))[0]
     token = error_state.set(IGNORE)
     try:
         y = op.forward(*values)
-    except (IndexError, TypeError, ValueError):  # the plain one explains it
+    except (IndexError, TypeError, ValueError):  # the plain version explains it
         y = None
     finally:
         error_state.reset(token)
@@ -113,7 +114,7 @@ def fast_call(op: Op, *given, **kwargs):
 
 
 def fast_masked(g, mask: ndarray):
-    """Return g where the mask holds, using bits. np.where takes 20 times as long."""
+    """Return g where the mask is True, using bits. np.where takes 20 times as long."""
     if type(g) is not ndarray or not g.ndim:
         return plain_masked(g, mask)
     return (g.view(f"i{g.itemsize}") * mask).view(g.dtype)

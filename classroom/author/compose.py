@@ -23,7 +23,7 @@ LINK = re.compile(rf"\[([^\]]*)\]\({PLACE}\)")
 HOME_LINK = "[Home](../home.md)"
 ON_THE_MAP = "title", "question", "minutes", "needs", "track"
 SETUP = """\
-# Run this cell first: the others stand on it. It looks for the course.
+# Run this cell first. It finds the course, which the other cells need.
 try:
     import classroom.live
 except ModuleNotFoundError:
@@ -172,8 +172,8 @@ def _lesson_head(chapter: Chapter) -> str:
         f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
         f"{links}\n\n{opening}"
         f"After this chapter you can\n\n{goals}\n\n{facts}\n\n"
-        "Where you are asked to **guess**, the cell below shows nothing until you run "
-        f"it, after those above it.{_requirements(chapter)}"
+        "Where you are asked to **guess**, run the cell below to see the answer. "
+        f"Run the cells above it first.{_requirements(chapter)}"
     )
 
 

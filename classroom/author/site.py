@@ -40,7 +40,7 @@ TEMPLATES = ROOT / "classroom" / "templates" / "site"
 BLANKS = ROOT / "classroom" / "pristine"
 TITLE = "<title>minigrad: build torch.autograd with your own hands<"
 UNTITLED = {"genindex": "Index", "search": "Search"}
-UNTIL_RUN = "shows nothing until you run it, after those above it"
+UNTIL_RUN = "run the cell below to see the answer. Run the cells above it first."
 README = re.compile(
     r"# minigrad\n(?P<intro>.*?)!\[.*?## On your machine\n(?P<start>.*?)\n## "
     r".*?<!-- with all chapters -->(?P<paths>.*?)<!-- with any -->",
@@ -220,7 +220,7 @@ def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     cells = notebook["cells"] = [c for c in notebook["cells"] if not is_setup(c)]
     at_home(cells)
     about = cells[0]["source"]
-    cells[0]["source"] = about.replace(UNTIL_RUN, "keeps what comes out folded")
+    cells[0]["source"] = about.replace(UNTIL_RUN, "unfold the answer below the cell.")
     words = ", ".join(f"{{term}}`{term}`" for term in chapter.front["terms"])
     cells[0]["source"] += f"\n\nNew words: {words}" if words else ""
     cells[0]["source"] += f"\n\n{sharing.links(chapter, in_tab)}"

@@ -55,7 +55,7 @@ batches, sgd = DataLoader(learn, 64, shuffle=True, seed=0), SGD(model.parameters
 loss = fit(model, F.cross_entropy, sgd, batches, epochs=5).loss
 x, y = next(iter(DataLoader(test, len(test))))
 right = (model(x).argmax(1) == y).numpy().mean()
-print(f"loss {loss[0]:.2f} -> {loss[-1]:.2f}, {right:.0%} of {len(y)} others right")
+print(f"loss {loss[0]:.2f} -> {loss[-1]:.2f}, {right:.0%} of {len(y)} new digits right")
 """
 
 
@@ -89,7 +89,7 @@ def assemble_command(root: Path = ROOT) -> int:
     if not yours:
         console.print(
             "No answer that is part of the package has passed yet, so this is the "
-            "package as it comes. Fill one in, save the notebook, and try again."
+            "original package. Fill in an answer, save the notebook, and try again."
         )
     for piece in yours:
         console.print(Text(f"  {piece.name} {piece.title}"))
@@ -143,8 +143,8 @@ def run_on(
     try:
         run = subprocess.run(command, cwd=root, env=env, timeout=LIMIT, **how)
     except subprocess.TimeoutExpired:
-        return 1, [f"no end within {LIMIT} seconds"]
-    return run.returncode, run.stdout.strip().splitlines() or ["it said nothing"]
+        return 1, [f"it did not end within {LIMIT} seconds"]
+    return run.returncode, run.stdout.strip().splitlines() or ["it printed nothing"]
 
 
 def all_pieces(root: Path) -> list[Piece]:

@@ -149,16 +149,16 @@ COPIES = (
     '{1} check "{0}"'
 )
 TOO_LARGE = (
-    "  It has {} MB, and nothing over {} MB can be graded. Before you hand it in, "
+    "  The notebook has {} MB, and at most {} MB can be graded. Before you hand it in, "
     "choose Edit > Clear Outputs of All Cells in JupyterLab, and save."
 )
 HELPER = (
     "  It imports {}, which is not handed in with the notebook. Before you hand it in, "
-    "paste the contents into a cell above."
+    "paste the contents of this file into a cell above."
 )
 MAGIC = "`{}` changes what the whole cell means. Remove that line."
 ASTRAY = {
-    "the check's cell": "An answer seems to be in the cell of the check, which is "
+    "the check's cell": "An answer seems to be in the check's cell, which is "
     "replaced by the original. Move the answer to the cell above, where the blank is.",
     "a cell of text": "The answer's cell is now a text cell, so its code does not "
     "run. Click on it, press Esc and then y, and save.",
@@ -199,7 +199,7 @@ def next_hint(exercise: Exercise, tries: int, said: str = "") -> str:
         return f"Help: Hint {hint} of exercise {name} is about this mistake."
     if exercise.by_symptom:
         return (
-            f"Help: the hints of {name}, below its text, are named after what happens."
+            f"Help: the hints of {name}, below its text, are named after the symptoms."
         )
     if tries <= hints:
         return f"Help: Hint {tries} of exercise {name}, folded below its text."

@@ -1,4 +1,4 @@
-"""Write the engine as it stands after a chapter: `python3 course.py engine 7`."""
+"""Write the engine as it is after a chapter: `python3 course.py engine 7`."""
 
 import shutil
 from pathlib import Path

@@ -96,6 +96,6 @@ def find(
             return notebook_of(chapter, root, there), chapter, only
     known = ", ".join(str(chapter.number) for chapter in chapters) or "none"
     raise Unreadable(
-        f"There is no chapter {what} with exercises. There are: {known}. "
+        f"There is no chapter {what} with exercises. The chapters are: {known}. "
         "Give a chapter (4 or its name), an exercise (4.2) or a notebook's path."
     )

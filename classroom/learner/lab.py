@@ -19,12 +19,12 @@ LOG = {"--log-level", "--debug", "--ServerApp.log_level", "--Application.log_lev
 BUILT = ("notebooks", "exercises", "solutions")
 JUPYTER = ROOT / "classroom" / "jupyter"
 STYLE = {"static_custom_path": [str(JUPYTER / "custom")]}
-QUIET = (  # what is opened is not changed by that; no list of extensions is asked for
+QUIET = (  # opening a file does not change it, and no list of extensions is fetched
     "--ServerApp.contents_manager_class=classroom.learner.contents.CourseContents",
     "--LabApp.extension_manager=readonly",
     "--LabApp.custom_css=True",
-    # Browsers that are snaps or flatpaks, and Windows' in WSL, may not read the file
-    # that would lead there; the Store's Python hides it.
+    # Browsers from snap or flatpak, and Windows' browsers in WSL, may not read the file
+    # that redirects to JupyterLab, and the Microsoft Store's Python hides it.
     "--ServerApp.use_redirect_file=False",
     f"--ServerApp.tornado_settings={STYLE}",
     "--TerminalsExtensionApp.terminal_manager_class="
@@ -61,7 +61,7 @@ def lab_command(words: list[str]) -> int:
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     for name in ("JUPYTERLAB_DIR", "MPLBACKEND"):  # another JupyterLab; no pictures
         os.environ.pop(name, None)
-    # In each kernel the course is there from the start, at whatever cell one begins
+    # Each kernel has the course from the start, whichever cell runs first
     startup = ROOT / "classroom" / "jupyter" / "startup.py"
     os.environ["PYTHONSTARTUP"] = str(startup)
     from jupyterlab.labapp import LabApp
@@ -131,6 +131,6 @@ def trust(paths: list[Path]) -> None:
             continue
         except sqlite3.Error as error:  # a full disk, or one without locks
             print(
-                f"Pictures may be hidden, as Jupyter cannot store our trust: {error}."
+                f"Pictures may be hidden, as Jupyter cannot store a signature: {error}."
             )
             return

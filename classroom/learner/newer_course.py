@@ -39,9 +39,9 @@ NO_REMOTE = (
     "zip file, or tell git once:\n    git remote add upstream ADDRESS"
 )
 UNDER_WAY = (
-    "git is in the middle of a merge here, and some files have conflict markers. End "
-    "the merge (`git status` says how), or undo it with `git merge --abort`. Then "
-    "update again."
+    "git is in the middle of a merge here, and some files have conflict markers. "
+    "Finish the merge (`git status` says how), or undo it with `git merge --abort`. "
+    "Then update again."
 )
 
 
@@ -123,7 +123,7 @@ def version(folder: Path) -> datetime | None:
 
 
 def told_date(date: datetime | None) -> str:
-    """A version, as a person reads it."""
+    """A version in words."""
     return f"the version of {date:%Y-%m-%d %H:%M}" if date else "of an unknown date"
 
 

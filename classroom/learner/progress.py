@@ -45,8 +45,8 @@ class Overview(NamedTuple):
 def progress_command(root: Path = ROOT, words: Sequence[str] = ()) -> int:
     """Show for each exercise of the course, or of some chapters, if it has passed.
 
-    What an earlier check found counts as long as the answer and the exercise are the
-    same as then. Always returns 0.
+    The result of an earlier check counts as long as neither the answer nor the exercise
+    has changed since. Always returns 0.
     """
     console = Console(highlight=False)
     found = overview(root, words)

@@ -1,4 +1,4 @@
-"""Print what somebody who helps needs to know: `python3 course.py report 4.2`.
+"""Print what a helper needs to know: `python3 course.py report 4.2`.
 
 The report contains no path of the home folder and no name of a person, so that it can
 be pasted in public.
@@ -40,7 +40,7 @@ def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
     head = f"Exercise {name} {chapter.exercises[name].title}: {WORDS[result.status][0]}"
     if seconds := Memory(root).passed_in_notebook(task.learner, name):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
-        head += f"\n(This answer passed in the notebook at {when}.)"
+        head += f"\n(This answer passed in the notebook on {when}.)"
     print(without_names("\n\n".join([head, environment(root), *blocks]), root))
     return 0
 

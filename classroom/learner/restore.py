@@ -84,7 +84,7 @@ def restore_command(
         version = chosen(only, kept[only], now, number)
         copy = keep(path, root) if path.exists() else None
         write_notebook(path, bring_back(learner, version.learner, only))
-    told = f"{only} in {path.name} is again as it was on {version.when}."
+    told = f"{only} in {path.name} is restored as it was on {version.when}."
     print(told)
     tell_kept(copy, root)
     return 0
@@ -120,7 +120,7 @@ def list_kept(kept: dict[str, list[Version]], chapters: list[Chapter]) -> None:
             text = Text(version.cells[-1].strip()[:60].replace("\n", " "))
             table.add_row(name, str(number), version.when, text)
     if not table.row_count:
-        print("exercises/kept/ holds no answer to these exercises.")
+        print("exercises/kept/ has no answers to these exercises.")
         return
     Console().print(table)
     print(
@@ -136,10 +136,10 @@ def chosen(
     others = [version for version in versions if version.cells != now]
     found = versions[number - 1 : number] if number else others[-1:]
     if not versions:
-        raise Unreadable(f"exercises/kept/ holds no version of exercise {name}.")
+        raise Unreadable(f"exercises/kept/ has no version of exercise {name}.")
     if not found:
         raise Unreadable(
-            f"exercises/kept/ holds no {'such' if number else 'other'} version of "
+            f"exercises/kept/ has no {'such' if number else 'other'} version of "
             f"exercise {name}. `{COURSE} restore {name.split('.')[0]}` lists them."
         )
     return found[0]

@@ -13,8 +13,8 @@ from classroom.notebook.pristine import all_chapters
 TRIES = 3  # after which the solution may be read
 EARLY = (
     "{0} {1}: you get our solution as soon as yours passes, or after {2} tries that a "
-    "check has judged. You have {3} so far, and {4} to go. A wrong try costs nothing, "
-    "and the check says what is wrong with it."
+    "check has judged. You have made {3} so far, with {4} to go. A wrong try costs "
+    "nothing, and the check says what is wrong with it."
 )
 
 
@@ -39,5 +39,5 @@ def solution_command(what: str, root: Path = ROOT) -> int:
     print("\n".join(textwrap.wrap(told, 79)))
     if exercise.hints:
         hint = min(tries + 1, exercise.hints)
-        print(f"\nFor a hint meanwhile: `{COURSE} hint {name} {hint}`")
+        print(f"\nFor a hint in the meantime: `{COURSE} hint {name} {hint}`")
     return 1

@@ -40,7 +40,8 @@ from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 NEWEST = (
     "You already have the newest course, because {} has nothing newer. If that is your "
-    "own copy, name the course itself once, with\n    git remote add upstream ADDRESS"
+    "own copy, tell git once where the original is:\n"
+    "    git remote add upstream ADDRESS"
 )
 
 
@@ -102,7 +103,7 @@ def update(root: Path, newer: Newer, kept: Path) -> list[str]:
     new = newer_chapters(root, newer)
     after, told = put_back(contents, known, new, aside)
     if older:
-        told.append(f"{len(older)} more files were different; yours are kept too.")
+        told.append(f"{len(older)} more files were different. Your versions are kept.")
     for name in [name for name in after if after[name] != contents.get(name)]:
         (files / "exercises" / name).write_bytes(after[name])
     gone = newer.gone + [f"exercises/{n}" for n in contents.keys() - after.keys()]
@@ -141,7 +142,7 @@ def put_back(
         if isinstance(found, Learner):
             told += _put_back_one(after, name, contents[name], found, new, kept)
         elif name in after and not isinstance(found, NotOurs):
-            told.append(f"{found}\n  It is kept, and a fresh one is in its place.")
+            told.append(f"{found}\n  It is kept, and a fresh notebook is in its place.")
         else:
             after[name] = contents[name]
     return after, told
@@ -161,7 +162,7 @@ def _put_back_one(
     chapter = chapter_of(learner.notebook, new)
     if chapter is None:
         after.pop(name, None)
-        return [f"{name}: the course no longer has this chapter. Yours is kept."]
+        return [f"{name}: the course no longer has this chapter. Your file is kept."]
     about = learner.notebook["metadata"].get("minigrad")
     if chapter.notebook == before.notebook and about == chapter.about:
         after[name] = content
@@ -183,7 +184,7 @@ def _put_back_one(
     if carried.edited:
         told.append(
             f"  Cells of the course that you had changed: {carried.edited}. Your "
-            f"versions are in {kept.name}/, and the newer ones replace them."
+            f"versions are kept in {kept.name}/, and newer versions replace them."
         )
     return told
 
@@ -191,4 +192,4 @@ def _put_back_one(
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
     homes = chapter.heirs(learner.chapter.notebook, learner.chapter.stubs)
     back = dict.fromkeys(homes[name] for name in learner.answers() if homes[name])
-    return f"answers back in place: {', '.join(back) or 'none'}."
+    return f"answers put back: {', '.join(back) or 'none'}."

@@ -1,7 +1,7 @@
 """Home, in Markdown: where a learner is in the course, and what comes next.
 
-The file home.md shows the course at its beginning. JupyterLab, if `course.py lab`
-starts it, gets this learner's page instead, which is made again whenever it is opened.
+The file home.md shows the course at its beginning. A JupyterLab that `course.py lab`
+starts gets this learner's page instead, which is made again whenever it is opened.
 """
 
 import re
@@ -18,16 +18,16 @@ FILM_TOLD = (
     "result, 1, runs back along the arrows, and each leaf gets its share."
 )
 BEGIN = (
-    "Write `loss.backward()` yourself. After five chapters, about {} hours, your own "
-    "code finds every slope of a neural network, and draws how it did it."
+    "Write `loss.backward()` yourself. After five chapters, which take about {} hours, "
+    "your own code finds every slope of a neural network, and draws how it does so."
 )
 LEGEND = (
     "An arrow leads to a chapter from a chapter that it needs. Dashed chapters are "
     "optional, blue chapters are passed, and the orange chapter is next."
 )
 FRESH = (
-    "In a terminal, `python3 course.py progress` shows the same, and `check` says what "
-    "is wrong with an answer."
+    "In a terminal, `python3 course.py progress` shows the same progress, and `check` "
+    "says what is wrong with an answer."
 )
 
 
@@ -74,7 +74,7 @@ def so_far(stops: list[Stop]) -> str:
     aside = in_hours(sum(stop.left for stop in stops if stop.optional))
     begun = f"{passed} of {every} exercises are passed. " if passed else ""
     left = "are left" if passed else "are ahead"
-    more = f", and {aside} more that are optional" if aside != "0" else ""
+    more = f", and {aside} more hours are optional" if aside != "0" else ""
     return f"{begun}About {core} hours {left}{more}."
 
 

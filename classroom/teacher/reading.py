@@ -56,7 +56,7 @@ def read_places(places: list[Place], chapters: list[Chapter]) -> Iterator[HandIn
         problems = others[:3] or [empty]
     yield from problems[:TOLD]
     if len(problems) > TOLD:
-        yield f"and {len(problems) - TOLD:,} more things that cannot be read"
+        yield f"{len(problems) - TOLD:,} more files or folders cannot be read"
 
 
 def read_found(found: Found, chapters: list[Chapter]) -> HandIn:

@@ -22,7 +22,7 @@ def lengths(args: tuple, least: int = 0) -> tuple[int, ...]:
 
 
 def from_front(dim: int, ndim: int) -> int:
-    """Return `dim`, maybe negative, from 0 on. Raises IndexError if out of range."""
+    """Return `dim`, which may be negative, as a number from 0 on. Raises IndexError."""
     dim, _ = sizes((dim, 0))  # two, so that a list of axes is refused
     if not -ndim <= dim < ndim:
         raise IndexError(errors.out_of_range(dim, ndim))

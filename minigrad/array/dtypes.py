@@ -13,8 +13,8 @@ RANK = {bool_: 0, int64: 1, float32: 2, float64: 2}
 HELD = "a Tensor holds float32, float64, int64 or bool, not {}: convert it with astype"
 
 
-class Array(ABC):  # noqa: B024, it serves isinstance
-    """Any type of array that a Tensor can hold, as it supports NumPy's protocols.
+class Array(ABC):  # noqa: B024, only for isinstance
+    """Any type of array that supports NumPy's protocols, so that a Tensor can hold it.
 
     NumPy's ndarray is registered. Array.register(kind) registers another type, which
     needs __array_ufunc__, __array_function__ and the ndarray methods that rules call.

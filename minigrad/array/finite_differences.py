@@ -1,4 +1,4 @@
-"""Gradients of arrays from nudging every element. They check all other gradients."""
+"""Gradients of arrays, found by nudging every element. They check the exact ones."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Print a Tensor with the alignment of PyTorch, and with its dtype and grad_fn."""
+"""Print a Tensor aligned as in PyTorch, with its dtype and grad_fn."""
 
 import math
 

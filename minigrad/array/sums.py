@@ -14,9 +14,9 @@ VERY_LONG = 8192  # the most products that are added up in one go
 def sums(a, axes, keepdims=True):
     """Return sums along axes, or of all elements. Long sums of float32 use float64.
 
-    Along an axis NumPy adds one element after the other, and the error grows with the
+    Along an axis, NumPy adds one element after the other, and the error grows with the
     number of elements. In float32, 60,000 times 0.1 gives 6003.5. Short rows are added
-    up faster as a product with ones.
+    up as a product with ones, which is faster.
     """
     if not isinstance(a, ARRAYS):
         return a.sum(axis=axes, keepdims=keepdims)
@@ -44,8 +44,8 @@ def max_along(a, dim):
 def product_in_pieces(rows, columns):
     """Return rows @ columns.T, as a sum of shorter products if rows are few and long.
 
-    Up to a million multiplications, OpenBLAS uses a faster method if it has AVX-512. It
-    then adds up each sum in one go.
+    For up to a million multiplications, OpenBLAS uses a faster method on machines with
+    AVX-512. This method adds up each sum in one go.
     """
     step = min(10**6 // (len(rows) * len(columns) or 1), VERY_LONG)
     if step < 500:

@@ -1,4 +1,4 @@
-"""checkpoint: Backward computes again what the forward pass did not keep."""
+"""checkpoint: Backward repeats computations whose results were not kept."""
 
 from collections.abc import Callable
 

@@ -23,7 +23,7 @@ def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
     """
     for k, x in enumerate(to_be_checked(inputs)):
         nudged = by_nudging(func, inputs, x, eps)
-        # Back from 2, not 1: a rule has to use the gradient that arrives
+        # Back from 2 and not from 1, because a rule has to use the gradient it gets
         (table,) = table_of(all_outputs(func, inputs) * 2, [x], create_graph=False)
         walked = table.array.reshape(nudged.shape) / 2
         if not np.allclose(walked, nudged, rtol, atol):
@@ -35,7 +35,7 @@ def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
 
 
 def by_nudging(func, inputs, x: Tensor, eps: float) -> np.ndarray:
-    """Return the Jacobian of all outputs for x, a column for each nudged number."""
+    """Return the Jacobian of all outputs, with a column for each nudged number of x."""
     columns = []
 
     def outputs_at(i, number):
@@ -57,12 +57,12 @@ def all_outputs(func: Callable, inputs) -> Tensor:
 
 
 def to_be_checked(inputs) -> list[Tensor]:
-    """Return the inputs that require grad, or raise ValueError if they are unfit."""
+    """Return the inputs that require grad. Raise ValueError if they are unfit."""
     checked = [x for x in many(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck expects at least one input with requires_grad=True")
     if any(x.dtype != np.float64 for x in checked):
-        raise ValueError("gradcheck needs float64 inputs: float32 is too coarse for it")
+        raise ValueError("gradcheck needs float64 inputs, as float32 is too coarse")
     return checked
 
 
@@ -72,7 +72,7 @@ def gradgradcheck(func, inputs, **options) -> bool:
     weights = [rand_like(o, requires_grad=True) for o in many(func(*inputs))]
     checked = to_be_checked(inputs)
 
-    def slopes(*_):  # gradcheck nudges inputs and weights where they are
+    def slopes(*_):  # gradcheck nudges the inputs and weights in place
         with enable_grad():
             return vjps(many(func(*inputs)), weights, checked, create_graph=True)
 

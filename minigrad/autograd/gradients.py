@@ -7,13 +7,13 @@ from minigrad.graph.tensor import Tensor, collect, walk_back
 
 
 def many(values) -> tuple:
-    """Return a tuple of several values, or of one."""
+    """Return several values as a tuple, and one value as a tuple of one."""
     several = isinstance(values, Iterable) and not isinstance(values, Tensor)
     return tuple(values) if several else (values,)
 
 
 def weights_of(outputs: tuple, gradients, inputs: tuple = ()) -> Sequence:
-    """Return a gradient, or None, for each output, if all of these fit together."""
+    """Return a gradient, or None, for each output. Raises an error if one is unfit."""
     weights = [None] * len(outputs) if gradients is None else many(gradients)
     errors.expect_roots((*outputs, *inputs), (*weights, *inputs))
     return weights

@@ -1,4 +1,4 @@
-"""A transform inside the function of another, such as jvp of what jvp returns."""
+"""A transform inside the function of another one, such as jvp inside of jvp."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -15,7 +15,7 @@ def is_nested() -> bool:
 
 
 def nestable(recorded: Callable) -> Callable:
-    """Return recorded(func, inputs), while transforms in func count as nested."""
+    """Wrap `recorded`, so that transforms inside of func count as nested."""
 
     @wraps(recorded)
     def run(func, inputs, create_graph=False):

@@ -1,8 +1,8 @@
-"""What a picture says about a graph: a list of Nodes, the same for every engine.
+"""What a picture says about a graph: a list of Boxes, the same for every engine.
 
 To draw another kind of value, register a function that can `describe` it. If the graph
-refers to another object where it means the value, register that object as its
-`identity`. Nothing else looks into a value.
+refers to a value by another object, register a function that returns this object as
+its `identity`. Nothing else looks into a value.
 """
 
 import itertools
@@ -24,9 +24,9 @@ from minigrad.scalar.value import Value
 from minigrad.static.steps import Step
 
 READABLE = 80  # values in one picture
-FEW = 4  # numbers of a tensor that are shown; of more, the shape
+FEW = 4  # numbers of a tensor that are shown; a larger one shows its shape
 SIDE = 16  # rows and columns of the largest heat map in a box
-# Letters that stand for colors, one a number: none, that of 0, and after the last
+# Letters that mean colors, one for each number: no color, the color of 0, the end
 NO_HEAT, HEAT, LAST_HEAT = "\ue000", "\ue080", "\ue100"
 TOO_LARGE = f"""This graph has more than {READABLE} values. Draw a part, such as
 one neuron, or call draw(model, x), which draws a box for each module."""
@@ -38,27 +38,27 @@ KINDS |= {"constant": "constant", "placeholder": "constant"}
 class Box:
     """What a picture says about one value, and about the operation that made it."""
 
-    value: str  # 6, or of a tensor [1, 2] or its shape, (5, 3)
-    grad: float | str | None = None  # a number, or a tensor's as text, or none
-    op: str = ""  # what made it; "constant", "placeholder", or "" for a leaf
+    value: str  # such as 6, or for a tensor [1, 2] or its shape, (5, 3)
+    grad: float | str | None = None  # a number, or text for a tensor's
+    op: str = ""  # what made it, or "constant", "placeholder", or "" for a leaf
     # A (parent, local slope) pair for each use; graphs of Tensors have no slopes
     edges: list[tuple] = field(default_factory=list)
     label: str = ""
-    note: str = ""  # what else is to be said of the operation
+    note: str = ""  # what else to say about the operation
     passed: bool | None = None  # whether it passed its gradient on; None: no arrow back
-    frozen: bool = False  # its operation has parameters, and none that learns
-    idle: bool = False  # nothing that it was made from learns: no gradient comes here
-    turn: bool = False  # it is passing on its gradient, in this frame
+    frozen: bool = False  # its operation has parameters, but none of them learns
+    idle: bool = False  # nothing that made it learns, so no gradient comes here
+    turn: bool = False  # it passes on its gradient in this frame
     heat: list[str] = field(default_factory=list)  # of its grad, a line for each row
-    # What is said of a mistake: of the box itself, or of the edge with that number
+    # What to say about a mistake: about the box (None), or the edge with that number
     mistakes: dict[int | None, str] = field(default_factory=dict)
 
-    # Whether it is drawn as a leaf, a constant (so is what is fed) or a result
+    # Whether it is drawn as a leaf, a constant (like what is fed) or a result
     kind = property(lambda self: KINDS.get(self.op, "result"))
 
     @property
     def rows(self) -> list[str]:
-        """The rows of its box."""
+        """The rows of the box."""
         equals = " " if self.value.startswith("(") else " = "
         first = f"{self.label}{equals}{self.value}" if self.label else self.value
         grad = [] if self.grad is None else [f"grad {number(self.grad)}"]
@@ -66,7 +66,7 @@ class Box:
 
     @property
     def fields(self) -> list[str]:
-        """The rows of its box in a picture, its heat map below them."""
+        """The rows of the box in a picture, with the heat map below them."""
         *others, last = self.rows
         return [*others, "\n".join([last, *self.heat])]
 
@@ -112,19 +112,19 @@ def saved_by(node) -> list[tuple] | None:
 
 @singledispatch
 def memory_of(array) -> tuple[int, int]:
-    """Return an id of the memory that an array shows, and the size of it in bytes."""
+    """Return an id of the memory that an array shows, and its size in bytes."""
     return id(storage(array)), storage(array).nbytes
 
 
 def number(x) -> str:
-    """Return a number, or lists of numbers, with four digits, the same everywhere."""
+    """Return a number, or lists of numbers, with four digits on every machine."""
     if isinstance(x, list):
         return f"[{', '.join(map(number, x))}]"
     return f"{x + 0.0:.4g}" if isinstance(x, float) else str(x)  # -0.0 + 0.0 is 0.0
 
 
 def shown(array) -> str:
-    """Return a few numbers as they are, and the shape of more numbers."""
+    """Return a few numbers as they are, or the shape if there are more."""
     few = 0 < math.prod(array.shape) <= FEW
     return number(array.tolist()) if few else str(tuple(array.shape))
 
@@ -132,7 +132,7 @@ def shown(array) -> str:
 def heat_of(array) -> list[str]:
     """Return an array's heat map, with a letter for each number, and its scale.
 
-    Return None for a few numbers, which are shown as they are, and for very many.
+    Return None for few numbers, which are shown as they are, and for very many.
     """
     rows = np.reshape(array, (-1, (array.shape or (1,))[-1] or 1))
     if array.size <= FEW or max(rows.shape) > SIDE:
@@ -145,8 +145,8 @@ def heat_of(array) -> list[str]:
 
 
 def with_numbers(node: Box, tensor) -> Box:
-    """Return the node with a tensor's numbers and gradient, ours or PyTorch's."""
-    keeps_grad = tensor.is_leaf or tensor.retains_grad  # asked for another's, both warn
+    """Return the node with the numbers and the gradient of our tensor or PyTorch's."""
+    keeps_grad = tensor.is_leaf or tensor.retains_grad  # others would warn
     grad = tensor.grad if keeps_grad else None
     node.value, node.grad = shown(tensor), None if grad is None else shown(grad)
     return node
@@ -206,9 +206,9 @@ def known(arguments: Iterable[tuple]) -> list[tuple]:
     """Return edges to the arguments of an operation on Tensors, as far as known.
 
     Each argument is given as a pair: the node that it came from, and its numbers, if a
-    formula has saved them. Either may be None. Operations on two tensors need both.
-    With more arguments, such as a layer's weight and bias, a missing one may never have
-    been given.
+    formula has saved them. Either may be None. An operation on two tensors has both. If
+    there are more arguments, such as a layer's weight and bias, one that is missing may
+    never have been given.
     """
     found = [saved if node is None else node for node, saved in arguments]
     if len(found) <= 2:
@@ -228,10 +228,10 @@ def members(variable) -> Iterable[tuple]:
 
     Only the types of variables are inspected, since any of them may be hostile.
     """
-    if type(variable) in (list, tuple):  # of a long list, the first
+    if type(variable) in (list, tuple):  # of a long list, only the first
         return [(f"[{i}]", item) for i, item in enumerate(variable[:1000])]
     if hasattr(type(variable), "named_parameters"):  # a module, ours or PyTorch's
-        with suppress(Exception):  # of one that did not call super().__init__()
+        with suppress(Exception):  # of a module that did not call super().__init__()
             tensors = [*variable.named_parameters(), *variable.named_buffers()]
             return [(f".{name}", tensor) for name, tensor in tensors]
     return [("", variable)]
@@ -250,7 +250,7 @@ def named(variables: dict) -> dict[int, tuple]:
 def cut_off_from(constant, names: dict[int, tuple]) -> list:
     """Return an edge to the variable that a constant was cut off from, or None.
 
-    That is a recorded tensor on the same memory, as `x` is for `x.detach()`.
+    This variable is a recorded tensor on the same memory, as `x` is for `x.detach()`.
     """
     if not isinstance(constant, Tensor):
         return []
@@ -278,8 +278,8 @@ def graph_of(root, variables: dict, tell=describe, found: dict | None = None) ->
     """Return the Box of all that `root` depends on, parents first, with their labels.
 
     Nodes without a name are labelled #1, #2, ... If the graph is too large, return one
-    Box that says so. `found`, if given, then has each Box by the id of the object it
-    means.
+    Box that says so. `found`, if given, gets each Box by the id of the object that it
+    shows.
     """
     names, nodes, held = named(variables), [], []
     found = {} if found is None else found
@@ -289,8 +289,8 @@ def graph_of(root, variables: dict, tell=describe, found: dict | None = None) ->
         key = id(identity(value))
         if key in found or len(held) > READABLE:
             return found.get(key)
-        held.append(value)  # so that no other takes its id
-        found[key] = None  # until its parents are found: a cut may lead in a circle
+        held.append(value)  # so that no other object takes its id
+        found[key] = None  # until its parents are found, as a cut may lead in a circle
         node = labelled(value, names, tell)
         edges = [(visit(parent), slope) for parent, slope in node.edges]
         node.edges = [(parent, slope) for parent, slope in edges if parent]

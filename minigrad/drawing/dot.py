@@ -1,4 +1,4 @@
-"""Graphs in DOT, the language of Graphviz: where boxes and arrows go, and their looks.
+"""Graphs in DOT, the language of Graphviz: the places and looks of boxes and arrows.
 
 A graph runs across the page, or down the page if it is too wide for a small window.
 Only arrows between Values carry slopes and shares.
@@ -10,8 +10,8 @@ from collections import Counter
 
 from minigrad.drawing.describe import LAST_HEAT, NO_HEAT, Box, number
 
-# A picture has no ground of its own, so that a dark page shows through. What stands on
-# the page is of a middle tone, to be read on white and on black; in boxes there is ink.
+# A picture has no background, so that a dark page shows through. Words on the page have
+# a middle tone, which is readable on white and on black. Words in boxes are in ink.
 INK, GRAY, BLUE, ORANGE, PINK = ["#333333", "#767676", "#0072B2", "#BD570F", "#D6006C"]
 FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor": INK}
 GRAPH = {"ranksep": "0.14", "nodesep": "0.2", "bgcolor": "transparent"}
@@ -32,15 +32,15 @@ WRONG = {"color": PINK, "fontcolor": PINK, "penwidth": "2", "margin": "0.14,0.05
 CUT = {"dir": "none", "style": "dotted", "penwidth": "1.5", "minlen": "2"}
 CUT |= {"color": GRAY, "fontsize": "16"}
 DOTTED = {"style": "dotted"}
-HIDDEN = {"style": "invis"}  # it takes the same room, so that all frames are alike
-WIDE, GAP = 14.5, 0.4  # inches that all boxes may take in a row, and between two
-LONG, STEP = 9.8, 1.4  # and that Values may, one after the other, and an operation
+HIDDEN = {"style": "invis"}  # takes the same room, so that all frames are alike
+WIDE, GAP = 14.5, 0.4  # inches: all boxes in a row, and between two of them
+LONG, STEP = 9.8, 1.4  # inches: Values one after the other, and an operation
 
 
 def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str:
     """Return one frame, a list of Nodes, in DOT. All frames are laid out alike.
 
-    Words may stand `below` it.
+    `below` has words to show below the graph.
 
     If `folded`, results have no box of their own, and the operations show their shapes.
     If `bare`, there are no results at all, and arrows run the way backward goes.

@@ -5,14 +5,14 @@
     draw(loss, saved=True)      and with what each operation keeps for backward
     draw_backward(loss)         the backward pass, one step a frame, under a slider
     draw(model, x)              what a network does with x, each module in one box
-    draw_nodes(loss)            only what `grad_fn` and `next_functions` tell
+    draw_nodes(loss)            only what `grad_fn` and `next_functions` show
 
 A blue box is a leaf, a dashed gray one a constant, a rounded box an operation, and a
 plain box its result. Arrows run forward and carry the local slope. After `backward`,
 dashed orange arrows run back, each with `local · upstream = share`. Arrows between
-Tensors carry nothing, since their slopes are matrices. Scissors stand between a
-constant and the variable that `detach()` cut it off from. Of a network, dashed is what
-no gradient comes to, and what is frozen.
+Tensors carry nothing, since their slopes are matrices. Scissors mark the place between
+a constant and the variable that `detach()` cut it off from. In a network, parts that
+are frozen, or that no gradient reaches, are dashed.
 """
 # ruff: noqa: I001
 
@@ -39,8 +39,8 @@ class Drawing:
     """A picture that shows itself in a notebook, and as text elsewhere.
 
     `source` is the picture in DOT, the language of Graphviz. If there are several
-    pictures, it is the last, and they have captions and a slider, which moves the thing
-    that `knob` names.
+    pictures, `source` is the last. They have captions, and a slider for the thing that
+    `knob` names.
     """
 
     def __init__(self, text: str, sources: list, captions: Sequence = (), knob=""):
@@ -56,7 +56,7 @@ class Drawing:
                 html = slider(self.sources, self._captions, self._knob)
             else:
                 html = image(self.source, self._text.replace("\n", "; "))
-        except Exception as reason:  # no Graphviz, or no room for it: the text has all
+        except Exception as reason:  # no Graphviz, or no memory: the text has all
             return {"text/plain": f"{self._text}\n\nNo picture: {reason}"}
         return {"text/html": html, "text/plain": self._text}
 
@@ -67,7 +67,7 @@ def draw(root, /, *inputs, saved: bool = False, **names) -> Drawing:
     Boxes are labelled with `names`, or with the caller's variables if there are none.
     With `saved`, each operation on Tensors names the arrays that its node keeps for
     backward. Raises TypeError for objects that cannot be drawn. If the graph is too
-    large, it says so.
+    large, the picture says so.
     """
     names, found = names or variables_of(sys._getframe(1)), {}
     if inputs and saved:
@@ -95,7 +95,7 @@ def draw_backward(root, /, **names) -> Drawing:
         return Drawing(text_of(nodes), [dot([nodes])])
     turns = backward(root, nodes, found)
     captions, frames = zip(*((caption, copy.deepcopy(nodes)) for caption in turns))
-    for versions in zip(*frames, strict=True):  # leave room where no number is yet
+    for versions in zip(*frames, strict=True):  # leave room for later numbers
         full = max((version.heat for version in versions), key=len)
         for version in versions:
             version.heat = version.heat or [NO_HEAT * len(line) for line in full]
@@ -120,7 +120,7 @@ def note_saved(root, found: dict) -> str:
 
 
 def draw_nodes(root, /, **names) -> Drawing:
-    """Draw the nodes behind a result, or a `grad_fn`, as `next_functions` link them.
+    """Draw the nodes behind a result or a `grad_fn`, as `next_functions` link them.
 
     PyTorch's nodes can also be drawn, because only `name()` and `next_functions` are
     used.
@@ -144,18 +144,18 @@ def variables_of(frame: FrameType) -> dict:
 
 
 def describe_node(node) -> Box:
-    """Return the Box of a `grad_fn` alone. PyTorch's have the same two methods."""
+    """Return the Box of a single `grad_fn`. PyTorch's have the same two methods."""
     name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
     edges = [(parent or constant("None"), None) for parent, _ in node.next_functions]
     return Box("", op=name if edges else "", edges=edges, note="" if edges else name)
 
 
 def mark_passed(nodes: list[Box]) -> None:
-    """Mark the results that passed a gradient on, as far as one can see.
+    """Mark the results that passed a gradient on, as far as the graph shows it.
 
-    A result need not keep its gradient, but then something that it was made from has
-    one. A result that only a cut leads to has passed nothing. A Value's grad is 0 at
-    first. If its root has none, nothing was passed, and no such 0 is shown.
+    If a result does not keep its gradient, something that it was made from has one. A
+    result that only a cut leads to has passed nothing. A Value's grad is 0 at first. If
+    the root's grad is 0, nothing was passed, and these zeros are not shown.
     """
     if nodes[-1].grad == 0:
         for node in nodes:
@@ -182,7 +182,7 @@ def backward(root, nodes: list[Box], found: dict) -> Iterator[str]:
     yield f"Start: the grad of {last.label} is 1."
     given, makers = {last: 1.0}, {}
     if not of_values:
-        root.item()  # refuses several numbers, and none
+        root.item()  # raises an error for several numbers, or none
         given, makers = {last: np.ones_like(root.array)}, {last: root.edge}
     turns = (node for node in nodes[::-1] if node.kind == "result" and node in given)
     for step, node in enumerate(turns, 1):

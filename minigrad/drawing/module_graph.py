@@ -20,7 +20,7 @@ from minigrad.nn import Module
 def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Box]:
     """Return the nodes of model(*inputs), labelled. Nothing of the model changes.
 
-    If a module calls another one, the inner one is within the outer one's box.
+    If a module calls another module, the inner one is part of the outer one's box.
     """
     entries = {id(x): entry(x) for x in inputs if isinstance(x, Tensor)}
     fold = Fold(model)
@@ -60,13 +60,13 @@ class Fold:
     def call(self, name: str, part: Module, forward: Callable, *args, **kwargs):
         """Return forward(*args, **kwargs), with a new graph.
 
-        The new graph leaves out the calls inside. Only a module's own arguments lead
-        on.
+        The new graph leaves out the calls inside. It continues only from the module's
+        own arguments.
         """
         out = forward(*args, **kwargs)
         if not isinstance(out, Tensor):
             return out
-        with enable_grad():  # a clone may be written to, which a leaf may not
+        with enable_grad():  # unlike a leaf, a clone may be written to
             new = entry(out).clone()
         given = [x for x in [*args, *kwargs.values()] if getattr(x, "edge", None)]
         origins = dict.fromkeys(map(self.made_by, given))
@@ -89,7 +89,7 @@ class Fold:
         node = describe(value)
         node.edges = [(self.calls.get(x, x), None) for x, _ in node.edges]
         leaf = getattr(value, "variable", None)
-        if leaf is not None and not leaf.requires_grad:  # an input, most often
+        if leaf is not None and not leaf.requires_grad:  # usually an input
             node.op = "constant"
         node.idle = node.kind != "leaf"
         return node

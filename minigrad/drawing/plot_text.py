@@ -1,12 +1,13 @@
 """The text of a plot for those who cannot see it, from the numbers that are drawn.
 
-It is a figure's text and its picture's alternative text, in every notebook that has
-called `speak`. Numbers are rounded to about a fiftieth of their range, unless all are
-integers, so that machines whose last digits differ say the same. If something was
-measured on a machine (times, memory), the text names only its kind. If a curve runs
-over the steps of a training, last digits grow. So the text has only its beginning, and
-the picture has all of it. For heads and kernels after a training, for the number of
-right answers after it, and for rounding errors, the text gives only the size.
+In every notebook that has called `speak`, this is the text of a figure, and the
+alternative text of its picture. Numbers are rounded to about a fiftieth of their range,
+unless all are integers, so that machines whose last digits differ give the same text.
+If something was measured on a machine (times, memory), the text names only its kind. If
+a curve runs over the steps of a training, small differences grow. So the text has only
+the beginning of the curve, and the picture has all of it. For heads and kernels after a
+training, for the number of right answers after it, and for rounding errors, the text
+gives only the size.
 """
 
 import html
@@ -21,7 +22,7 @@ MEASURED = re.compile(r"seconds?\b|megabytes?\b|\b(?:[kM]B|[mnµu]s)\b")
 TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
 UNSURE = re.compile(r"\b(heads?|kernels?|accuracy|is right|right, of|largest error)\b")
 AMOUNT = re.compile(r"\d[\d.,]*(?:e-?\d+)?(?= (?:[kM]B|[mnµu]?s)\b)")
-MOST = 4  # plots of a figure, or things in the only one, that are told one by one
+MOST = 4  # plots of a figure, or parts of a single plot, that are told one by one
 EXACT = 25  # points; of longer curves it is told only about where the least is
 
 
@@ -41,7 +42,7 @@ def bundle(figure, include=None, exclude=None) -> dict[str, str] | None:
     from IPython.core.pylabtools import retina_figure
 
     alt = text = "A plot."
-    with suppress(Exception):  # of a strange one a picture without words is left
+    with suppress(Exception):  # a strange figure gets a picture without words
         alt, text = describe(figure), describe(figure, sure=True)
     try:
         png, size = retina_figure(figure, base64=True) or (None, None)
@@ -135,7 +136,7 @@ def series(kind: str, artist, x, y, logs: Sequence[bool]) -> tuple:
     label = str(artist.get_label())
     named = "" if not label or label.startswith("_") else f'"{plain(label)}", '
     x, y = np.asarray(x, float), np.asarray(y, float)
-    if kind != "outline":  # whose corners may be more or fewer elsewhere
+    if kind != "outline":  # which may have more or fewer corners on another machine
         kind += f" of {len(y)} point{'s' * (len(y) != 1)}"
     seen = np.isfinite(x) & np.isfinite(y)
     lost = f", {np.sum(~seen)} of them not finite" if not seen.all() else ""
@@ -175,9 +176,9 @@ def matrix(numbers: np.ndarray) -> tuple[str, str]:
 def rounded(numbers: np.ndarray, logarithmic: bool = False) -> np.ndarray:
     """Round to about a fiftieth of the largest, or on a logarithmic axis to one digit.
 
-    There, a millionth of the largest is rounded to a power of ten, because it may be a
-    rounding error. If all are integers, they stay, because counts are the same
-    everywhere.
+    On a logarithmic axis, a millionth of the largest is rounded to a power of ten,
+    because it may be a rounding error. If all numbers are integers, they stay, because
+    counts are the same everywhere.
     """
     whole = np.round(numbers)
     if np.isclose(numbers, whole, rtol=1e-9, atol=0).all():

@@ -1,6 +1,6 @@
 """Plots of learning: losses, decision boundaries, gradients.
 
-All use `axes`, which lessons also use for their own plots. The style is in
+All of them use `axes`, which lessons also use for their own plots. The style is in
 course.mplstyle.
 """
 
@@ -34,7 +34,7 @@ def axes(x: str = "", y: str = "", title: str = "", **options) -> tuple:
 
 
 def plot_loss(losses: Sequence[float], label: str = "", ax=None):
-    """Plot the loss of every step. A second curve uses the `ax` of the first."""
+    """Plot the loss of every step. For a second curve, pass the `ax` of the first."""
     ax = ax or axes("step", "loss")[1]
     ax.plot(losses, label=label)
     ax.xaxis.get_major_locator().set_params(integer=True)
@@ -47,7 +47,7 @@ def plot_decision_boundary(predict: Callable, X, y, ax=None):
     """Color the plane by the sign of `predict`, with the data points on it.
 
     `predict` gets 2,500 points at once, as an array of shape (2500, 2), and returns a
-    number for each. Points with y > 0 are orange squares, the others blue circles.
+    number for each. Points with y > 0 are orange squares, and the others blue circles.
     """
     ax = ax or axes("$x_1$", "$x_2$")[1]
     X, y = np.asarray(X), np.asarray(y)
@@ -87,7 +87,7 @@ def heatmap(numbers, title: str = "", ax=None, row=None):
     """Color a matrix by its numbers, with blue above 0, orange below, and white at 0.
 
     A vector is one row. A small matrix shows its numbers, and a large one has a color
-    scale next to it. `row` frames one row.
+    scale next to it. `row` is a row to frame.
     """
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -1,4 +1,4 @@
-"""Lets `draw` draw PyTorch's own tensors: import this module, then draw(torch_tensor).
+"""Lets `draw` draw PyTorch's own tensors, after `import minigrad.drawing.pytorch`.
 
 Nothing else in minigrad needs PyTorch. Its graph uses the same words as ours:
 `grad_fn`, `next_functions`, `name()`. A node keeps the values that its formula names
@@ -12,7 +12,7 @@ from torch.autograd.graph import Node as GraphNode
 
 from minigrad.drawing import describe as ours
 
-# What PyTorch calls the arguments of a node that has so many, one after the other.
+# PyTorch's names for the arguments of a node, by how many it has.
 ARGUMENTS = {
     2: [("self",), ("other", "mat2", "vec", "tensor", "exponent", "target")],
     3: [("self", "input"), ("mat1", "batch1", "weight"), ("mat2", "batch2", "bias")],
@@ -64,8 +64,8 @@ def _(tensor: torch.Tensor) -> tuple[int, int]:
     return memory.data_ptr(), memory.nbytes()
 
 
-# PyTorch makes a Python object of a node at each look, and forgets it again. What stays
-# is the node's dictionary of notes, and the tensor of an AccumulateGrad.
+# PyTorch makes a new Python object whenever a node is asked for. Only the node's
+# dictionary of notes and the tensor of an AccumulateGrad stay the same.
 
 
 @ours.identity.register

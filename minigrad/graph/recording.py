@@ -1,4 +1,4 @@
-"""The grad mode says whether operations are recorded. Each thread has its own."""
+"""The grad mode says whether operations are recorded. Each thread has its own mode."""
 
 import threading
 from contextlib import ContextDecorator

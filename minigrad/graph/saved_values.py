@@ -1,4 +1,4 @@
-"""When each storage was written to, so that backward can find stale values.
+"""The last write to each storage, so that backward can find stale values.
 
 One counter numbers every node of the graph and every write of an in-place operation.
 A node that saved an array is out of date when a write to the array's storage has a

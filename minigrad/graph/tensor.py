@@ -1,4 +1,4 @@
-"""Tensor, an array that refers to the node that made it. It has PyTorch's names."""
+"""Tensor, an array that refers to the node that made it, with PyTorch's names."""
 
 import copy
 import warnings
@@ -246,7 +246,7 @@ class Tensor:
     __imul__, __itruediv__ = operator("mul_"), operator("div_")
 
     def __ipow__(self, other):
-        raise TypeError("powers and bits are not written in place: x = x**2, x = x & y")
+        raise TypeError("powers and bits have no in-place form: x = x**2, x = x & y")
 
     __iand__ = __ior__ = __ipow__
 
@@ -273,13 +273,13 @@ class Tensor:
         return len(self.array)
 
     def __iter__(self):
-        why = "iteration over a 0-d tensor: it is one number, see item()"
+        why = "iteration over a 0-d tensor, which is one number: use item()"
         expect(self.ndim, why, error=TypeError)
         return iter(self.unbind(0))
 
     def __contains__(self, item) -> bool:
         found = self == item
-        expect(found is not False, "a Tensor contains Tensors and numbers alone", item)
+        expect(found is not False, "a Tensor contains only Tensors and numbers", item)
         return bool(found.any())
 
     def __bool__(self) -> bool:
@@ -308,7 +308,7 @@ class Tensor:
         return format(str(self) if self.ndim else self.item(), spec)
 
     def __reduce_ex__(self, protocol):
-        why = "what learns is not pickled: save(model.state_dict(), path)"
+        why = "a Tensor that learns has no pickle: save(model.state_dict(), path)"
         expect(not self.requires_grad, why, error=TypeError)  # edge: a weak reference
         return super().__reduce_ex__(protocol)
 
@@ -335,12 +335,12 @@ def methods(names: list[str], module: dict, **others: Callable) -> None:
 def to_array(data) -> ndarray:
     """Return `data` as a Tensor's array. Raises TypeError for numbers and lists."""
     if type(data) in (list, tuple, bool, int, float):
-        raise TypeError("Tensor(...) takes an array: numbers are for minigrad.tensor()")
+        raise TypeError("Tensor(...) takes an array: use minigrad.tensor() for numbers")
     return as_array(data)
 
 
 def as_bare(value):
-    """Return the array of a tensor, also for each tensor in a list or tuple.
+    """Return the array of a tensor, or of each tensor in a list or tuple.
 
     Raises RuntimeError if a tensor requires grad, as its gradient would be lost.
     """

@@ -1,7 +1,8 @@
 """The walk back through the graph, which is the heart of autograd.
 
 A computed Tensor refers to its Node. A Node refers to the nodes that get the shares of
-its gradient. These are the Nodes that made the arguments, or a leaf's AccumulateGrad.
+its gradient. These are the Nodes that made the arguments, or the AccumulateGrad of a
+leaf.
 """
 
 from heapq import heapify, heappop, heappush

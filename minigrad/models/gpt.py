@@ -1,7 +1,7 @@
 """A small GPT: which position looks at which, layer by layer, and what comes next.
 
 Source: A. Radford et al., "Language Models are Unsupervised Multitask Learners", 2019,
-which norms before each part. A. Vaswani et al., "Attention Is All You Need", 2017.
+which normalizes before each part. A. Vaswani et al., "Attention Is All You Need", 2017.
 """
 
 from minigrad.graph.recording import no_grad
@@ -15,9 +15,9 @@ from minigrad.tensors import creation
 
 
 class CausalSelfAttention(Module):
-    """Each position attends to itself and those before it: (N, T, width) to the same.
+    """Each position attends to itself and to those before it. Shapes are (N, T, width).
 
-    The `heads` work side by side, each on width / heads numbers.
+    The heads work side by side, each on width / heads numbers.
     """
 
     def __init__(self, width: int, heads: int):
@@ -39,7 +39,7 @@ class CausalSelfAttention(Module):
 
 
 class Block(Module):
-    """Attention, then a small network for each position. A path for x passes both."""
+    """Attention, then a small network for each position. A path for x skips each."""
 
     def __init__(self, width: int, heads: int):
         super().__init__()
@@ -55,9 +55,9 @@ class Block(Module):
 
 
 class GPT(Module):
-    """Scores for the next token at every position: tokens (N, T) to (N, T, tokens).
+    """Scores (N, T, tokens) for the next token at every position of tokens (N, T).
 
-    The scores are products with the embedding of each token, so its weights serve twice
+    The scores are products with each token's embedding, so its weights are used twice
     (O. Press, L. Wolf, "Using the Output Embedding to Improve Language Models", 2017).
     """
 
@@ -72,7 +72,7 @@ class GPT(Module):
                 normal_(module.weight, 0.0, 0.1)  # GPT-2, far wider: 0.02
 
     def embed(self, tokens):
-        """Return the vector of each token plus that of its position: (N, T, width)."""
+        """Return each token's vector plus its position's vector: (N, T, width)."""
         places = creation.arange(tokens.shape[1])
         return self.token_embedding(tokens) + self.position_embedding(places)
 

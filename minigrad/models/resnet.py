@@ -1,4 +1,4 @@
-"""Residual networks, with torchvision's names for all that they hold.
+"""Residual networks, with torchvision's names for all of their parts.
 
 So torchvision's weights can be loaded from a file with resnet18(weights=path), where
 path is a .safetensors file with the state_dict of torchvision's resnet18. Source: K. He
@@ -57,10 +57,10 @@ def stage(count: int, inputs: int, width: int, stride: int) -> Sequential:
 class ResNet(Module):
     """Blocks in stages. Each stage but the first halves the height and the width.
 
-    `layers` says how many blocks each stage has, and `widths` how many channels. Images
-    are (N, channels, H, W), and the result, (N, num_classes), is scores and not
-    probabilities. For `small` images the first convolution is 3 x 3, and no pooling
-    follows it.
+    `layers` has the number of blocks of each stage, and `widths` has its number of
+    channels. Images are (N, channels, H, W). The result is scores (N, num_classes), and
+    not probabilities. For `small` images, the first convolution is 3 x 3, and no
+    pooling follows it.
     """
 
     def __init__(self, layers, num_classes, widths, channels=3, small=False):

@@ -38,17 +38,17 @@ def slope_of_gelu(a, t):
 
 
 def gelu(input, *, approximate):
-    """Return x times about the probability that a normal number is below x.
+    """Return x times P(z < x) for a normally distributed z, approximated by tanh.
 
     Source: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", 2016.
     """
     if approximate != "tanh":
-        raise NotImplementedError('gelu: only with approximate="tanh"')
+        raise NotImplementedError('gelu: only approximate="tanh" is implemented')
     return gelu_by_tanh(input)
 
 
 class GELU(Module):
-    """x times about the probability that a normal number is below x."""
+    """x times P(z < x) for a normally distributed z, approximated by tanh."""
 
     def __init__(self, approximate: str):
         super().__init__()

@@ -17,7 +17,7 @@ def scaled_dot_product_attention(
 ):
     """Return softmax(query @ key.mT * scale + mask) @ value, for (..., length, width).
 
-    A boolean mask is True where a query may look. With is_causal no query sees later
+    A boolean mask is True where a query may look. With is_causal, no query sees later
     keys.
     """
     if attn_mask is not None and is_causal:
@@ -38,6 +38,6 @@ def scaled_dot_product_attention(
 def safe_softmax(scores, attn_mask):
     """Return the softmax along the last axis, with zeros in a fully masked row."""
     if attn_mask is None or (scores.array[..., :1] > -math.inf).all():
-        return softmax(scores, -1)  # who sees the first key is not blind
+        return softmax(scores, -1)  # each query sees the first key, so none is blind
     blind = Tensor(max_along(scores.array, -1) == -math.inf)
     return softmax(scores.masked_fill(blind, 0.0), -1).masked_fill(blind, 0.0)

@@ -6,7 +6,7 @@ from minigrad.nn.module import Module
 
 
 class ModuleList(Module):
-    """A list of modules, which is itself a part of a module."""
+    """A list of modules that can be a part of another module."""
 
     def __init__(self, modules: Iterable[Module] = ()):
         super().__init__()
@@ -46,6 +46,6 @@ class Sequential(ModuleList):
     def __getitem__(self, index):
         if not isinstance(index, slice):
             return super().__getitem__(index)
-        part = Sequential()  # whose layers keep their names
+        part = Sequential()  # its layers keep their names
         part._modules.update(list(self._modules.items())[index])
         return part

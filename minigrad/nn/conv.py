@@ -1,7 +1,7 @@
 """Convolution of images, (N, C, H, W).
 
 In memory the batch comes last, although the strides show it first. So every shift of
-the kernel copies long rows, and a convolution is one matrix product.
+the kernel copies long rows. A convolution is one matrix product of these copies.
 """
 
 import functools
@@ -20,7 +20,7 @@ from minigrad.tensors import creation
 
 
 def pair(value):
-    """Return (height, width), also for a single number."""
+    """Return (height, width), even if `value` is a single number."""
     both = tuple(value) if isinstance(value, list | tuple) else (value, value)
     if len(both) != 2 or not all(isinstance(n, int | np.integer) for n in both):
         raise TypeError(f"expected a whole number, or a pair of them, not {value!r}")
@@ -34,7 +34,7 @@ def batch_last(x):
 
 
 def batch_first(x):
-    """Return an array (C, H, W, N) seen as (N, C, H, W)."""
+    """Return a view of an array (C, H, W, N) as (N, C, H, W)."""
     return x.transpose(3, 0, 1, 2)
 
 
@@ -103,7 +103,7 @@ def kernel_gradient(a, input, kernel, stride, padding):
     return product_in_pieces(rows, columns).reshape(a.shape[1], input.shape[1], *kernel)
 
 
-# Each of the three is linear in its two arrays, and the others are its derivatives.
+# Each of the three is linear in its two arrays. Its derivatives are the other two.
 convolution = Op(
     "Convolution",
     convolve,
@@ -136,7 +136,7 @@ conv2d_weight = Op(
 def conv2d(input, weight, bias=None, stride=1, padding=0):
     """Return the convolution of images (N, C, H, W) with kernels (O, C, kh, kw).
 
-    Every output is (length + 2 padding - kernel) // stride + 1 long.
+    Height and width of the result are (length + 2 padding - kernel) // stride + 1.
     """
     expect_tensors("conv2d", input, weight)
     stride, padding = pair(stride), pair(padding)
@@ -145,7 +145,7 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
     expect(fits, "conv2d: expected (N, C, H, W) and (O, C, h, w)", input, weight)
     expect_alike("conv2d's bias", input, weight.shape[:1], bias)
     fits = min(*stride, *weight.shape) > 0 <= min(padding)
-    unfit = "non-positive stride, negative padding, or nothing, is not supported"
+    unfit = "non-positive stride, negative padding or an empty weight is not supported"
     expect(fits, f"conv2d: {unfit}", stride, padding, weight)
     fits = min(out_size(input.shape, weight.shape[2:], stride, padding)) > 0
     expect(fits, "Kernel size can't be greater than actual input size", input, weight)
@@ -155,7 +155,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
 class Conv2d(Module):
     """The convolution of images (N, in_channels, H, W).
 
-    Weight and bias start uniform within 1 / sqrt(in_channels * kernel height * width).
+    Weight and bias start as random numbers, uniform between -b and b, where b is
+    1 / sqrt(in_channels * kernel height * kernel width).
     """
 
     def __init__(

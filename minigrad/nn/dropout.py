@@ -1,4 +1,4 @@
-"""Dropout: In training each number is set to 0 with a probability p."""
+"""Dropout: In training, each number is set to 0 with a probability p."""
 
 import numpy as np
 

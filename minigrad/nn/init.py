@@ -9,10 +9,10 @@ from minigrad.tensors import creation
 
 
 def fan(tensor: Tensor, mode: str) -> int:
-    """Return how many numbers make an output ("fan_in"), or use an input ("fan_out").
+    """Return how many inputs make an output, or how many outputs use an input.
 
-    The weight is (outputs, inputs), or (outputs, inputs, height, width) for a kernel.
-    For an empty weight the answer is 1.
+    The modes are "fan_in" and "fan_out". The weight is (outputs, inputs), or
+    (outputs, inputs, height, width) for a kernel. For an empty weight the result is 1.
     """
     expect(tensor.ndim > 1, "Fan in and fan out can not be computed", tensor)
     expect(mode in ("fan_in", "fan_out"), "mode must be fan_in or fan_out", mode)
@@ -21,14 +21,14 @@ def fan(tensor: Tensor, mode: str) -> int:
 
 @no_grad()
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Fill with random numbers, uniform from a to b."""
+    """Fill with random numbers, uniformly distributed from a to b."""
     expect(a <= b, "uniform_ expects to return a [from, to) range", a, b)
     return tensor.copy_(creation.rand(tensor.shape, dtype=tensor.dtype) * (b - a) + a)
 
 
 @no_grad()
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Fill with random numbers, normal."""
+    """Fill with normally distributed random numbers."""
     expect(std >= 0, "normal expects std >= 0.0", std)
     return tensor.copy_(creation.randn(tensor.shape, dtype=tensor.dtype) * std + mean)
 
@@ -47,7 +47,8 @@ def zeros_(tensor: Tensor) -> Tensor:
 def kaiming_normal_(tensor, a=0.0, mode="fan_in", nonlinearity="leaky_relu") -> Tensor:
     """Fill with normally distributed numbers of variance gain² / fan (He et al., 2015).
 
-    The gain makes up for what relu, or leaky_relu with a slope of `a`, takes away.
+    The gain makes up for the part of the variance that relu, or leaky_relu with a slope
+    of `a`, removes. Source: K. He et al., "Delving Deep into Rectifiers", 2015.
     """
     slope = {"relu": 0.0, "leaky_relu": a}[nonlinearity]
     gain = math.sqrt(2 / (1 + slope**2))

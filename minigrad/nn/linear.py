@@ -1,4 +1,4 @@
-"""Linear layers, x @ weight.T + bias, as one node, and two without parameters."""
+"""Linear layers, x @ weight.T + bias, as one node, and two parameterless layers."""
 
 import math
 
@@ -35,10 +35,10 @@ LINEAR = Op(
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return input @ weight.T + bias: (..., in) and (out, in) give (..., out)."""
+    """Return input @ weight.T + bias. (..., in) and (out, in) give (..., out)."""
     expect(getattr(weight, "ndim", 0) == 2, "expected a weight (out, in)", weight)
     check_fit(input, weight.array.T)
-    shape = getattr(bias, "shape", None)  # as in PyTorch, one number is stretched
+    shape = getattr(bias, "shape", None)  # as in PyTorch, a single number is stretched
     shape = shape if shape in ((), (1,)) else weight.shape[:1]
     expect_alike("linear's bias", input, shape, bias)
     out = LINEAR(input, weight, bias)
@@ -48,7 +48,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 class Linear(Module):
-    """x @ weight.T + bias: (..., in_features) to (..., out_features).
+    """x @ weight.T + bias. It turns (..., in_features) into (..., out_features).
 
     Weight and bias start uniform within 1 / sqrt(in_features), as in PyTorch.
     """
@@ -75,7 +75,7 @@ class Flatten(Module):
 
 
 class Identity(Module):
-    """Returns its input, so it may stand for any layer."""
+    """Returns its input, so it can replace any layer."""
 
     def forward(self, input):
         return input

@@ -50,7 +50,7 @@ def check_shapes(input, target):
         raise ValueError(f"Target size {got} must be the same as input size {wanted}")
 
 
-# Of numbers
+# Losses of numbers
 
 SQUARED = loss_op(
     "MseLoss",
@@ -66,7 +66,7 @@ def mse_loss(input, target, *, reduction="mean"):
     return SQUARED(*alike(input, target), reduction)
 
 
-# Of scores for yes and no
+# Losses of scores for yes and no
 
 
 def softplus(a):
@@ -101,7 +101,7 @@ def binary_cross_entropy_with_logits(
     return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
 
 
-# Of scores for several classes
+# Losses of scores for several classes
 
 
 def cross_entropy_of(input, target, reduction):
@@ -158,7 +158,7 @@ def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
     return FUSED(input, target.array, reduction)
 
 
-# As modules
+# Losses as modules
 
 
 class MSELoss(Module):

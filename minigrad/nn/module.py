@@ -76,7 +76,7 @@ class Module:
         self._keep("_buffers", name, tensor)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-        """Keep a parameter. None reserves its name, as for a layer without a bias."""
+        """Keep a parameter. None reserves the name, as for a layer without a bias."""
         self._keep("_parameters", name, parameter)
 
     # Walking through the parts
@@ -148,7 +148,7 @@ class Module:
         forget_gradients(self.parameters(), set_to_none)
 
     def to(self, dtype) -> "Module":
-        """Turn floating point parameters and buffers into a dtype."""
+        """Convert floating point parameters and buffers to a dtype."""
         floats = as_dtype(dtype).kind == "f"
         expect(floats, "Module.to needs a floating point dtype", dtype, error=TypeError)
         for _, tensor in [*self.named_parameters(), *self.named_buffers()]:
@@ -158,7 +158,7 @@ class Module:
         return self
 
     def double(self) -> "Module":
-        """Turn floating point parameters and buffers into float64."""
+        """Convert floating point parameters and buffers to float64."""
         return self.to(float64)
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
@@ -173,7 +173,7 @@ class Module:
     def load_state_dict(self, state_dict: dict, strict: bool = True) -> Names:
         """Copy tensors from a state_dict. Return the missing and unexpected names.
 
-        Shapes must always agree, and with strict names must agree as well. Otherwise a
+        Shapes must always agree, and so must names if `strict` is true. Otherwise a
         RuntimeError lists all problems, and nothing is changed.
         """
         expect(isinstance(state_dict, Mapping), "expected a dict", state_dict)

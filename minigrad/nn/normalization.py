@@ -82,7 +82,7 @@ def check_batch(input, training, eps, *parameters):
     names = "running_mean, running_var, weight and bias"
     expect_alike(names, input, input.shape[1:2], *parameters)
     missing = sum(x is None for x in parameters[:2])
-    wanted = "running_mean and running_var must be defined; in training maybe neither"
+    wanted = "running_mean and running_var must be defined, or neither in training"
     expect(missing == 0 or missing == 2 and training, wanted, *parameters[:2])
 
 
@@ -119,7 +119,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 class BatchNorm1d(Module):
-    """Normalizes each channel of (N, C) or (N, C, L), in training over the batch.
+    """Normalizes each channel of (N, C) or (N, C, L); in training, over the batch.
 
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
@@ -148,7 +148,7 @@ class BatchNorm1d(Module):
 
 
 class BatchNorm2d(BatchNorm1d):
-    """Normalizes each channel of (N, C, H, W), in training over the batch."""
+    """Normalizes each channel of (N, C, H, W); in training, over the batch."""
 
     dims = "4D"
 

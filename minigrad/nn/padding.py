@@ -10,7 +10,8 @@ from minigrad.rules.op import Op
 def pad(input, pad, *, value=0.0):
     """Add numbers at both ends of the last axes, or remove them if `pad` is negative.
 
-    `pad` holds pairs: before and after for the last axis, then for the axis before it.
+    `pad` holds two numbers, before and after, for the last axis, then two for the axis
+    before it, and so on.
     """
     pad = sizes((pad,))
     fits = len(pad) in range(0, 2 * getattr(input, "ndim", 0) + 1, 2)

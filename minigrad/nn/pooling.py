@@ -1,4 +1,4 @@
-"""Pooling of images, (N, C, H, W): the largest of each window, or the mean of all."""
+"""Pooling of images (N, C, H, W): the largest number of each window."""
 
 import functools
 
@@ -13,7 +13,7 @@ from minigrad.rules.op import Op
 
 
 def windows(kernel, size, stride):
-    """Yield the slices of (N, C, H, W) that each position in a window sees."""
+    """For each position in a window, yield the slices of (N, C, H, W) that it sees."""
     for _, window in shifts(kernel, size, stride):
         yield (slice(None), *window)
 
@@ -58,7 +58,7 @@ PUT = Op("MaxUnpool2D", to_largest, a=from_largest)
 
 
 def edged(input, padding):
-    """Return (N, C, H, W) with its edges repeated, so that no maximum changes."""
+    """Return (N, C, H, W) with its edges repeated, which changes no maximum."""
     ph, pw = padding
     if ph:
         input = cat([input[:, :, :1]] * ph + [input] + [input[:, :, -1:]] * ph, 2)
@@ -83,7 +83,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
 
 
 class MaxPool2d(Module):
-    """The largest number in each window. By default the stride is the window."""
+    """The largest number in each window. By default, the stride is the window."""
 
     def __init__(self, kernel_size: int | tuple, stride=None, padding=0):
         super().__init__()

@@ -10,7 +10,7 @@ from minigrad.optim.optimizer import NUMBERS, Optimizer
 class LRScheduler:
     """Sets each group's lr to rate(its first lr, number of steps).
 
-    Each schedule has its formula in rate(base_lr, epoch).
+    Each schedule has its formula in its method rate(base_lr, epoch).
     """
 
     def __init__(self, optimizer: Optimizer):
@@ -27,7 +27,7 @@ class LRScheduler:
             group["lr"] = self.rate(group["initial_lr"], self.last_epoch)
 
     def get_last_lr(self) -> list[float]:
-        """Return the learning rate of each group, as it was set last."""
+        """Return the learning rate of each group, as it was last set."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
 

@@ -12,11 +12,11 @@ from minigrad.graph.tensor import Tensor
 from minigrad.nn.module import forget_gradients
 from minigrad.rules.pointwise import NUMBERS
 
-WORDS = {"lr": "learning rate", "eps": "epsilon"}  # what PyTorch's errors call them
+WORDS = {"lr": "learning rate", "eps": "epsilon"}  # their names in PyTorch's errors
 
 
 def check_options(group: dict) -> None:
-    """Raise ValueError for an option with which no step makes sense."""
+    """Raise ValueError for an option value that makes no sense."""
     for name in ("lr", "eps", "momentum", "weight_decay"):
         value = group.get(name, 0)
         ok = isinstance(value, NUMBERS) and value >= 0
@@ -34,7 +34,7 @@ def form(groups: list[dict]) -> list:
 
 
 class Optimizer:
-    """Steps for groups of parameters, each group with its own options.
+    """Takes steps for groups of parameters, each group with its own options.
 
     `parameters` are tensors, or dicts {"params": tensors, option: value ...}. Each
     optimizer has its formula in update(p, g, state, **options), which changes the array
@@ -78,7 +78,7 @@ class Optimizer:
                     self.update(p.array, p._grad.array, self.state[p], **options)
 
     def state_dict(self) -> dict:
-        """Return the state of each parameter, by number, and the options."""
+        """Return the state of each parameter, by its number, and the options."""
         numbers = {p: i for i, p in enumerate(self.parameters())}
         groups = [dict(group) for group in self.param_groups]
         for group in groups:
@@ -87,7 +87,7 @@ class Optimizer:
         return {"state": kept, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Load what state_dict() returned for parameters of the same order.
+        """Load what state_dict() returned for parameters in the same order.
 
         Raises RuntimeError, and changes nothing, if groups, options or shapes differ.
         """

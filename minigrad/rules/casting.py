@@ -1,4 +1,4 @@
-"""The same numbers in another dtype, and the same numbers as a new result."""
+"""Rules that keep the numbers: in another dtype, or as a new result."""
 
 from collections.abc import Callable
 

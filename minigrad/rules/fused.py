@@ -1,4 +1,4 @@
-"""Fused: several operations in one, with formulas that are fast, on arrays alone."""
+"""Fused operations: several in one, with fast formulas that take only arrays."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ from minigrad.rules.op import Op
 
 
 class Fused(Op):
-    """An operation that is known twice: fast, and composed of others by `plain`.
+    """An operation with two forms: a fast one, and one composed of others by `plain`.
 
-    Its formulas need not be such that they can be recorded: where a walk back is, its
-    shares come by way of the composition.
+    The fast form's formulas cannot be recorded. If a walk back is recorded, it takes
+    its shares from the composed form.
     """
 
     def __init__(self, name: str, forward: Callable, plain: Callable, **formulas):

@@ -35,7 +35,7 @@ put = Op("Put", placed, a=lambda g, index: taken["Index"](g, index))
 
 
 def as_index(index):
-    """Return an index as a tuple for NumPy, and PyTorch's name of such a node."""
+    """Return an index as a tuple for NumPy, and PyTorch's name for such a node."""
     index = index if isinstance(index, tuple) else (index,)
     plain = [plain_part(i) for i in index]
     kinds = [KINDS.get(type(i), "Index") for i in plain]
@@ -48,8 +48,8 @@ def as_index(index):
 
 
 def plain_part(i):
-    """Return one part of an index for NumPy; raise for what PyTorch refuses."""
-    if isinstance(i, slice):  # its numbers of now: a Tensor may be written to
+    """Return one part of an index for NumPy. Raise an error if PyTorch refuses it."""
+    if isinstance(i, slice):  # its present numbers, as a Tensor may change
         ends = (i.start, i.stop, i.step)
         i = slice(*(None if n is None else operator.index(n) for n in ends))
         if i.step is not None and i.step < 1:
@@ -64,21 +64,21 @@ def plain_part(i):
 
 
 def check_order(kinds):
-    """Raise IndexError where NumPy would put the axes of an index in another order."""
+    """Raise IndexError if NumPy would put the axes of an index in another order."""
     places = [k for k, name in enumerate(kinds) if name in ("Index", "Select")]
-    why = "an integer and a tensor with a slice between them: take one after the other"
+    why = "an integer and a tensor with a slice between them: index in two steps"
     fits = "Select" not in kinds or places[-1] - places[0] < len(places)
     expect(fits, f"{why}, as in x[0][:, i]", error=IndexError)
 
 
 def getitem(input, index):
-    """Return x[index]: integers, slices, None, ..., integer and boolean tensors."""
+    """Return x[index] for integers, slices, None, Ellipsis, int and bool tensors."""
     index, name = as_index(index)
     return taken[name](input, index)
 
 
 def grid(index, dim):
-    """Return the index that picks index[i][j] along `dim`, and goes along elsewhere."""
+    """Return an index with index[i][j] on axis `dim`, and i or j on the other axes."""
     if not index.shape:
         return ()
     places = list(np.ogrid[tuple(map(slice, index.shape))])

@@ -19,7 +19,7 @@ joined = Op(
         along(g, dim, slice(ends[i] - shape[dim], ends[i]))
     ],
 )
-joined.options |= {"ends"}  # which are no operands: it may be walked back twice
+joined.options |= {"ends"}  # these are not operands, so a second walk back works
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
@@ -37,12 +37,12 @@ def of_one_dtype(tensors):
 
 
 def cat(tensors, dim=0):
-    """Join tensors along an axis that they have."""
+    """Join tensors along an existing axis."""
     return joined(of_one_dtype(tensors), dim)
 
 
 def stack(tensors, dim=0):
-    """Join tensors of one shape along a new axis."""
+    """Join tensors of the same shape along a new axis."""
     return stacked(of_one_dtype(tensors), dim)
 
 

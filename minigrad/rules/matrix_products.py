@@ -15,8 +15,8 @@ bmm = Op("Bmm", np.matmul, a=lambda g, b: g @ b.mT, b=lambda g, a: a.mT @ g)
 def matmul(input, other):
     """Multiply matrices, or a matrix and a vector, or stacks of them.
 
-    Shapes (..., n, k) and (..., k, m) give (..., n, m); the dots broadcast. A vector
-    of k counts as a row on the left and as a column on the right.
+    Shapes (..., n, k) and (..., k, m) give (..., n, m), and the dots broadcast. A
+    vector of length k counts as a row on the left and as a column on the right.
     """
     check_fit(input, other)
     m, n = input.ndim, other.ndim
@@ -36,7 +36,7 @@ def matmul(input, other):
 
 
 def check_fit(a, b):
-    """Raise RuntimeError unless there is a product of the two."""
+    """Raise RuntimeError unless a and b have a matrix product."""
     expect_tensors("matmul", a, b)
     inner = b.shape[-2:][:1]
     fits = inner and a.shape[-1:] == inner and a.dtype == b.dtype != bool

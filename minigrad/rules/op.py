@@ -131,12 +131,12 @@ class Op:
         """Map names to the arrays, extras and result y that formulas may need."""
         known = {name: bare(value) for name, value in values.items()}
         try:
-            with np.errstate(all="ignore"):  # log(0) is -inf, without a word
+            with np.errstate(all="ignore"):  # log(0) is -inf, without a warning
                 y, extras = result_and_extras(self.forward(*known.values()))
         except (IndexError, TypeError, ValueError) as error:
             raise errors.unfit(self.name, known, error) from error
         if y.dtype == float64 and not has_floats(known.values()):
-            y = y.astype(default)  # exp(2), of an integer, is a float32
+            y = y.astype(default)  # exp(2) of an integer is a float32
         return known | extras | {"y": y}
 
     def on_arrays(self, values: dict):
@@ -177,7 +177,7 @@ def linked(array, source, node: Node) -> Tensor | None:
 
 
 def edge(value):
-    """Return where the gradient of an argument goes, or None without a tensor."""
+    """Return where an argument's gradient goes, or None if it is not a tensor."""
     if not isinstance(value, Tensor):
         return None
     value.check_view()
@@ -201,13 +201,13 @@ def names_of(formula: Callable) -> list[str]:
 
 
 def flat(values: Iterable) -> list:
-    """Return values, and one by one those that are in lists."""
+    """Return the values, with the items of a list in place of the list."""
     lists = (value if isinstance(value, list) else [value] for value in values)
     return [x for each in lists for x in each]
 
 
 def bare(value):
-    """Return the array of a tensor, and a number of NumPy's as one of Python's."""
+    """Return a tensor's array, and a NumPy number as a Python number."""
     if isinstance(value, list):
         return [bare(each) for each in value]
     if isinstance(value, np.generic):
@@ -222,7 +222,7 @@ def result_and_extras(y) -> tuple[ndarray, dict]:
 
 
 def has_floats(values: Iterable) -> bool:
-    """Tell whether there is an array of floats among values, which may be lists."""
+    """Return whether an array of floats is among the values, or in lists of them."""
     arrays = [x for x in flat(values) if isinstance(x, Array)]
     return any(x.dtype.kind == "f" for x in arrays)
 
@@ -230,7 +230,7 @@ def has_floats(values: Iterable) -> bool:
 def alike(a, b) -> tuple:
     """Return two operands. Two tensors are converted to their common dtype.
 
-    Raises TypeError for others, such as lists, which NumPy would convert to arrays.
+    Raises TypeError for other types, such as lists, which NumPy would convert.
     """
     for x in a, b:
         if not isinstance(x, OPERANDS):
@@ -250,17 +250,17 @@ def axes_of(values: dict):
 
 
 def refuse_dtypes(name: str, values: dict) -> None:
-    """Raise RuntimeError for bools, or integers, that have no such operation."""
+    """Raise RuntimeError for bools or integers if the operation does not take them."""
     for x in values.get("a"), values.get("b"):
         if getattr(x, "dtype", default).kind in REFUSED[name]:
             this = f"{name.lower()} with a {x.dtype} tensor is not supported"
-            raise RuntimeError(f"{this}: take float(), or ~mask for not mask")
+            raise RuntimeError(f"{this}: use float() first, or ~mask for not mask")
 
 
 # Names
 
 
-@lru_cache  # of the 128 used last
+@lru_cache  # keeps the 128 used last
 def renamed(op: Op, name: str) -> Op:
     """Return the same operation under another name."""
     op = copy.copy(op)
@@ -269,7 +269,7 @@ def renamed(op: Op, name: str) -> Op:
 
 
 def called(name: str, tensor: Tensor) -> Tensor:
-    """Give a result of several operations the name of the one that PyTorch has."""
+    """Name the result of several operations after the one operation of PyTorch."""
     if tensor.grad_fn is not None:
         tensor.edge.op = renamed(tensor.edge.op, name)
     return tensor

@@ -1,8 +1,8 @@
 """The rule table of elementwise operations and their derivatives.
 
-In a formula `g` is the gradient of the result, `y` the result, `shape` the shape of
-the argument that the formula is for, and any other name an argument. Formulas need not
-care about broadcasting, because the engine sums over stretched axes.
+In a formula, `g` is the gradient of the result, `y` is the result, and `shape` is the
+shape of the argument that the formula is for. Any other name is an argument. Formulas
+can ignore broadcasting, because the engine sums over stretched axes.
 """
 
 import numpy as np
@@ -67,7 +67,7 @@ sigmoid = Op("Sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda g, y: g * y * (
 relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: masked(g, y != 0))
 clone = Op("Clone", lambda a: a.copy(), a=lambda g: g)
 
-# Questions: nothing flows through them
+# Comparisons, through which no gradient flows
 
 eq = Op("Eq", np.equal)
 ne = Op("Ne", np.not_equal)

@@ -1,4 +1,4 @@
-"""Rules that take many numbers together: sums, means, extremes."""
+"""Rules that combine many numbers: sums, means, extremes."""
 
 import math
 from collections import namedtuple
@@ -26,15 +26,16 @@ def spread(g, shape, dim, keepdim):
 
 
 def count(shape, dim):
-    """Return how many numbers a reduction over `dim` takes together."""
+    """Return how many numbers a reduction over `dim` combines."""
     lengths = shape if axes(dim) is None else [shape[i] for i in np.atleast_1d(dim)]
     return math.prod(lengths)
 
 
 def plain(function, of_none=None):
-    """Return the forward function of one that takes numbers together, as NumPy's do.
+    """Return a forward function made from a reduction such as NumPy's.
 
-    `of_none` is what it takes for the axes (): None is all, and () is none.
+    `of_none` is the axis that the reduction gets for dim=(): None for all axes, and ()
+    for no axis.
     """
     return lambda a, dim=None, keepdim=False: function(
         a, of_none if dim == () else dim, keepdims=keepdim
@@ -91,23 +92,23 @@ min_of_all = Op("MinBackward1", lambda a: a.min(), a=to_equals)
 
 
 def max(input, dim=None, keepdim=False):
-    """Return the largest number, or along an axis (values, indices)."""
+    """Return the largest number, or (values, indices) along an axis."""
     if dim is None:
         return max_of_all(input)
     return extreme("Max", argmax, input, dim, keepdim)
 
 
 def min(input, dim=None, keepdim=False):
-    """Return the smallest number, or along an axis (values, indices)."""
+    """Return the smallest number, or (values, indices) along an axis."""
     if dim is None:
         return min_of_all(input)
     return extreme("Min", argmin, input, dim, keepdim)
 
 
 def extreme(name, place_of, input, dim, keepdim):
-    """Return what max and min along an axis have in common."""
+    """Return (values, indices) along an axis, for max or for min."""
     if isinstance(dim, Tensor):
-        raise TypeError("dim is one axis, and no Tensor: see maximum()")
+        raise TypeError("dim is one axis, not a Tensor: use maximum() for two Tensors")
     indices = place_of(input, dim, True)
     values = taken[name](input, grid(indices.array, dim))
     if keepdim:
@@ -126,7 +127,7 @@ def centered(g, a, dim, correction, keepdim):
 
 
 def freedom(shape, dim, correction):
-    """Return n - correction, as a number that may be divided by even if it is 0."""
+    """Return n - correction as a NumPy number, which may divide even if it is 0."""
     return np.float64(count(shape, dim) - correction)
 
 
@@ -139,7 +140,7 @@ def variance(a, dim=None, correction=1, keepdim=False):
 
 
 def deviation(a, dim=None, correction=1, keepdim=False):
-    """Return the root of the variance, which may be too large for float32."""
+    """Return the root of the variance, even if float32 cannot hold the variance."""
     exact = a.astype(float64)
     return np.sqrt(variance(exact, dim, correction, keepdim)).astype(a.dtype)
 

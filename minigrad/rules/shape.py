@@ -52,7 +52,7 @@ def matrices(a):
 
 
 def ones_among(a, dim):
-    """Return those axes of `dim` that have length 1: squeeze leaves others alone."""
+    """Return the axes of `dim` that have length 1. squeeze leaves the others alone."""
     if dim is None:
         return None
     dims = [from_front(i, a.ndim) for i in np.atleast_1d(dim)]
@@ -60,7 +60,7 @@ def ones_among(a, dim):
 
 
 def reshape(input, *shape):
-    """Return the numbers in another shape, on the same memory where that can be."""
+    """Return the numbers in another shape, on the same memory where possible."""
     out = viewed(input, lengths(shape, -1))  # NumPy takes -2 for -1
     return out if input.array.flags.c_contiguous else called("UnsafeView", out)
 
@@ -69,7 +69,7 @@ def view(input, *shape):
     """Return the same memory in another shape. Raises RuntimeError if impossible."""
     out = viewed(input, lengths(shape, -1))  # NumPy takes -2 for -1
     if out.numel() and not np.shares_memory(out.array, input.array):
-        raise RuntimeError("view: this is not in one piece. Use .reshape(...) instead")
+        raise RuntimeError("view: the memory is in pieces. Use .reshape(...) instead")
     return out
 
 
@@ -117,7 +117,7 @@ __all__ = [name for name in METHODS if name not in ("expand", "view")]
 methods(
     METHODS,
     globals(),
-    # with the order of its axes reversed, and with its last two swapped
+    # T reverses the order of all axes, and mT swaps the last two
     T=property(lambda self: permuted(self, tuple(range(self.ndim))[::-1])),
     mT=property(lambda self: transpose(self, -2, -1)),
 )

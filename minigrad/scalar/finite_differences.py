@@ -1,4 +1,4 @@
-"""Derivatives by nudging: slow and not quite exact, but a check on all others."""
+"""Derivatives found by nudging: slow and not exact, but a check on all others."""
 
 from collections.abc import Callable, Sequence
 from math import inf

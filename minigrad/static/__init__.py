@@ -1,4 +1,4 @@
-"""Define, then run: a graph that is built once, without numbers, and then run often.
+"""Define, then run: a graph that is built once, without numbers, and run many times.
 
 This is how TensorFlow 1 did it:
 
@@ -9,7 +9,7 @@ This is how TensorFlow 1 did it:
     train = assign(w, w - 0.1 * g)
     Session().run([loss, train], {x: batch})
 
-trace() instead notes what a function does with examples, and runs that again.
+trace() instead notes what a function does with examples, and repeats it.
 """
 
 from minigrad.static.execution import Program

@@ -46,7 +46,7 @@ class Program:
         self.plan = [self.instruction(step, last) for step in calls]
 
     def instruction(self, step: Step, last: Mapping[Step, Step]) -> tuple:
-        """Return a step's index, function and arguments, and those that it frees."""
+        """Return a step's index, function and arguments, and the indices to free."""
         call = CALLS[step.call]
         call = partial(call, **step.options) if step.options else call
         done = [a for a in step.arguments if last[a] is step and a not in self.fetches]
@@ -92,9 +92,9 @@ class Program:
 
     @np.errstate(all="ignore")
     def folded(self, known: Mapping[Step, Step] | None = None) -> "Program":
-        """Return a program that has computed all that depends on constants alone.
+        """Return a program that has computed all that depends only on constants.
 
-        Steps that are `known` are replaced by others.
+        `known` maps steps to the steps that replace them.
         """
         new = dict(known or {})
         for step in self.steps:

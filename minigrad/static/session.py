@@ -14,7 +14,7 @@ from minigrad.static.symbolic_arrays import Symbol, named_symbol, note, step_of
 
 
 def placeholder(shape: Sequence[int], dtype=float32, name: str = "x") -> Tensor:
-    """Return a tensor without numbers, to which each run feeds some of this shape."""
+    """Return a tensor without numbers. Each run feeds numbers of this shape to it."""
     return Tensor(named_symbol("placeholder", np.zeros(shape, as_dtype(dtype)), name))
 
 
@@ -26,7 +26,7 @@ def variable(value, name: str = "w") -> Tensor:
 
 
 def assign(target: Tensor, value: Tensor) -> Tensor:
-    """Return `value`. A run that fetches it stores it in the variable in the end.
+    """Return `value`. A run that fetches it stores it in the variable at the end.
 
     Raises TypeError unless `target` is a variable of the value's shape and dtype.
     """
@@ -37,7 +37,7 @@ def assign(target: Tensor, value: Tensor) -> Tensor:
 
 
 def as_step(value) -> Step:
-    """Return the step of a tensor in a static graph, or raise TypeError for others."""
+    """Return the step of a tensor of a static graph. Raise TypeError for any other."""
     if not isinstance(value, Tensor) or not isinstance(value.array, Symbol):
         raise TypeError(f"expected a tensor of a static graph, not a {kind(value)}")
     return value.array.step
@@ -53,7 +53,7 @@ class Session:
     def run(self, fetches, feed_dict: Mapping | None = None):
         """Return the value of a tensor, or a list for several, as arrays.
 
-        Only the steps that they need run. Assigned variables change in the end.
+        Only the steps that they need run. Assigned variables change at the end.
         """
         several = isinstance(fetches, list | tuple)
         steps = tuple(map(as_step, fetches if several else [fetches]))

@@ -1,4 +1,4 @@
-"""Steps: The calls that make up a static graph, and what they may call."""
+"""Steps: The calls that make up a static graph, and the functions that they call."""
 
 import operator
 import os

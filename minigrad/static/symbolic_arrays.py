@@ -1,8 +1,8 @@
 """Symbols: They replace arrays while a static graph is built.
 
 If NumPy is asked to compute with a Symbol, the call is not run but noted as a Step. The
-rules do not notice this. So they leave behind the graph of everything that they would
-compute, forwards and backwards, and no second set of derivatives is needed.
+rules do not notice this. So they leave a graph of everything that they would compute,
+forwards and backwards, and no second set of derivatives is needed.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,8 +24,8 @@ class Symbol(NDArrayOperatorsMixin):
     """Represents an array. Notes what NumPy should do with it, and does not do it.
 
     `example` is an array of the same shape and dtype. Its numbers mean something only
-    while a function is traced. Then `asked` lists the numbers that Python has asked
-    for.
+    while a function is traced. In that case, `asked` lists the numbers that Python has
+    asked for.
     """
 
     T = property(lambda self: note("transpose", self))
@@ -39,7 +39,7 @@ class Symbol(NDArrayOperatorsMixin):
     example = property(lambda self: self.renewed()[1])
 
     def view_of(self, base: "Symbol", take: Callable) -> None:
-        """Be a view of another symbol, take(base). A write to one shows in both."""
+        """Become a view of another symbol, take(base). A write to one shows in both."""
         self.base, self.since, self.take = base, base.step, take
 
     def renewed(self) -> tuple[Step, ndarray]:
@@ -62,7 +62,7 @@ class Symbol(NDArrayOperatorsMixin):
 
     def __getitem__(self, index) -> "Symbol":
         if any(isinstance(x, Symbol) and x.dtype == bool for x in flat([index])):
-            raise TypeError("the size of what a mask takes is not known: use where()")
+            raise TypeError("a mask takes an unknown number of elements: use where()")
         return note("getitem", self, index)
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
@@ -106,7 +106,7 @@ class Symbol(NDArrayOperatorsMixin):
     # What Python asks for numbers
 
     def numbers(self) -> ndarray:
-        """Return the example's numbers; raise TypeError where they mean nothing."""
+        """Return the example's numbers. Raises TypeError if they mean nothing."""
         why = f"Python asks for the numbers of {self.step}, which are not known before "
         cure = "the graph runs. Choose with where(), or before you feed it."
         expect(self.asked is not None, f"{why}{cure}", error=TypeError)
@@ -140,7 +140,7 @@ def note(call: str, *args, **options) -> Symbol:
     appears at the line that caused it, and not when the graph runs.
     """
     symbols = [value for value in flat(args) if isinstance(value, Symbol)]
-    if call not in CALLS or not symbols:  # a symbol as an option is no argument
+    if call not in CALLS or not symbols:  # a symbol as an option is not an argument
         raise TypeError(f"a static graph cannot note a call of {call}")
     example = np.asarray(CALLS[call](*map(example_of, args), **options))
     step = Step(call, list(map(step_of, args)), options, example.shape, example.dtype)
@@ -174,6 +174,6 @@ def step_of(value) -> Step:
     if any(isinstance(x, Symbol) for x in flat([value])):
         return Step(type(value).__name__, list(map(step_of, value)))
     if isinstance(value, ndarray | np.generic):
-        value = value.copy()  # whoever holds it may write to it later
+        value = value.copy()  # other code may write to it later
         return Step("constant", [], {}, value.shape, value.dtype, value)
     return Step("constant", value=value)

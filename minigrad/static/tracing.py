@@ -1,4 +1,4 @@
-"""trace() notes what a function does with examples, and runs that again."""
+"""trace() notes what a function does with examples, and repeats it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,9 +13,9 @@ from minigrad.static.symbolic_arrays import named_symbol, step_of
 class Traced:
     """What a function did with its examples, ready to run again with other numbers.
 
-    `asked` lists where Python has looked at numbers, such as those of an `if`. Its
-    decision then holds for good. So do random numbers, tensors other than the
-    variables, and what an optimizer keeps. `program` is the program that runs.
+    `asked` lists where Python has looked at numbers, as an `if` does. The decision of
+    the `if` never changes again. Neither do random numbers, tensors other than the
+    variables, and the state of an optimizer. `program` is the program that runs.
     """
 
     def __init__(self, inputs, outputs, variables, new, asked):
@@ -27,7 +27,7 @@ class Traced:
         self.program = Program(fetches, inputs).folded()
 
     def __call__(self, *tensors: Tensor):
-        """Return what the same steps compute for other tensors. Nothing is recorded."""
+        """Return the result of these steps for other tensors. Nothing is recorded."""
         feed = dict(zip(self.program.inputs, tensors, strict=True))
         now = {step: tensor.array for step, tensor in self.variables.items()}
         results = self.program.run(checked(self.program.inputs, feed) | now)
@@ -42,10 +42,10 @@ class Traced:
 
 
 def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Traced:
-    """Call function(*examples), note what it computes, and return what runs it again.
+    """Call function(*examples), note its steps, and return a Traced that repeats them.
 
     `variables` are tensors, such as model.parameters(). Their numbers are looked up at
-    each run, and `function` may change them in place. All else stays as it is now.
+    each run, and `function` may change them in place. Everything else stays as it is.
     """
     asked: list[str] = []
     symbols = [

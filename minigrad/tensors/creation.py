@@ -83,7 +83,7 @@ def full(size: tuple, fill_value, dtype=None, **options) -> Tensor:
 
 
 def floating(dtype) -> np.dtype:
-    """Return a dtype of floats. Raises TypeError for others, which would round."""
+    """Return a float dtype. Raises TypeError for other dtypes, which would round."""
     expect(as_dtype(dtype).kind == "f", "expected floats", dtype, error=TypeError)
     return as_dtype(dtype)
 
@@ -92,7 +92,7 @@ def arange(start, end=None, step=1, dtype=None, **options) -> Tensor:
     """Return start, start + step, ... before end. The call arange(n) starts from 0."""
     start, end = (0, start) if end is None else (start, end)
     fits = step != 0 and (end - start) * step >= 0
-    expect(fits, "arange: no way from start to end in such steps", start, end, step)
+    expect(fits, "arange: expected steps from start to end", start, end, step)
     array = np.arange(start, end, step)
     dtype = floating(dtype) if array.dtype.kind == "f" else dtype
     return made(array, dtype, **options)
@@ -105,13 +105,13 @@ def linspace(start, end, steps: int, dtype=default, **options) -> Tensor:
 
 
 def eye(n: int, m: int | None = None, dtype=default, **options) -> Tensor:
-    """Return an n x m matrix (n x n without m) of zeros, with ones on the diagonal."""
+    """Return an n x m matrix of zeros with ones on the diagonal. By default m is n."""
     size = lengths((n, n if m is None else m))
     return made(np.eye(*size, dtype=as_dtype(dtype)), **options)
 
 
 def rand(*size: int, dtype=default, **options) -> Tensor:
-    """Return uniform random numbers from 0 to 1, with 1 excluded."""
+    """Return uniform random numbers from 0 to 1, without 1."""
     return made(generator().random(lengths(size), as_dtype(dtype)), **options)
 
 
@@ -122,7 +122,7 @@ def randn(*size: int, dtype=default, **options) -> Tensor:
 
 
 def randint(*args, size=None, **options) -> Tensor:
-    """Return random integers from 0 or the first of two bounds to the last, excluded.
+    """Return random integers below the last bound, from 0 or from the first of two.
 
     randint(9, (3,)) draws from 0 to 8, and randint(2, 9, (3,)) from 2 to 8. The last
     argument, or `size`, is the shape.

@@ -1,7 +1,7 @@
 """Operations that write over a tensor, such as x.add_(1), x += 1 and x[0] = 1.
 
-The memory stays, its version goes up, and the tensor's edge becomes the new node. In
-backward, a node that saved the old values raises an error when its turn comes.
+The memory stays the same, its version goes up, and the tensor's edge becomes the new
+node. In backward, a node that saved the old values raises an error when it is reached.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ put_in = Op(
 
 
 def with_dimensions(g, n: int):
-    """Return g with at least n axes, as many as the value had. New axes come first."""
+    """Return g with at least n axes, as the value had. New axes come first."""
     return g.reshape((1,) * (n - len(g.shape)) + tuple(g.shape))
 
 
@@ -107,7 +107,7 @@ def setitem(x: Tensor, index, value) -> None:
 def apart(x: Tensor, other):
     """Return `other`. Raises RuntimeError if it shares memory with x."""
     if isinstance(other, Tensor) and np.may_share_memory(other.array, x.array):
-        raise RuntimeError("an operand shares the memory that is written: clone() it")
+        raise RuntimeError("an operand shares the memory that changes: clone() it")
     return other
 
 
@@ -132,15 +132,15 @@ def div_(self, other):
 
 
 def copy_(self, src):
-    """Copy the elements of src, which is broadcast, into the tensor's own memory."""
+    """Copy the elements of src into the tensor's own memory. src is broadcast."""
     setitem(self, ..., src)
     return self
 
 
 def fill_(self, value):
-    """Set all elements to a number, or to the element of a tensor without axes."""
+    """Set all elements to a number, or to the only element of a tensor without axes."""
     one = not getattr(value, "shape", ())
-    expect(one, "fill_ takes one number; copy_ takes a tensor of several", value)
+    expect(one, "fill_ takes one number: use copy_ for a tensor of several", value)
     return copy_(self, value)
 
 

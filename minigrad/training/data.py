@@ -14,7 +14,7 @@ class Dataset:
 
 
 class TensorDataset(Dataset):
-    """Tensors of one length, split into examples along their first axis."""
+    """Tensors of the same length, split into examples along their first axis."""
 
     def __init__(self, *tensors: Tensor):
         if len({len(tensor) for tensor in tensors}) != 1:
@@ -69,9 +69,9 @@ def default_collate(examples: list):
 class DataLoader:
     """Batches of a dataset. Each pass over it is one epoch.
 
-    With `seed`, every run has the same sequence of orders, and each epoch its own
-    order. Without it, the order comes from manual_seed. drop_last drops an incomplete
-    last batch.
+    With `seed`, each epoch has an order of its own, and every run has the same orders.
+    Without `seed`, the order comes from manual_seed. drop_last drops an incomplete last
+    batch.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ def load_additions() -> TensorDataset:
     """Return all sums of two numbers below 100, as 9 tokens each: (10000, 9).
 
     12 + 34 is "12+34=640". The sum's lowest digit comes first, as in addition on paper.
-    A token is the position of its sign in `SIGNS`.
+    A token is the position of a character in `SIGNS`.
     """
     pairs = [(a, b) for a in range(100) for b in range(100)]
     texts = [f"{a:02}+{b:02}=" + f"{a + b:03}"[::-1] for a, b in pairs]

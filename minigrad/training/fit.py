@@ -13,7 +13,7 @@ from minigrad.nn import Module
 
 @dataclass
 class History:
-    """The mean loss of each epoch that `fit` saw, in training and in validation."""
+    """The mean loss of each epoch of `fit`, in training and in validation."""
 
     loss: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
@@ -48,7 +48,7 @@ def fit(model: Module, loss, optimizer, data, epochs: int, validation=None) -> H
 def train(model, loss, optimizer, data: Iterable, label: str = "") -> float:
     """Learn from every batch once. Return the mean of their losses.
 
-    Parts in eval mode stay in it, unless the whole model is in eval mode.
+    Parts in eval mode stay in eval mode, unless the whole model is in eval mode.
     """
     if not any(module.training for module in model.modules()):
         model.train()
@@ -79,7 +79,7 @@ def examples_in(*batch) -> int:
 def mean_of(total: float, count: int) -> float:
     """Return total / count, or raise ValueError if there was nothing to count."""
     if not count:
-        raise ValueError("no batch: data is empty, or a generator that is used up")
+        raise ValueError("no batch: the data is empty, or a generator that is used up")
     return total / count
 
 
@@ -103,6 +103,6 @@ def progress_bar(data: Iterable, label: str):
     """Return `data`, with a progress bar in a terminal and in Jupyter."""
     from tqdm import tqdm
 
-    # Jupyter's server names the session; where nobody looks, as in tests, none does
+    # Jupyter's server sets this name; in tests, there is neither
     shown = sys.stdout.isatty() or "JPY_SESSION_NAME" in os.environ
     return tqdm(data, desc=label, leave=False, disable=not shown, file=sys.stdout)

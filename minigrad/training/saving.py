@@ -1,4 +1,4 @@
-"""Tensors in files: safetensors, which hold numbers and names, and no code."""
+"""Tensors in .safetensors files, which hold numbers and names, and no code."""
 
 import json
 from pathlib import Path
@@ -52,7 +52,7 @@ def load(path: str | Path):
             arrays = {n: np.array(file.get_tensor(n)) for n in file.keys()}  # noqa: SIM118
             note = (file.metadata() or {}).get("minigrad")
     except SafetensorError as error:
-        raise ValueError(f"{path} is no whole .safetensors file: {error}") from error
+        raise ValueError(f"{path} is not a whole .safetensors file: {error}") from error
     if note is None:
         return {name: Tensor(array) for name, array in arrays.items()}
     return put_together(json.loads(note), arrays)

@@ -88,7 +88,7 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
     assert code == 0 and re.search(rf"Core tests: \d{{3,}} passed{skipped} in ", text)
     count, lines = re.search(r"graph/walk.py #+ (\d+) of (\d+) lines", text).groups()
     assert 40 < int(count) < int(lines) < 80
-    learned = r"without minigrad.fast: loss 2.\d+ -> 0.\d+, (\d+)% of 359 others right"
+    learned = r"minigrad.fast: loss 2.\d+ -> 0.\d+, (\d+)% of 359 new digits right"
     assert int(re.search(learned, text)[1]) > 80
 
 

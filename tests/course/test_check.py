@@ -143,7 +143,7 @@ def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, cap
     for factor in ("1", "3"):
         fill(learner(root), {"90.1": f"def double(x): return {factor} * x"})
         _, out = check(root, "90.1", capsys)
-        assert "Help: the hints of 90.1, below its text, are named after what" in out
+        assert "Help: the hints of 90.1, below its text, are named after the" in out
         assert "Hint 1" not in out and "Hint 2" not in out
     exams = [
         each.exercises for each in all_chapters(ROOT) if each.number in (6, 10, 15)
@@ -181,7 +181,7 @@ def test_a_solution_is_shown_after_three_tries_or_the_learners_own(root, capsys)
         assert solution_command("90.1", root) == 1
         told = " ".join(capsys.readouterr().out.split())
         judged = max(0, tries - (tries > 1))  # the same answer again is no other try
-        had = f"You have {judged or 'none'} so far, and {3 - judged} to go."
+        had = f"You have made {judged or 'none'} so far, with {3 - judged} to go."
         assert had in told
         assert f"hint 90.1 {judged + 1}" in told and RIGHT["90.1"] not in told
     notes.write_note(root, "90.1", "as a notebook knows it", notes.TRIED)
@@ -201,7 +201,7 @@ def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):
     write_notebook(learner(root), notebook)
     code, out = check(root, "90", capsys)
     assert code == 1 and out.count("not yet filled in") == 2
-    assert out.count("seems to be in the cell of the check") == 1
+    assert out.count("seems to be in the check's cell") == 1
 
 
 def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):

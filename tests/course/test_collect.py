@@ -295,7 +295,7 @@ def test_many_things_to_tell_are_told_in_a_cell_that_can_be_read(tmp_path):
     hostile.written(tmp_path / "class" / "ada", hw, "hw.zip")
     students = list(read(tmp_path / "class").values())
     assert len(students[0].notes) == TOLD + 1
-    assert students[0].notes[-1] == "and 3,980 more things that cannot be read"
+    assert students[0].notes[-1] == "3,980 more files or folders cannot be read"
     students[0].notes *= 100
     write_report(tmp_path, students, [CHAPTER])
     with (tmp_path / "grades.csv").open(encoding="utf-8-sig", newline="") as file:

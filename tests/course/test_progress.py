@@ -189,14 +189,14 @@ def listed(root, capsys, *words):
 
 
 def test_what_is_kept_is_listed_by_exercise_and_time(root, capsys):
-    assert "holds no answer" in listed(root, capsys)
+    assert "has no answers" in listed(root, capsys)
     keep_three(root)
     (root / "exercises" / "kept" / "torn-2026-01-01-000000.ipynb").write_text("{")
     (root / "exercises" / "kept" / "without a time.ipynb").write_text("{")
     lines = [line.split() for line in listed(root, capsys).splitlines()]
     rows = [line[:2] for line in lines if line and line[0].startswith("90.")]
     assert rows == [["90.1", "1"], ["90.1", "2"], ["90.2", "1"], ["90.3", "1"]]
-    assert "holds no answer" in listed(root, capsys, "91")
+    assert "has no answers" in listed(root, capsys, "91")
     day = time.strftime("%Y-%m-%d")
     assert all(line[2] == day for line in lines if line and line[0] == "90.1")
 
@@ -205,7 +205,7 @@ def test_the_latest_version_comes_back_or_the_one_asked_for(root, capsys):
     keep_three(root)
     others = sources(learner(root))
     others.remove(STUBS["90.1"])
-    assert "is again as it was on" in listed(root, capsys, "90.1")
+    assert "is restored as it was on" in listed(root, capsys, "90.1")
     assert EARLIER in sources(learner(root))
     assert listed(root, capsys, "90.1", 1)
     texts = sources(learner(root))

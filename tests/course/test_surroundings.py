@@ -289,7 +289,7 @@ def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path):
     told = sample.refused(report_command, "90.1", 20, root)
     assert f"`{COURSE} reset 90` makes a blank one" in told
     told = sample.refused(restore_command, "90.1", None, root)
-    assert "holds no version of exercise 90.1." in told
+    assert "has no version of exercise 90.1." in told
 
 
 @pytest.mark.parametrize("there", ["neither", "the clone", "git"])
@@ -311,7 +311,7 @@ def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):
     write_notebook(sample.learner(root), notebook)
     assert check_command("90", 20, root) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "It has 21 MB, and nothing over 20 MB can be graded" in told
+    assert "The notebook has 21 MB, and at most 20 MB can be graded" in told
 
 
 def test_a_message_is_the_same_in_every_run(tmp_path):

@@ -94,7 +94,7 @@ def test_an_interrupted_install_is_quiet(tmp_path):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = write_course(tmp_path / "course")
     process = half_made(folder)
-    assert "at this moment" in finish(start(folder, "check"))[2]  # a second one
+    assert "right now" in finish(start(folder, "check"))[2]  # a second one
     os.killpg(process.pid, signal.SIGINT)
     code, _, err = finish(process)
     assert (code, err.strip()) == (130, course_in(folder).STOPPED)
@@ -378,7 +378,7 @@ def test_what_a_learner_types_comes_before_what_is_for_others(course, capsys):
     assert course.main([]) == course.main(["--version"]) == 0
     *usage, version = capsys.readouterr().out.splitlines()
     assert version.startswith("minigrad ") and "Python 3." in version
-    heading = usage.index("For those who teach, or write chapters:")
+    heading = usage.index("For people who teach or write chapters:")
     names = [
         [line.split()[0] for line in part if line.startswith("  ")]
         for part in (usage[:heading], usage[heading:])

@@ -139,7 +139,7 @@ def test_from_a_folder_or_a_zip(tmp_path, capsys, kind):
     assert (kept / "course" / "minigrad" / "value.py").read_text() == "MINE = 1\n"
     assert not pristine(root, "80_gone").exists()
     out = capsys.readouterr().out
-    assert "answers back in place: 90.1, 90.2." in out
+    assert "answers put back: 90.1, 90.2." in out
     assert "80_gone.ipynb: the course no longer has this chapter" in out
     assert "The blanks of 90.2 are different now. Your answers are" in out
     assert "Traceback" not in out
@@ -475,7 +475,7 @@ def test_the_next_command_finishes_an_update_that_was_killed(
     assert_updated(folder, before)
     said = capsys.readouterr().out
     assert "was interrupted. It is finished now" in said
-    assert "answers back in place: 90.1, 90.2." in said
+    assert "answers put back: 90.1, 90.2." in said
     finish_first(folder)
     assert capsys.readouterr().out == ""
 
@@ -498,7 +498,7 @@ def test_what_is_saved_after_the_kill_is_not_written_over(
     cut_off(monkeypatch, folder, newer, 0)
     fill(learner(folder), {"90.1": LATER})
     finish_first(folder)
-    assert "90_sample.ipynb: you saved it while" in capsys.readouterr().out
+    assert "90_sample.ipynb: you saved this while" in capsys.readouterr().out
     assert LATER in sources(learner(folder))
     assert learner(folder, "91_added").exists()
 

@@ -13,6 +13,7 @@ from classroom.cell.exam.numbers import (
     old_or_refused,
     programs,
     reused_at,
+    runs_once,
     walks,
 )
 from classroom.cell.exam.rows import (
@@ -64,6 +65,7 @@ MANY_AT_ONCE = [
     slopes("a sum over the first axis", lambda x: vjps(x.sum(0), ROW), A),
     slopes("a sum over the last axis", lambda x: vjps(x.sum(-1), COLUMN[:, 0]), A),
     slopes("a sum over a middle axis", lambda x: vjps(x.sum(1), B), STACK),
+    Row("two leaves, in one run", runs_once(lambda x: (x * x).sum(), A, B)),
 ]
 
 PRODUCTS = [

@@ -42,7 +42,7 @@ def examine(group: str, adapters: Mapping[str, Any]) -> None:
     found = [verdict.status for verdict in verdicts]
     head = f"{found.count(DONE)} of {len(found)} rows are done."
     if not {"make", "grad_of"} & set(adapters):
-        head += " (No `make` and no `grad_of`: has their cell run to its end?)"
+        head += " (There is no `make` or `grad_of`. Has their cell run to its end?)"
     if WRONG in found:
         raise WrongAnswer(f"{head}\n{table}")
     if OPEN in found:

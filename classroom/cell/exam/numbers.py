@@ -1,11 +1,12 @@
-"""The rows of the first exam, single numbers, in the order in which one meets them."""
+"""The rows of the first exam: single numbers, in the order of a learner's work."""
 
 import gc
 import random
 import tracemalloc
 from collections.abc import Callable
 from copy import deepcopy
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def or_refused(given: str, ask: Callable, expected: Any) -> None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Return whether an error may be a refusal; other errors are RuntimeErrors too."""
+    """Return whether an error may be a refusal, and not another RuntimeError."""
     return not isinstance(error, RecursionError) and not is_blank(error)
 
 
@@ -83,8 +84,29 @@ def exact_slopes(e: Engine) -> None:
     came = e.slopes(long_and_short_way, numbers)
     if not same(came, exact, 1e-12):
         near = [f"{float(each):.10g}" for each in came]
-        by = ", exactly: by a walk back, not by nudging"
+        by = ", exactly, by a walk back and not by nudging"
         raise Wrong(f"the slopes at {shown(numbers)}", near, exact, by)
+
+
+def runs_once(square: Callable, *numbers: Any) -> Callable[[Engine], None]:
+    """Return the test that all slopes of a program come from one or two runs of it.
+
+    Engines that are functions could run it once for each leaf, as nudging does.
+    """
+
+    def one_run(e: Engine) -> None:
+        runs = []
+
+        def program(*leaves: Any) -> Any:
+            runs.append(leaves)
+            return reduce(add, map(square, leaves))
+
+        e.slopes(program, numbers)
+        if len(runs) > 2:
+            count = sum(map(np.size, numbers))
+            raise Wrong(f"how often the program runs for {count} slopes", len(runs), 1)
+
+    return one_run
 
 
 ONE_WALK = [
@@ -99,6 +121,7 @@ ONE_WALK = [
     slopes("from the other side: 2 * b + b", from_the_other_side, 3.0),
     Row("a long way and a short one: a = x * x, a + a * x * y * a + x", exact_slopes),
     slopes("a leaf that is not used", lambda x, y: x * 2.0, 3.0, 4.0),
+    Row("six leaves, in one run", runs_once(lambda x: x * x, *map(float, range(6)))),
 ]
 
 
@@ -135,7 +158,7 @@ def walks(x0: Any, program: Callable, slope: Any) -> list[Row]:
         given = "the gradient of another leaf, which was not cleared"
         expect_same(given, e.gradient(y), first)
         e.backward(program(x))
-        expect_same(f"{gradient} after a walk more", e.gradient(x), first)
+        expect_same(f"{gradient} after one more walk", e.gradient(x), first)
 
     return [two_walks, cleared]
 
@@ -187,7 +210,7 @@ def old_or_refused(
 ) -> None:
     """Raise Wrong unless a changed leaf counts with its old number, or raises an error.
 
-    Without the change, the walk must succeed. If it also fails then, it is not a
+    Without the change, the walk must succeed. If it fails even then, the error is not a
     refusal.
     """
 
@@ -195,7 +218,7 @@ def old_or_refused(
         root, leaves = e.forward(program, numbers)
         if changes:
             e.change(leaves[-1], new)
-            expect_same("what `read` gives after `change`", e.read(leaves[-1]), new)
+            expect_same("what `read` returns after `change`", e.read(leaves[-1]), new)
             now = e.read(program(*leaves))
             expected = program(*numbers[:-1], new)
             expect_same("a result made after `change`", now, expected)
@@ -203,7 +226,7 @@ def old_or_refused(
         return e.gradient(leaves[0])
 
     expect_same(f"{given} and not changed", back(False), old)
-    or_refused(f"{given}, now {shown(new)}", lambda: back(True), old)
+    or_refused(f"{given}, changed to {shown(new)}", lambda: back(True), old)
 
 
 WHAT_STAYS = [three_roots, *walks(3.0, diamond, 18.0), twice_from_one_root]
@@ -263,9 +286,9 @@ def long_rows(one: Any) -> list[Row]:
 
 
 def memory_kept(walk: Callable[[], None]) -> None:
-    """Raise Wrong if three walks leave behind as much as one holds in between."""
+    """Raise Wrong if three walks leave as much memory as one walk holds meanwhile."""
     walk()
-    gc.freeze()  # so that collecting looks at what is new alone
+    gc.freeze()  # so that collecting looks only at what is new
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -277,8 +300,8 @@ def memory_kept(walk: Callable[[], None]) -> None:
         tracemalloc.stop()
         gc.unfreeze()
     if 2 * (after - before) > most - before and after - before > 20_000:
-        told = f"{after - before >> 10} kB of {most - before >> 10} are held"
-        raise Wrong("three walks, with every result dropped", told, "nothing of them")
+        told = f"{after - before >> 10} kB of {most - before >> 10} kB are still held"
+        raise Wrong("three walks, with every result dropped", told, "none of it")
 
 
 def programs(*shapes: tuple) -> Callable[[Engine], None]:

@@ -1,9 +1,9 @@
 """In an exam the engine has to be the learner's own, so other engines do not help.
 
 They cannot be imported, and the package's own, which the judge needs, does nothing for
-an answer. This holds from the cell that gives `examine` in an exercise notebook on. It
-works within one Python process. Somebody who searches its memory finds the package, and
-somebody who pastes another engine has pasted it.
+an answer. This starts with the cell that gives `examine` in an exercise notebook. It
+works only within one Python process. A search of the memory finds the package, and
+another engine that was pasted into the notebook is not noticed.
 """
 
 import os
@@ -26,7 +26,7 @@ OTHERS += "mlx mxnet oneflow paddle pytensor sympy tensorflow theano tinygrad to
 TOLD = "{} is out of reach, because in an exam the engine has to be your own."
 FOLDER = os.path.realpath(Path(minigrad.__file__).parent)
 PROGRAMS = "subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"
-WORK = {Value: "__init__", Op: "__call__"}  # what every result goes through
+WORK = {Value: "__init__", Op: "__call__"}  # every result goes through these
 _usual = {holder: vars(holder)[name] for holder, name in WORK.items()}
 _hidden: dict[str, Any] = {}
 begun = False
@@ -78,9 +78,9 @@ def hide() -> None:
     for key in list(sys.modules) if begun and not _hidden else ():
         if key.partition(".")[0] in OURS:
             _hidden[key] = sys.modules.pop(key)
-    if _hidden:  # so that the notebook's first cell can be run again
+    if _hidden:  # so that the notebook's first cell can run again
         sys.modules.update({name: ModuleType(name) for name in FIRST_CELL})
-        sys.modules["classroom"].__path__ = []  # its other parts are asked for, still
+        sys.modules["classroom"].__path__ = []  # its parts are looked for, and refused
 
 
 def show() -> None:

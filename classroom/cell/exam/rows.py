@@ -2,9 +2,9 @@
 
 A row is a behavior, with the smallest example that shows it. Rows use the engine only
 through its adapters, functions of a line each that the learner writes: `make(2.0)` is a
-leaf, `backward(root)` goes back. A learner whose engine is a function writes `grad_of`
-instead: `grad_of(f, *numbers)` gives all slopes of f. A row whose adapter is still
-blank is not wrong, but open.
+leaf, `backward(root)` goes back. If the engine is a function, the learner writes
+`grad_of` instead, and `grad_of(f, *numbers)` gives all slopes of f. A row whose adapter
+is still blank is not wrong, but open.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ from classroom.cell.asked import BLANK
 from classroom.cell.exam import own_engine
 from minigrad.array.finite_differences import array_gradients
 
-SECONDS = 5  # that one row may take; those of a good engine take one at most
+SECONDS = 5  # that one row may take; with a good engine, it takes one at most
 ALL_SECONDS = 9  # that the rows of a table may take: a cell may take 20
 DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
@@ -50,7 +50,7 @@ class Wrong(Exception):
 
 
 class TooLong(BaseException):
-    """A row has run for too long; no `except Exception` keeps it from ending."""
+    """A row has run for too long. No `except Exception` keeps it from ending."""
 
 
 class Missing(NotImplementedError):
@@ -62,7 +62,7 @@ class Missing(NotImplementedError):
 
 
 class Term(NDArrayOperatorsMixin):
-    """A leaf or a result of an engine; its operators call the engine's adapters.
+    """A leaf or a result of an engine. Its operators call the engine's adapters.
 
     So a program is written once, with +, *, @, np.tanh and sum(), for engines, and for
     the plain numbers that are nudged.
@@ -145,7 +145,7 @@ class Engine:
         return [self.slope(leaf) for leaf in leaves]
 
     def slope(self, leaf: Term) -> Any:
-        """Return a leaf's gradient; one that nothing has reached may be None."""
+        """Return a leaf's gradient, or zeros if it is None because none arrived."""
         found = self.gradient(leaf)
         return np.zeros(np.shape(self.read(leaf))) if found is None else found
 
@@ -160,7 +160,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one row went: DONE, WRONG or OPEN; what was wrong; the adapter it needs."""
+    """How a row went: DONE, WRONG or OPEN, what was wrong, the adapter it needs."""
 
     row: Row
     status: str
@@ -177,7 +177,7 @@ def listed(came: Any, numbers: tuple) -> list:
     """Return the result of a `grad_of` as a list, or raise Wrong for a single slope."""
     single = isinstance(came, np.ndarray) and came.shape == np.shape(numbers[0])
     if single or not isinstance(came, Iterable):
-        raise Wrong("what grad_of returns", came, "a list of all slopes, also of one")
+        raise Wrong("what grad_of returns", came, "a list of all slopes, even of one")
     return list(came)
 
 
@@ -286,7 +286,7 @@ def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None
 def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
     """Return how an engine does in one row; any error it raises becomes a verdict."""
     if seconds <= 0:
-        return Verdict(row, OPEN, "         the rows before it took all the time")
+        return Verdict(row, OPEN, "         the rows above used up the time")
     try:
         with bounded(seconds):
             row.judge(engine)
