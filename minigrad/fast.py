@@ -25,7 +25,7 @@ except (ImportError, TypeError):  # private names, which NumPy may change
     error_state = None
 plain_call, plain_record = Op.__call__, Op.record
 plain_input_gradients = Node.input_gradients
-plain_kept, plain_record_write = pointwise.kept, saved_values.record_write
+plain_masked, plain_record_write = pointwise.masked, saved_values.record_write
 DETOURS, OWN, UNKNOWN = (list, generic), {"shape", "i"}, (0, (), 0, None, None)
 FLOATS = {dtype("float32"), dtype("float64")}
 newest_write = [0]
@@ -113,10 +113,10 @@ def fast_call(op: Op, *given, **kwargs):
     return out
 
 
-def fast_kept(g, mask: ndarray):
+def fast_masked(g, mask: ndarray):
     """Return g where the mask is True, using bits. np.where takes 20 times as long."""
     if type(g) is not ndarray or not g.ndim:
-        return plain_kept(g, mask)
+        return plain_masked(g, mask)
     return (g.view(f"i{g.itemsize}") * mask).view(g.dtype)
 
 
@@ -162,5 +162,5 @@ def install() -> None:
     empty(2**22, "int8")
     if error_state:
         Op.__call__ = fast_call
-    pointwise.kept, saved_values.record_write = fast_kept, record_write
-    Node.input_gradients, fast_kept.__name__ = fast_input_gradients, "kept"
+    pointwise.masked, saved_values.record_write = fast_masked, record_write
+    Node.input_gradients, fast_masked.__name__ = fast_input_gradients, "masked"

@@ -5,6 +5,7 @@ import linecache
 import re
 import sys
 import traceback
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from types import CodeType
@@ -291,7 +292,10 @@ def _how_to_get(name: str) -> str:
     if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
         usual[name] = f"import {name}"
     for key in [key for key in sys.modules if key.startswith("minigrad.")]:
-        if getattr(getattr(sys.modules[key], name, None), "__module__", None) == key:
+        found = getattr(sys.modules[key], name, None)
+        if isinstance(found, ABCMeta):  # such as Array: nobody can call it
+            continue
+        if getattr(found, "__module__", None) == key:
             usual[name] = f"from {key} import {name}"
     return f"Write `{usual[name]}` into your cell." if name in usual else NOWHERE
 

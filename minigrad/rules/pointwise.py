@@ -64,7 +64,7 @@ sin = Op("Sin", np.sin, a=lambda g, a: g * np.cos(a))
 cos = Op("Cos", np.cos, a=lambda g, a: -g * np.sin(a))
 tanh = Op("Tanh", np.tanh, a=lambda g, y: g - g * y * y)
 sigmoid = Op("Sigmoid", lambda a: 1 / (1 + np.exp(-a)), a=lambda g, y: g * y * (1 - y))
-relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: kept(g, y != 0))
+relu = Op("Relu", lambda a: np.maximum(a, 0), a=lambda g, y: masked(g, y != 0))
 clone = Op("Clone", lambda a: a.copy(), a=lambda g: g)
 
 # Comparisons, through which no gradient flows
@@ -87,7 +87,7 @@ def pow(input, exponent):
     return square(input) if two else power(input, exponent)
 
 
-def kept(g, mask):
+def masked(g, mask):
     """Return g where the mask is True, and 0 elsewhere, even where g is infinite."""
     return np.where(mask, g, 0)
 

@@ -88,6 +88,8 @@ def test_what_was_found_out_is_not_called_an_answer():
 
 def test_an_exception_of_the_answer_is_named():
     assert "Your code raised ZeroDivisionError" in refused(lambda: 1 / 0)
+    assert "graph.tensor import Tensor`" in refused(lambda: eval("Tensor", {}))
+    assert "import Array" not in refused(lambda: eval("Array", {}))
 
 
 def ran(*cells):
