@@ -164,7 +164,8 @@ def _cell_id(cell: NotebookNode, seen: dict[str, int]) -> str:
 def _lesson_head(chapter: Chapter) -> str:
     front = chapter.front
     needs = ", ".join(map(str, front["needs"])) or "none"
-    facts = f"{front['minutes']} minutes · {front['track']} · needs chapters: {needs}"
+    facts = f"{front['minutes']} minutes with the exercises · {front['track']}"
+    facts += f" · needs chapters: {needs}"
     links = f"{place(chapter)} · {_link(chapter, 'exercises', 'the exercises')}"
     opening = f"{front['opening'].strip()}\n\n" if "opening" in front else ""
     goals = "\n".join(f"- {goal}" for goal in front["objectives"])

@@ -180,4 +180,4 @@ def test_a_report_says_what_passed_in_the_notebook(course, monkeypatch, capsys):
     about = asked(course, "5.1")
     notes.write_note(course, "5.1", runs.mark_of(about, [RIGHT]))
     report_command("5.1", root=course)
-    assert "(This answer passed in the notebook at 20" in capsys.readouterr().out
+    assert "(This answer passed in the notebook on 20" in capsys.readouterr().out
