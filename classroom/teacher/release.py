@@ -32,7 +32,7 @@ TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
 TOP += ("LICENSE-prose", ".gitignore", ".gitattributes")
 PAGES = "README.md", "AGENTS.md"
-PICTURE = Path(".github", "failing_check.png")
+PICTURES = [Path(".github", f"{name}.png") for name in ("built", "failing_check")]
 COMMANDS = ("__init__", "__main__", "all_or_nothing", "live", "checks", "knobs")
 FOLDERS = ("cell", "notebook", "run", "learner", "jupyter")  # of classroom/
 
@@ -98,7 +98,8 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
     workflow = out / ".github" / "workflows"
     workflow.mkdir(parents=True)
     shutil.copy(TEMPLATES / "check.yml", workflow / "check.yml")
-    shutil.copy(ROOT / PICTURE, out / PICTURE)
+    for picture in PICTURES:
+        shutil.copy(ROOT / picture, out / picture)
     shutil.copy(TEMPLATES / "check.sh", out / "check.sh")
 
 
