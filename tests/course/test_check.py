@@ -372,16 +372,16 @@ def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
 
 
 def test_a_page_with_a_magic_in_it_is_live(tmp_path):
-    cells = exercise("90.1", f"# minigrad/ops.py\ndef kept(g, mask):\n    {BLANK}")
+    cells = exercise("90.1", f"# minigrad/ops.py\ndef masked(g, mask):\n    {BLANK}")
     cells[-1]["source"] = (
         "from minigrad.rules import pointwise as ops\n"
         "from classroom.checks import check, expect\n"
-        "with check('90.1'):\n    expect('kept(1, 2)', ops.kept(1, 2), 3)\n"
+        "with check('90.1'):\n    expect('masked(1, 2)', ops.masked(1, 2), 3)\n"
     )
     made = chapter({"90.1": cells})
     made["cells"][1]["source"] = "import classroom.live"
     root = course(tmp_path, made)
-    answer = "# minigrad/ops.py\ndef kept(g, mask):\n    return g + mask"
+    answer = "# minigrad/ops.py\ndef masked(g, mask):\n    return g + mask"
     results = run_answers(pristine(root), {"90.1": [answer + "\n%precision 3"]}, 9)
     assert results["90.1"].status == "passed", results["90.1"]
 
