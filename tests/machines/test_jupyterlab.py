@@ -80,9 +80,9 @@ def page(browser):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     asked = set()
     page.on("request", lambda request: asked.add(urlsplit(request.url)))
-    page.add_locator_handler(  # a kernel whose port was taken is started anew
-        page.get_by_role("dialog").filter(has_text="Kernel Restarting"),
-        lambda dialog: dialog.get_by_role("button", name="Ok").click(),
+    page.add_locator_handler(  # which kernel, where none is there yet; or a new one
+        page.locator(".jp-Dialog"),
+        lambda dialog: dialog.locator(".jp-mod-accept").click(),
     )
     yield page
     page.close()
