@@ -24,7 +24,7 @@ def chapter_table(all_chapters: list[Chapter]) -> str:
         if part:
             heading = f"**Part {name}** ({hours(part)})"
             tables.append("\n".join([heading, "", *HEAD, *map(_row, part)]) + "\n")
-    told = f"In all: {hours(all_chapters)}, lessons and exercises.\n"
+    told = f"In all: {hours(all_chapters)}.\n"
     return "\n".join([*tables, told])
 
 
@@ -43,7 +43,7 @@ def hours(some: list[Chapter]) -> str:
     for chapter in some:
         minutes[chapter.front["track"]] += chapter.front["minutes"]
     core, optional = (f"{n / 60:.1f}".removesuffix(".0") for n in minutes.values())
-    more = f" and {optional} of optional chapters" if minutes["optional"] else ""
+    more = f", and {optional} hours of optional chapters" if minutes["optional"] else ""
     return f"{core} hours{more}"
 
 

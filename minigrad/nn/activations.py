@@ -32,7 +32,7 @@ ROOT = math.sqrt(2 / math.pi)
 
 
 def slope_of_gelu(a, t):
-    """Return the derivative of 0.5 * a * (1 + t), where t is the approximate tanh."""
+    """Return the slope of 0.5 * a * (1 + t), where t is the tanh in `gelu_by_tanh`."""
     inner = ROOT * (1 + 0.134145 * a * a)
     return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * inner
 

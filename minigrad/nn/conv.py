@@ -1,7 +1,8 @@
 """Convolution of images, (N, C, H, W).
 
-In memory the batch comes last, although the strides show it first. So every shift of
-the kernel copies long rows. A convolution is one matrix product of these copies.
+In memory the batch is the last axis, although a view shows it as the first. So each
+shift of the kernel copies long rows. A convolution is one matrix product of these
+copies.
 """
 
 import functools

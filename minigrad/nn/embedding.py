@@ -7,7 +7,7 @@ from minigrad.tensors import creation
 
 
 def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """Return the rows of `weight` whose numbers are the integers of `input`."""
+    """Return the rows of `weight` at the indices in `input`."""
     if input.dtype.kind != "i" or (input.array < 0).any() or weight.ndim != 2:
         raise IndexError("embedding: expected integers from 0 on, and a table of rows")
     return called("Embedding", weight[input])

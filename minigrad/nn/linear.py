@@ -50,7 +50,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 class Linear(Module):
     """x @ weight.T + bias. It turns (..., in_features) into (..., out_features).
 
-    Weight and bias start uniform within 1 / sqrt(in_features), as in PyTorch.
+    Weight and bias start as random numbers, uniform between -b and b, where b is
+    1 / sqrt(in_features), as in PyTorch.
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True):

@@ -30,7 +30,7 @@ def each(g, a, reduction):
 
 
 def loss_op(name, loss, slope, slope_of_target):
-    """Return the Op of an elementwise loss of a and a target b, with its reduction."""
+    """Return the Op of an elementwise loss of `a` and a target `b`, with reduction."""
     return Op(
         name,
         lambda a, b, reduction: reduced(loss(a, b), reduction),
@@ -105,7 +105,10 @@ def binary_cross_entropy_with_logits(
 
 
 def cross_entropy_of(input, target, reduction):
-    """Return the cross-entropy of scores (N, C) and classes (N,), and its parts."""
+    """Return the cross-entropy of scores (N, C) and classes (N,).
+
+    Also return what its gradient needs.
+    """
     rows = np.arange(len(target))
     below = input - input[rows, input.argmax(axis=1)][:, None]  # max() takes longer
     power = np.exp(below)

@@ -27,7 +27,7 @@ Names = namedtuple("Names", "missing_keys unexpected_keys")
 
 
 class Module:
-    """The class of layers and networks. A call runs `forward`.
+    """The base class of layers and networks. A call runs `forward`.
 
     A Parameter or a Module that becomes an attribute is found by parameters(),
     state_dict() and the like. Other tensors are found only if they are registered as
@@ -162,7 +162,7 @@ class Module:
         return self.to(float64)
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """Return all parameters and buffers by name, detached, on the same memory."""
+        """Return all parameters and buffers by name, detached, sharing their memory."""
         own = (self._parameters | self._buffers).items()
         state = {prefix + name: t.detach() for name, t in own if t is not None}
         for name, part in self._modules.items():
@@ -173,8 +173,8 @@ class Module:
     def load_state_dict(self, state_dict: dict, strict: bool = True) -> Names:
         """Copy tensors from a state_dict. Return the missing and unexpected names.
 
-        Shapes must always agree, and so must names if `strict` is true. Otherwise a
-        RuntimeError lists all problems, and nothing is changed.
+        Shapes must always agree, and so must names if `strict` is true. If they do
+        not, a RuntimeError lists all problems, and nothing is changed.
         """
         expect(isinstance(state_dict, Mapping), "expected a dict", state_dict)
         own = self.state_dict()

@@ -40,7 +40,7 @@ def from_scratch(input, weight, bias, unit, factor, axes, eps):
 
 
 def through(g, weight, unit, factor, axes):
-    """Return the gradient of the input, which mean and factor also depend on."""
+    """Return the gradient of the input. Mean and factor also depend on the input."""
     g = g if weight is None else g * weight
     level, slope = means(g, axes), means(g * unit, axes)
     return (g - level - slope * unit) * factor
@@ -119,7 +119,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 class BatchNorm1d(Module):
-    """Normalizes each channel of (N, C) or (N, C, L); in training, over the batch.
+    """Normalizes each channel of (N, C) or (N, C, L), over the batch in training.
 
     Source: S. Ioffe, C. Szegedy, "Batch Normalization", 2015.
     """
@@ -148,7 +148,7 @@ class BatchNorm1d(Module):
 
 
 class BatchNorm2d(BatchNorm1d):
-    """Normalizes each channel of (N, C, H, W); in training, over the batch."""
+    """Normalizes each channel of (N, C, H, W), over the batch in training."""
 
     dims = "4D"
 

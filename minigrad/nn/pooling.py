@@ -13,7 +13,7 @@ from minigrad.rules.op import Op
 
 
 def windows(kernel, size, stride):
-    """For each position in a window, yield the slices of (N, C, H, W) that it sees."""
+    """For each position in a window, yield slices of its numbers in (N, C, H, W)."""
     for _, window in shifts(kernel, size, stride):
         yield (slice(None), *window)
 
@@ -34,7 +34,7 @@ def largest(a, kernel, stride):
 
 
 def to_largest(a, where, size, kernel, stride):
-    """Return zeros of height and width `size`, with `a` at the largest numbers."""
+    """Return zeros of height and width `size`, with `a` where the maxima were."""
     n, c = a.shape[:2]
     out, a = batch_first(zeros((c, *size, n), a)), batch_first(batch_last(a))
     for i, window in enumerate(windows(kernel, a.shape[2:], stride)):
@@ -68,7 +68,10 @@ def edged(input, padding):
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):
-    """Return the largest number in each window, or the first of several."""
+    """Return the largest number in each window.
+
+    If several numbers are largest, the first gets the gradient.
+    """
     kernel, padding = pair(kernel_size), pair(padding)
     stride = kernel if stride is None else pair(stride)
     fits = all(0 <= p <= k // 2 for p, k in zip(padding, kernel))
@@ -83,7 +86,7 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
 
 
 class MaxPool2d(Module):
-    """The largest number in each window. By default, the stride is the window."""
+    """The largest number in each window. The default stride is the window's size."""
 
     def __init__(self, kernel_size: int | tuple, stride=None, padding=0):
         super().__init__()

@@ -29,7 +29,7 @@ def in_order(fetches: Sequence[Step]) -> list[Step]:
 
 
 class Program:
-    """Steps in order, ready to run. Each is just one call of NumPy.
+    """Steps in order, ready to run. Each is just one NumPy call.
 
     `inputs` are placeholders, in the order in which a call gives their numbers. The
     default is all placeholders that `fetches` need.
@@ -92,7 +92,7 @@ class Program:
 
     @np.errstate(all="ignore")
     def folded(self, known: Mapping[Step, Step] | None = None) -> "Program":
-        """Return a program that has computed all that depends only on constants.
+        """Return a program in which all that depends only on constants is computed.
 
         `known` maps steps to the steps that replace them.
         """
@@ -110,7 +110,7 @@ class Program:
         return self.folded(new)
 
     def save(self, path: str | PathLike) -> None:
-        """Write a JSON file with a step in each line. Its arguments are line numbers.
+        """Write a JSON file, one step per line. A step's arguments are line numbers.
 
         Raises TypeError for objects that JSON cannot hold, such as a slice.
         """

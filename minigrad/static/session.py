@@ -26,8 +26,9 @@ def variable(value, name: str = "w") -> Tensor:
 
 
 def assign(target: Tensor, value: Tensor) -> Tensor:
-    """Return `value`. A run that fetches it stores it in the variable at the end.
+    """Return a tensor with the numbers of `value`.
 
+    A run that fetches this tensor stores them in `target`, a variable, at the end.
     Raises TypeError unless `target` is a variable of the value's shape and dtype.
     """
     step, new = as_step(target), step_of(value.array)
@@ -37,7 +38,7 @@ def assign(target: Tensor, value: Tensor) -> Tensor:
 
 
 def as_step(value) -> Step:
-    """Return the step of a tensor of a static graph. Raise TypeError for any other."""
+    """Return the step of a tensor of a static graph, or raise TypeError."""
     if not isinstance(value, Tensor) or not isinstance(value.array, Symbol):
         raise TypeError(f"expected a tensor of a static graph, not a {kind(value)}")
     return value.array.step
@@ -53,7 +54,7 @@ class Session:
     def run(self, fetches, feed_dict: Mapping | None = None):
         """Return the value of a tensor, or a list for several, as arrays.
 
-        Only the steps that they need run. Assigned variables change at the end.
+        Only steps that the fetches need are run. Assigned variables change at the end.
         """
         several = isinstance(fetches, list | tuple)
         steps = tuple(map(as_step, fetches if several else [fetches]))

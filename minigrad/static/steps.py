@@ -34,7 +34,7 @@ class Step:
 
 
 def line_outside() -> str:
-    """Return the line outside of minigrad and NumPy that led to the caller."""
+    """Return the line outside of minigrad and NumPy that called into them."""
     package = os.path.dirname(os.path.dirname(__file__))
     inside = tuple(os.path.join(m, "") for m in (package, os.path.dirname(np.__file__)))
     frame = sys._getframe(2)

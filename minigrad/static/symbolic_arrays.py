@@ -1,8 +1,8 @@
 """Symbols: They replace arrays while a static graph is built.
 
 If NumPy is asked to compute with a Symbol, the call is not run but noted as a Step. The
-rules do not notice this. So they leave a graph of everything that they would compute,
-forwards and backwards, and no second set of derivatives is needed.
+rules do not notice this. So they leave behind a graph of everything that they would
+compute, forwards and backwards, and no second set of derivatives is needed.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,11 +39,11 @@ class Symbol(NDArrayOperatorsMixin):
     example = property(lambda self: self.renewed()[1])
 
     def view_of(self, base: "Symbol", take: Callable) -> None:
-        """Become a view of another symbol, take(base). A write to one shows in both."""
+        """Become take(base), a view of `base`. A write to one shows in both."""
         self.base, self.since, self.take = base, base.step, take
 
     def renewed(self) -> tuple[Step, ndarray]:
-        """Return the step and the example, or new ones if a view's base was written."""
+        """Return step and example, or new ones if a view's base was written to."""
         if self.base is not None and self.base.step is not self.since:
             self.now, self.since = self.take(self.base).now, self.base.step
         return self.now
