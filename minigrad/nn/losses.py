@@ -105,10 +105,7 @@ def binary_cross_entropy_with_logits(
 
 
 def cross_entropy_of(input, target, reduction):
-    """Return the cross-entropy of scores (N, C) and classes (N,).
-
-    Also return what its gradient needs.
-    """
+    """Return the cross-entropy of scores and classes, and what its gradient needs."""
     rows = np.arange(len(target))
     below = input - input[rows, input.argmax(axis=1)][:, None]  # max() takes longer
     power = np.exp(below)
