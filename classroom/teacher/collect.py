@@ -156,9 +156,11 @@ def read(who: tuple[str, str], places: list[Place], slugs: list[str]) -> Student
     student = Student(*who, notes=[line["note"] for line in lines if "note" in line])
     student.notes += [f"not all of it could be read: {why}"] if why else []
     hand_ins = [HandIn(**line["hand_in"]) for line in lines if "hand_in" in line]
-    times = [hand_in.changed for hand_in in hand_ins] or [0.0]
-    by_time = max(times) - min(times) > TOGETHER
-    for hand_in in sorted(hand_ins, key=lambda each: rank(each, by_time)):
+    times = defaultdict(list)
+    for hand_in in hand_ins:
+        times[hand_in.chapter].append(hand_in.changed)
+    apart = {c for c, all_of in times.items() if max(all_of) - min(all_of) > TOGETHER}
+    for hand_in in sorted(hand_ins, key=lambda each: rank(each, each.chapter in apart)):
         other = student.hand_ins.get(hand_in.chapter, hand_in)
         student.hand_ins[hand_in.chapter] = hand_in
         ours = among_solutions(other) and not among_solutions(hand_in)
