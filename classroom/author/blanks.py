@@ -13,6 +13,7 @@ SOLUTION = re.compile(
 )
 
 AROUND = re.compile(r"^---$", re.MULTILINE)
+OPENED = re.compile(r"class \w+:\n    \.\.\.\n\n")
 
 
 @dataclass
@@ -54,14 +55,17 @@ def marked(text: str, left_out: str) -> str:
     Each line of `left_out` names a part: `a = 1 ... b` by its first and its last line,
     `a = 1 ...` up to the end, and `a = 1` a single line. If it is empty, the bodies of
     all functions are left out. If it has a line `---`, it is text instead: what stands
-    above and below the quote in its cell.
+    above and below the quote in its cell. Between two such lines are the parts again.
     """
     if AROUND.search(left_out):
-        above, below = (part.strip("\n") for part in AROUND.split(left_out, 1))
+        above, *parts, below = (part.strip("\n") for part in AROUND.split(left_out))
         first, _, rest = text.partition("\n")  # the page's first line stays the first
-        marks = "### BEGIN SOLUTION" in left_out
-        quote = rest if marks else marked(rest, "")
-        return f"{first}\n" + "\n\n\n".join(filter(None, [above, quote, below]))
+        if parts or "### BEGIN SOLUTION" not in left_out:
+            rest = marked(rest, "".join(parts))
+        opened = OPENED.match(rest)
+        if opened and above.startswith(opened[0]):  # the text is of the same class
+            above, rest = f"{above}\n\n{rest[opened.end() :]}", ""
+        return f"{first}\n" + "\n\n\n".join(filter(None, [above, rest, below]))
     lines = text.splitlines()
     parts = [part_told(line, lines) for line in left_out.splitlines() if line.strip()]
     for first, last in sorted(parts or bodies(text), reverse=True):
