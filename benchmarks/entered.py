@@ -6,8 +6,10 @@ It prints them for the plain engine (`MINIGRAD_PLAIN=1`), which is the one that 
 chapters teach: `a @ b`, `(a @ b).sum()`, and `backward` of that.
 """
 
+import inspect
 import os
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,10 +37,17 @@ def entered(call: Callable) -> set:
     return found
 
 
+def lines_of(code) -> int:
+    """Return how many lines of code a function has, as the tests count them."""
+    return code_lines(textwrap.dedent("".join(inspect.getsourcelines(code)[0])))
+
+
 def tell(what: str, codes: set) -> None:
     """Print how many functions, in which files."""
     files = sorted({Path(code.co_filename).relative_to(ROOT) for code in codes})
-    print(f"{what}: {len(codes)} functions in {len(files)} files")
+    inner = sum("<locals>.<" in code.co_qualname for code in codes)  # [x for x in y]
+    count = f"{len(codes) - inner} functions and {inner} comprehensions"
+    print(f"{what}: {count} in {len(files)} files")
     for file in files:
         inside = [c.co_qualname for c in codes if c.co_filename == str(ROOT / file)]
         lines = code_lines((ROOT / file).read_text("utf-8"))
@@ -60,7 +69,9 @@ def main() -> None:
         tell(what, codes)
     files = {code.co_filename for codes in found.values() for code in codes}
     lines = sum(code_lines(Path(file).read_text("utf-8")) for file in files)
-    print(f"all of it: {len(files)} files, {lines} lines of code")
+    codes = {code for each in found.values() for code in each}
+    own = sum(lines_of(code) for code in codes if "<locals>.<" not in code.co_qualname)
+    print(f"all of it: {len(files)} files with {lines} lines of code, {own} entered")
 
 
 if __name__ == "__main__":

@@ -37,11 +37,11 @@ def matmul(input, other):
 
 def check_fit(a, b):
     """Raise RuntimeError unless a and b have a matrix product."""
-    expect_tensors("matmul", a, b)
-    inner = b.shape[-2:][:1]
-    fits = inner and a.shape[-1:] == inner and a.dtype == b.dtype != bool
-    wanted = "mat1 and mat2 shapes cannot be multiplied, or are not of one dtype"
-    expect(fits, f"{wanted} of numbers", a, b)
+    rows, columns = getattr(a, "shape", ()), getattr(b, "shape", ())
+    if not (rows[-1:] == columns[-2:][:1] != () and a.dtype == b.dtype != bool):
+        expect_tensors("matmul", a, b)
+        wanted = "mat1 and mat2 shapes cannot be multiplied, or are not of one dtype"
+        expect(False, f"{wanted} of numbers", a, b)
 
 
 __all__ = ["matmul"]
