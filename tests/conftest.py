@@ -12,6 +12,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "posix: needs what Windows does not have")
     config.addinivalue_line("markers", "linux: needs what only Linux has")
     config.addinivalue_line("markers", "long: begins first, so that none waits for it")
+    config.addinivalue_line("markers", "alone: runs if its own file is asked for")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -19,6 +20,8 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: not item.get_closest_marker("long"))
     unmet = {"posix"} if os.name == "nt" else set()
     unmet |= set() if sys.platform == "linux" else {"linux"}
+    if not any(".py" in word for word in config.args):
+        unmet.add("alone")
     left_out = [i for i in items if unmet & {mark.name for mark in i.iter_markers()}]
     if left_out:
         items[:] = [item for item in items if item not in left_out]

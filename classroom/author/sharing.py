@@ -24,7 +24,7 @@ def links(chapter: Chapter, in_tab: bool) -> str:
     file = f"{chapter.slug}.ipynb"
     found = [f'<a class="download" href="{file}" download>Download this notebook</a>']
     places = {}
-    if in_tab and chapter.number in tab.CHAPTERS:
+    if in_tab and tab.runs_here(chapter):
         places["Run it in this browser"] = tab.address(chapter)
         places["Its exercises in this browser"] = tab.address(chapter, "exercises")
     if repository := os.environ.get("GITHUB_REPOSITORY"):

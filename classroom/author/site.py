@@ -192,7 +192,7 @@ def home(course: list[Chapter], in_tab: bool) -> str:
             for name, first, last in zip(PARTS, starts, starts[1:])
         ],
         rooms=reference.ROOMS,
-        tab=tab.address(course[tab.CHAPTERS[0]]) if in_tab else "",
+        tab=tab.address(course[1]) if in_tab else "",
         repository=os.environ.get("GITHUB_REPOSITORY"),
     )
 

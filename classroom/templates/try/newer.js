@@ -59,10 +59,26 @@ function offer(mine, newer, name) {
   });
 }
 
-new BroadcastChannel("no python").onmessage = ({ data }) =>
-  say(`Not all that Python is made of has arrived here (${data}). What you wrote stays. `, {
-    "Load this page again": () => location.reload(),
-  });
+const loading = document.createElement("div");
+loading.setAttribute("role", "status");
+loading.style = `position: fixed; inset: 0 0 auto 0; z-index: 9500; padding: 0.2em 1em;
+  background: linear-gradient(90deg, #0072b2 0 35%, #56b4e9 50%, #0072b2 65%) 0 / 300%;
+  color: #fff; font: 14px/1.5 sans-serif; animation: minigrad-wait 2s linear infinite`;
+const waiting = document.createElement("style");
+waiting.textContent = "@keyframes minigrad-wait { to { background-position: -300% 0 } }";
+document.head.append(waiting);
+
+new BroadcastChannel("python").onmessage = ({ data }) => {
+  if (data.loading) {
+    loading.textContent = `${data.loading} is loading, which takes some seconds.`;
+    document.body.append(loading);
+  }
+  if (data.loaded) loading.remove();
+  if (data.missing)
+    say(`Not all that Python is made of has arrived here (${data.missing}). What you wrote stays. `, {
+      "Load this page again": () => location.reload(),
+    });
+};
 look();
 
 const back = document.createElement("a");
