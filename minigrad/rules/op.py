@@ -52,7 +52,7 @@ class Op:
         return self if tensor is None else MethodType(self, tensor)
 
     def __call__(self, *args, **kwargs):
-        """Compute the result, and record a node if an argument requires grad."""
+        """Compute the result, and record a node if it needs one."""
         values = self.bind(args, kwargs)
         tensors = [x for x in flat(values.values()) if isinstance(x, Tensor)]
         if not tensors:  # a formula has called this, with arrays
