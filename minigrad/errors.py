@@ -164,8 +164,7 @@ def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError
 
 def not_to_save() -> TypeError:
     """Return the error for a value other than a Tensor in save_for_backward."""
-    cure = "Set other values as attributes of ctx"
-    return TypeError(f"save_for_backward can only save Tensors. {cure}")
+    return TypeError("save_for_backward can only save Tensors. Set others as ctx.name")
 
 
 def no_output(name: str, value) -> TypeError:
