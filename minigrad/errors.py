@@ -53,7 +53,7 @@ def invalid_gradient(name: str, got: tuple, expected: tuple) -> RuntimeError:
     """Return the error for a gradient whose shape does not fit its argument."""
     return RuntimeError(
         f"{name} returned an invalid gradient: got the shape {got} for an argument of "
-        f"shape {expected}. Its formula must return a shape that this broadcasts to."
+        f"shape {expected}. Return a shape that {expected} can be stretched to."
     )
 
 
@@ -164,7 +164,7 @@ def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError
 
 def not_to_save() -> TypeError:
     """Return the error for a value other than a Tensor in save_for_backward."""
-    return TypeError("save_for_backward can only save Tensors. Set ctx.name for others")
+    return TypeError("save_for_backward can only save Tensors. Set others as ctx.name")
 
 
 def no_output(name: str, value) -> TypeError:

@@ -250,7 +250,7 @@ def named(variables: dict) -> dict[int, tuple]:
 def cut_off_from(constant, names: dict[int, tuple]) -> list:
     """Return an edge to the variable that a constant was cut off from, or None.
 
-    This variable is a recorded tensor on the same memory, as `x` is for `x.detach()`.
+    This variable is a recorded tensor with the same memory, as `x` is for `x.detach()`.
     """
     if not isinstance(constant, Tensor):
         return []

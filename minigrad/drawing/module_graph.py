@@ -38,7 +38,7 @@ def module_graph(model: Module, inputs: tuple, variables: dict) -> list[Box]:
 
 
 def entry(x: Tensor) -> Tensor:
-    """Return a leaf on the memory of x that records, even if x holds no floats."""
+    """Return a leaf that shares x's memory and records, even if x holds no floats."""
     return Tensor(x.array, AccumulateGrad(x))
 
 

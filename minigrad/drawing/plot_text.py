@@ -4,8 +4,8 @@ In every notebook that has called `speak`, this is the text of a figure, and the
 alternative text of its picture. Numbers are rounded to about a fiftieth of their range,
 unless all are integers, so that machines whose last digits differ give the same text.
 If something was measured on a machine (times, memory), the text names only its kind. If
-a curve runs over the steps of a training, small differences grow. So the text has only
-the beginning of the curve, and the picture has all of it. For heads and kernels after a
+a curve runs over the steps of training, small differences grow. So the text has only
+the beginning of the curve, and the picture has all of it. For heads and kernels after
 training, for the number of right answers after it, and for rounding errors, the text
 gives only the size.
 """

@@ -35,7 +35,7 @@ def version(array: Array) -> int:
 
 
 def written_after(number: int, saved) -> bool:
-    """Return whether an array in nested lists `saved` was written to after `number`."""
+    """Return whether `saved`, or any array in it, was written to after `number`."""
     if isinstance(saved, tuple | list):
         return any(written_after(number, each) for each in saved)
     if not isinstance(saved, ARRAYS):

@@ -134,7 +134,7 @@ class Tensor:
 
     @property
     def data(self) -> "Tensor":
-        """A tensor on the same memory that is not recorded, like detach()."""
+        """A tensor that shares the memory but not the graph, as detach() returns it."""
         return self.detach()
 
     @data.setter
@@ -324,7 +324,7 @@ OPERANDS = Tensor, float, int, np.generic, Array
 
 
 def methods(names: list[str], module: dict, **others: Callable) -> None:
-    """Make functions of a module methods of Tensor, under their own names.
+    """Turn functions of a module into methods of Tensor, under their own names.
 
     The functions in `others` become methods under the names of the keywords.
     """

@@ -1,4 +1,4 @@
-"""Rules that keep the numbers: in another dtype, or as a new result."""
+"""Rules for another dtype, and for the same numbers as a new result."""
 
 from collections.abc import Callable
 

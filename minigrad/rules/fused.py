@@ -11,10 +11,10 @@ from minigrad.rules.op import Op
 
 
 class Fused(Op):
-    """An operation with two forms: a fast one, and one composed of others by `plain`.
+    """An operation with two forms, a fast one and `plain`, which consists of others.
 
     The fast form's formulas cannot be recorded. If a walk back is recorded, it takes
-    its shares from the composed form.
+    its shares from `plain`.
     """
 
     def __init__(self, name: str, forward: Callable, plain: Callable, **formulas):

@@ -78,7 +78,7 @@ def getitem(input, index):
 
 
 def grid(index, dim):
-    """Return an index with index[i][j] on axis `dim`, and i or j on the other axes."""
+    """Return an index with the numbers of `index` on `dim`, and positions elsewhere."""
     if not index.shape:
         return ()
     places = list(np.ogrid[tuple(map(slice, index.shape))])
@@ -87,7 +87,7 @@ def grid(index, dim):
 
 
 def along(input, dim, index):
-    """Return the index that is `index` on axis `dim`, and takes all of every other."""
+    """Return the index that takes `index` on axis `dim`, and all of the other axes."""
     return (slice(None),) * (dim % len(input.shape)) + (index, ...)
 
 

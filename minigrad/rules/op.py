@@ -29,8 +29,8 @@ class Op:
     `name` is the name of PyTorch's node without "Backward0". `forward` takes arrays and
     returns an array, or a pair of an array and a dict of extras. A formula takes the
     result's gradient `g` and the values that its other parameters name. `y` is the
-    result, and `shape` is the shape of the formula's own argument. `i` is the position
-    in a list of arguments that share a formula. Other names are arguments of `forward`
+    result, and `shape` is the shape of the formula's own argument. If this argument is
+    in a list, `i` is its position there. Other names are arguments of `forward`
     or extras. Only named values are kept until backward. A formula uses only features
     that arrays and Tensors share, so that it can be recorded itself.
     """
@@ -163,9 +163,9 @@ def value_of(node: Node, name: str, i: int, g):
 
 
 def linked(array, source, node: Node) -> Tensor | None:
-    """Return a saved array as its leaf, or a Tensor that leads to its source.
+    """Return the leaf of a saved array, or a Tensor that leads to the array's source.
 
-    The source is an edge, True for what the node itself has made, or False for none.
+    The source is an edge, or True for `node` itself, or False if there is none.
     """
     if array is None:
         return None
@@ -269,7 +269,7 @@ def renamed(op: Op, name: str) -> Op:
 
 
 def called(name: str, tensor: Tensor) -> Tensor:
-    """Name the result of several operations after the one operation of PyTorch."""
+    """Name the result of several operations after PyTorch's single operation."""
     if tensor.grad_fn is not None:
         tensor.edge.op = renamed(tensor.edge.op, name)
     return tensor

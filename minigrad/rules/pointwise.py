@@ -37,7 +37,7 @@ maximum = Op(
 
 
 def unless_zero(a, b):
-    """Return a, but 1 where a is 0 and b is not negative, in the dtype of a + b."""
+    """Return a, with 1 in place of 0 where b is not negative, in the dtype of a + b."""
     return np.where((a == 0) & (b >= 0), 1, a + np.zeros_like(b))
 
 

@@ -127,7 +127,7 @@ def centered(g, a, dim, correction, keepdim):
 
 
 def freedom(shape, dim, correction):
-    """Return n - correction as a NumPy number, which may divide even if it is 0."""
+    """Return n - correction as a NumPy number. Dividing by it raises no error at 0."""
     return np.float64(count(shape, dim) - correction)
 
 

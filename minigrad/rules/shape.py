@@ -60,7 +60,7 @@ def ones_among(a, dim):
 
 
 def reshape(input, *shape):
-    """Return the numbers in another shape, on the same memory where possible."""
+    """Return the numbers in another shape, with the memory shared where possible."""
     out = viewed(input, lengths(shape, -1))  # NumPy takes -2 for -1
     return out if input.array.flags.c_contiguous else called("UnsafeView", out)
 

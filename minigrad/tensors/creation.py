@@ -122,7 +122,7 @@ def randn(*size: int, dtype=default, **options) -> Tensor:
 
 
 def randint(*args, size=None, **options) -> Tensor:
-    """Return random integers below the last bound, from 0 or from the first of two.
+    """Return random integers, from 0 or the first bound on, below the last bound.
 
     randint(9, (3,)) draws from 0 to 8, and randint(2, 9, (3,)) from 2 to 8. The last
     argument, or `size`, is the shape.

@@ -104,7 +104,7 @@ def runs_once(square: Callable, *numbers: Any) -> Callable[[Engine], None]:
         e.slopes(program, numbers)
         if len(runs) > 2:
             count = sum(map(np.size, numbers))
-            raise Wrong(f"how often the program runs for {count} slopes", len(runs), 1)
+            raise Wrong(f"runs of the program for {count} slopes", len(runs), 1)
 
     return one_run
 
