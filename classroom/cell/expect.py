@@ -15,7 +15,7 @@ import numpy as np
 from IPython.display import display
 
 from classroom.cell import namespaces, pages, parts, runs
-from classroom.cell.asked import BLANK, hint_about
+from classroom.cell.asked import BLANK, STILL_BLANK, hint_about
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
@@ -86,20 +86,21 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     raised. If it is right, the answer stays in the package.
     """
     _right.clear()
+    pages.retry(exercise)
     try:
         _require_run(exercise)
         _require_live(pieces)
         yield
     except Exception as error:
-        pages.restore()
+        pages.restore(exercise)
         refusal = _refusal(exercise, error, pieces)
         if not isinstance(refusal, NotFilledIn):
             runs.note(exercise, passed=False)
         raise refusal from None
     except BaseException:  # interrupted: do not leave a half-judged answer behind
-        pages.restore()
+        pages.restore(exercise)
         raise
-    pages.keep()
+    pages.keep(exercise)
     print(f"{exercise} passed")
     runs.note(exercise, passed=True)
     runs.show_solution(exercise)
@@ -221,7 +222,7 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     before = [f"What was right before it: {r}." for r in _right]
     about = runs.what_is_asked(exercise) if runs.seen() else None
     ours = runs.our_solution(exercise) if about else ""
-    found = ours and parts.others(error, runs.now.source, about.stub, ours)
+    found = ours and parts.others(exercise, error, runs.now.source, about.stub, ours)
     if not found:
         return "\n".join([told, *before])
     blanks, left, wrong = found
@@ -244,7 +245,8 @@ def _require_run(exercise: str) -> None:
     """Raise WrongAnswer if the check would judge something older than a failed run."""
     run = runs.failed(exercise)
     if run and run.error == f"NotImplementedError: {BLANK}":
-        raise NotFilledIn(FILL_IN)
+        blank = run.source.strip() == runs.what_is_asked(exercise).stub.strip()
+        raise NotFilledIn(FILL_IN) if blank else WrongAnswer(STILL_BLANK)
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
         raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))

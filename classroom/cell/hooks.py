@@ -9,6 +9,7 @@ from IPython.utils.capture import capture_output
 from classroom.cell import namespaces, runs, state
 from classroom.cell.asked import exercise_of
 from classroom.cell.exam import own_engine
+from classroom.cell.expect import NOT_RUN
 from classroom.cell.odd_characters import ALL, advice, put_right
 from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
 
@@ -50,12 +51,6 @@ def after_cell(result) -> None:
             own_engine.begin()
     elif namespaces.is_check(source):
         state.put_back()
-        missing = getattr(result.error_in_exec, "name", None)
-        if isinstance(result.error_in_exec, NameError) and result.info.cell_id:
-            name = exercise_of(result.info.cell_id, source)
-            print(
-                f"{name}: there is no `{missing}` yet. Run the cell with your answer."
-            )
     else:
         runs.end(result.error_before_exec or result.error_in_exec)
     if isinstance(error := result.error_before_exec, SyntaxError):
@@ -66,6 +61,17 @@ def after_cell(result) -> None:
             shell = get_ipython()  # which makes Python of a %magic, too
             install(shell.transform_cell(source), shell.user_ns)
     namespaces.follow()
+
+
+def explain(shell, kind, error, trace, tb_offset=None) -> None:
+    """Show a NameError. If a check finds no answer, say so instead of a traceback."""
+    name = exercise_of(runs.now.cell, runs.now.source)
+    if runs.seen() and namespaces.is_check(runs.now.source):
+        about = runs.what_is_asked(name)
+        missing = f"there is no `{error.name}` yet. Run the cell with your answer."
+        told = missing if not about or runs.defined(about.names) else NOT_RUN
+        error._render_traceback_ = lambda: [f"{name}: {told}"]
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
 
 def run_what_is_given(exercise: str, answered: bool) -> None:
@@ -121,6 +127,7 @@ def plain(line: str, cell: str) -> None:
 
 if get_ipython():
     get_ipython().register_magic_function(plain, "cell")
+    get_ipython().set_custom_exc((NameError,), explain)
     state.remember()
     get_ipython().events.register("pre_run_cell", before_cell)
     get_ipython().events.register("post_run_cell", after_cell)

@@ -44,7 +44,7 @@ class Replaced(NamedTuple):
 
 MISSING = object()
 _on_trial: list[Replaced] = []  # since the last check that passed
-_refused: list[Replaced] = []  # what was on trial when the latest check failed
+_refused: dict[str, list[Replaced]] = {}  # what the check of an exercise refused last
 _kept: list[Replaced] = []
 _own: list[Replaced] = []  # of what is kept, what that check let stay
 _aside: list[Replaced] = []  # for the time of a hidden check
@@ -175,8 +175,12 @@ def in_package(module_name: str) -> bool:
 
 
 def is_live(piece: Any) -> bool:
-    """Tell whether a function or method came from an excerpt in this notebook."""
+    """Tell whether a function or method came from an excerpt in this notebook.
+
+    So did the one that has taken its place, if retry() has put it there.
+    """
     newer = [replaced.newer for replaced in all_replaced()]
+    newer += [replaced.older for replaced in _on_trial]
     newer += [getattr(each, "__func__", None) for each in newer]  # of static methods
     return any(each is piece for each in newer)
 
@@ -197,30 +201,43 @@ def all_replaced() -> list[Replaced]:
     return _kept + _on_trial
 
 
-def keep() -> None:
-    """Let the definitions on trial stay, because their check has passed."""
+def keep(exercise: str = "") -> None:
+    """Let the definitions on trial stay, because the check of this exercise passed."""
+    _refused.pop(exercise, None)
     _own[:] = _on_trial
     _kept.extend(_on_trial)
     _on_trial.clear()
 
 
-def restore() -> None:
-    """Take back the definitions on trial, because their check has failed."""
-    _refused[:] = _on_trial
+def restore(exercise: str = "") -> None:
+    """Take back the definitions on trial, because the check of this exercise failed."""
+    _refused[exercise] = [*_on_trial]
     while _on_trial:
         _put(_on_trial[-1].holder, _on_trial[-1].name, _on_trial.pop().older)
 
 
+def retry(exercise: str) -> None:
+    """Put what this check refused last on trial again, unless a cell has run since.
+
+    So a check that runs twice says the same twice.
+    """
+    refused = _refused.get(exercise, [])
+    newest = {(id(each.holder), each.name) for each in _on_trial}
+    if newest.isdisjoint((id(each.holder), each.name) for each in refused):
+        for holder, name, _, newer in refused:
+            there = holder if isinstance(holder, dict) else vars(holder)
+            _on_trial.append(Replaced(holder, name, there.get(name, MISSING), newer))
+            _put(holder, name, newer)
+
+
 @contextmanager
-def again() -> Iterator[None]:
+def again(exercise: str) -> Iterator[None]:
     """Put what was refused last on trial once more, for as long as this lasts."""
-    _on_trial.extend(_refused)
-    for holder, name, _, newer in _refused:
-        _put(holder, name, newer)
+    retry(exercise)
     try:
         yield
     finally:
-        restore()
+        restore(exercise)
 
 
 def set_aside() -> None:

@@ -16,7 +16,9 @@ from classroom.cell import pages
 from classroom.cell.asked import BLANK
 
 
-def others(error: Exception, cell: str, stub: str, ours: str) -> tuple | None:
+def others(
+    exercise: str, error: Exception, cell: str, stub: str, ours: str
+) -> tuple | None:
     """Judge the parts of an answer that are filled in, although another one is not.
 
     Return the blanks, the others, and the error that the check then finds, or None.
@@ -31,7 +33,7 @@ def others(error: Exception, cell: str, stub: str, ours: str) -> tuple | None:
         function.__code__ = known[key(function.__code__)]
 
     body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
-    with pages.again(), suppress(LookupError, ValueError):
+    with pages.again(exercise), suppress(LookupError, ValueError):
         try:
             while is_blank(error):
                 [function] = functions_of(frames_of(error)[-1].f_code)

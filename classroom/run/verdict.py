@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from classroom.cell.asked import STILL_BLANK
 from classroom.cell.cures import cure
 from classroom.cell.odd_characters import advice
 
@@ -98,10 +99,6 @@ UNKNOWN = re.compile(r"name '(\w+)' is not defined")
 NOWHERE = (
     "\nNo cell above the check gives `{}` a value (those below it are not run before). "
     "Is it spelled right?"
-)
-STILL_BLANK = (
-    'It came to a line of the blank, `raise NotImplementedError("fill this in")`. '
-    "Remove this line where you have filled in."
 )
 OTHER_INPUTS = (
     "It passes the check in the notebook, but is wrong for other inputs, or when it is "

@@ -30,9 +30,9 @@ def as_dtype(dtype) -> np.dtype:
 
     None means float32. Raises TypeError for a dtype that a Tensor cannot hold.
     """
-    found = default if dtype is None else np.dtype(dtype)
-    expect(found in RANK, HELD.format(found), error=TypeError)
-    return found
+    found = np.dtype(default if dtype is None else dtype)
+    expect(found in RANK or found == np.intp, HELD.format(found), error=TypeError)
+    return int64 if found == np.intp else found  # intp has 32 bits in a browser
 
 
 def as_array(data, dtype=None, copy: bool = False) -> np.ndarray:

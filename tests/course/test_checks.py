@@ -120,6 +120,22 @@ class Value:
 """
 
 
+def test_a_check_that_runs_twice_says_the_same_twice():
+    own, said = Value.__neg__, []
+    for slope in "1.0", "-1.0", "1.0":
+        run_page(PAGE.replace("SLOPE", slope))
+        for _ in range(2):
+            try:
+                with check("1.1", Value.__neg__):
+                    expect("the slope", (-Value(2.0)).left_slope, -1.0)
+                said.append("passed")
+            except WrongAnswer as wrong:
+                said.append(wrong.text.splitlines()[0])
+    Value.__neg__ = own
+    wrong = "1.1: the slope"
+    assert said == [wrong, wrong, "passed", "passed", wrong, wrong]
+
+
 def test_a_wrong_page_is_taken_back_and_a_right_one_stays():
     own = Value.__neg__
     for slope, stays in ("1.0", False), ("-1.0", True):
