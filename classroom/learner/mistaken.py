@@ -58,7 +58,8 @@ def with_mistake(answer: str, ours: str, wrong: str) -> Broken | None:
             at = names.find(our, i, j, their)
             edits.append((at, at + j - i, our[i - 1 + (j > i)], other[k:m]))
         source, line = edited(answer, their, edits, names)
-        return Broken(source, our[parts[0][0] - (parts[0][0] == parts[0][1])].place, line)
+        place = our[parts[0][0] - (parts[0][0] == parts[0][1])].place
+        return Broken(source, place or line.partition(" =")[0], line)
     except (LookupError, SyntaxError):
         return None
 
@@ -76,7 +77,9 @@ def lines_of(source: str) -> Iterator[Line]:
 
 
 def _lines(node: ast.AST, place: str, depth: int) -> Iterator[Line]:
-    first = min(each.lineno for each in [node, *getattr(node, "decorator_list", ())]) - 1
+    first = (
+        min(each.lineno for each in [node, *getattr(node, "decorator_list", ())]) - 1
+    )
     if not hasattr(node, "body"):
         yield Line(ast.unparse(node), place, depth, first, node.end_lineno)
         return
@@ -138,7 +141,9 @@ class Names(dict):
         for at in range(len(lines) - len(wanted) + 1):
             known = Names(self.mine, self.theirs, self.items())
             pairs = [*zip(wanted, lines[at : at + len(wanted)])]
-            if all(known.match(*pair, lines[at].depth - wanted[0].depth) for pair in pairs):
+            if all(
+                known.match(*pair, lines[at].depth - wanted[0].depth) for pair in pairs
+            ):
                 yield at, known
 
     def match(self, ours: Line, other: Line, deeper: int) -> bool:

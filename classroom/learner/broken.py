@@ -1,0 +1,116 @@
+"""Answers that `break` has broken, in .minigrad/break.json, and how they come back."""
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from classroom.all_or_nothing import alone, digest_at
+from classroom.learner.find import open_learner
+from classroom.learner.restore import keep
+from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import bring_back
+from classroom.notebook.files import (
+    COURSE,
+    Unreadable,
+    as_table,
+    write_notebook,
+    write_whole,
+)
+from classroom.notebook.pristine import all_chapters
+
+STATE = Path(".minigrad", "break.json")
+OVER = "You have found the bug in {0} and mended it. Well done! Your engine is whole again."
+GONE = (
+    "{} is gone, so the answer to {} cannot be put back. Mend it, or put back the blank "
+    "with `reset`."
+)
+PARTLY = (
+    "Your answer to {} is as it was before the break. You have changed more in {} since, "
+    "and all of that stays."
+)
+HINTS = (
+    "Hint 1: the mistake is in chapter {chapter}, in your answer to {name} in "
+    "exercises/{notebook}.",
+    "Hint 2: it is in {place}.",
+    "Hint 3: look at this line, and at the next one: {line}",
+)
+
+
+def read_state(root: Path) -> dict[str, Any]:
+    """Return the active breaks by exercise, and which exercise was the last one."""
+    try:
+        found = as_table(json.loads((root / STATE).read_text("utf-8")))
+    except (OSError, ValueError):
+        found = {}
+    return {"active": as_table(found.get("active")), "last": found.get("last")}
+
+
+def write_state(root: Path, state: dict[str, Any]) -> None:
+    (root / STATE).parent.mkdir(exist_ok=True)
+    write_whole(root / STATE, json.dumps(state, indent=1))
+
+
+def mended(root: Path, path: Path, passed: Collection[str]) -> list[str]:
+    """End the breaks whose exercises pass again; return what to say about them."""
+    state = read_state(root)
+    active = state["active"]
+    over = [n for n in active if n in passed and root / active[n]["path"] == path]
+    for name in over:
+        del active[name]
+    if over:
+        write_state(root, state)
+    return [OVER.format(name) for name in over]
+
+
+def narrow_down(root: Path) -> list[str]:
+    """Return one more hint about each active break, after those told before."""
+    state, told = read_state(root), []
+    for name, each in state["active"].items():
+        each["hints"] = min(each["hints"] + 1, len(HINTS))
+        about = {**each, "name": name, "chapter": name.partition(".")[0]}
+        about["notebook"] = Path(each["path"]).name
+        told += [hint.format(**about) for hint in HINTS[: each["hints"]]]
+    if told:
+        write_state(root, state)
+        more = any(each["hints"] < len(HINTS) for each in state["active"].values())
+        told += [f"The next hint: `{COURSE} hint`"] if more else []
+    return told
+
+
+def stop(root: Path) -> list[str]:
+    """Put the answers back as they were before, and return what to say."""
+    with alone(root):
+        state, told = read_state(root), []
+        active = state["active"]
+        for path in dict.fromkeys(each["path"] for each in active.values()):
+            names = [name for name in active if active[name]["path"] == path]
+            told += put_back(root, names, **active[names[0]])
+        write_state(root, {**state, "active": {}})
+    return told or ["No answer is broken."]
+
+
+def put_back(
+    root: Path, names: list[str], path: str, copy: str, digest: str, **_: Any
+) -> list[str]:
+    """Put a notebook back; if there is more to keep in it, only some of its answers."""
+    place, older, these = root / path, root / copy, " and ".join(names)
+    if not older.exists():
+        return [GONE.format(copy, these)]
+    whole = None  # the notebook with these answers put back, if it is worth keeping
+    if place.exists() and digest_at(place) != digest:
+        chapters = all_chapters(root)
+        try:
+            before, now = (open_learner(each, chapters) for each in (older, place))
+            for name in names:
+                whole = bring_back(now, before, name)
+                now = Learner(whole, now.chapter)
+            whole = None if whole == before.notebook else whole
+        except Unreadable as error:
+            print(error)
+        print(f"The notebook as it is now is kept in {keep(place, root).name}")
+    if whole:
+        write_notebook(place, whole)
+        return [PARTLY.format(these, path)]
+    write_whole(place, older.read_bytes())
+    return [f"{path} is as it was before the break."]
