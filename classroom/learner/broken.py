@@ -20,14 +20,14 @@ from classroom.notebook.files import (
 from classroom.notebook.pristine import all_chapters
 
 STATE = Path(".minigrad", "break.json")
-OVER = "You have found the bug in {0} and mended it. Well done! Your engine is whole again."
+OVER = "Well done! You have found the bug and fixed it, in {}. Your engine is sound."
 GONE = (
-    "{} is gone, so the answer to {} cannot be put back. Mend it, or put back the blank "
-    "with `reset`."
+    "{} is gone, so your answer to {} cannot be put back. Fix it, or `reset` it to its "
+    "blank."
 )
 PARTLY = (
-    "Your answer to {} is as it was before the break. You have changed more in {} since, "
-    "and all of that stays."
+    "Your answer to {} is as it was before the break. You have changed something "
+    "else in {} since, and that stays."
 )
 HINTS = (
     "Hint 1: the mistake is in chapter {chapter}, in your answer to {name} in "

@@ -160,7 +160,7 @@ class Names(dict):
         return not taken and self.setdefault(mine, theirs) == theirs
 
     def put_into(self, text: str) -> str:
-        """Return a line of ours with the learner's names; raise LookupError if unknown."""
+        """Return a line of ours with the learner's names, or raise LookupError."""
         words = set(WORD.findall(text)) & self.mine - self.keys()
         if words & {*self.values()} or words - self.theirs:
             raise LookupError(f"unknown: {words}")
