@@ -68,8 +68,9 @@ Now it prints:
 
 {now}
 """
+STOPS = "A program that ran stops with an error now"
 AFTER = """\
-`{0} check` says when the bug is gone. `{0} hint` says more about its place.
+`check` says when the bug is gone. `hint`, without a number, says more about its place.
 `{0} break --stop` puts your answer back as it was."""
 
 
@@ -176,9 +177,10 @@ def breaks(task: Task, rng: random.Random, root: Path) -> Iterator[dict[str, Any
             words, code, before, now = rng.choice(shown)
             yield {
                 "path": task.path.relative_to(root).as_posix(),
-                "cell": [place, source, broken.source],
+                "cell": [place, source],
                 **{"words": words, "code": code, "before": before, "now": now},
-                **{"place": broken.place, "line": broken.line, "hints": 0},
+                **broken._asdict(),
+                "hints": 0,
             }
 
 
@@ -189,7 +191,7 @@ def seen(sound: Task, worse: Task) -> list[tuple[str, str, str, str]]:
     tries = [sound.answers(), worse.answers()]
     printed = outputs_elsewhere(chapter, tries, [each.code for each in symptoms])
     return [
-        (each.words, each.code, before, now)
+        (STOPS if ERROR in now else each.words, each.code, before, now)
         for each, before, now in zip(symptoms, *printed or [(), ()])
         if before != now and ERROR not in before
     ]
@@ -218,10 +220,11 @@ def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
             notebook = parse_notebook(data, here.name)
             copy = place_to_keep(root, f"{here.stem}-", here.suffix).relative_to(root)
             these = [each for each in found.values() if each["path"] == path]
-            for place, source, broken in (each.pop("cell") for each in these):
+            for each in these:
+                place, source = each.pop("cell")
                 if notebook["cells"][place]["source"] != source:
                     raise Trouble(SAVED_SINCE.format(path))
-                notebook["cells"][place]["source"] = broken
+                notebook["cells"][place]["source"] = each["source"]
             new = as_bytes(notebook)
             for each in these:
                 each |= {"copy": copy.as_posix(), "digest": digest(new)}

@@ -26,8 +26,8 @@ GONE = (
     "blank."
 )
 PARTLY = (
-    "Your answer to {} is as it was before the break. You have changed something "
-    "else in {} since, and that stays."
+    "Your answer to {} is as it was before the break. What else you have changed in {} "
+    "stays."
 )
 HINTS = (
     "Hint 1: the mistake is in chapter {chapter}, in your answer to {name} in "
@@ -85,32 +85,33 @@ def stop(root: Path) -> list[str]:
         active = state["active"]
         for path in dict.fromkeys(each["path"] for each in active.values()):
             names = [name for name in active if active[name]["path"] == path]
-            told += put_back(root, names, **active[names[0]])
+            told += put_back(root, {name: active[name] for name in names})
         write_state(root, {**state, "active": {}})
     return told or ["No answer is broken."]
 
 
-def put_back(
-    root: Path, names: list[str], path: str, copy: str, digest: str, **_: Any
-) -> list[str]:
+def put_back(root: Path, breaks: dict[str, dict[str, Any]]) -> list[str]:
     """Put a notebook back; if there is more to keep in it, only some of its answers."""
-    place, older, these = root / path, root / copy, " and ".join(names)
+    path, copy, digest = ([*breaks.values()][0][k] for k in ("path", "copy", "digest"))
+    place, older, these = root / path, root / copy, " and ".join(breaks)
     if not older.exists():
         return [GONE.format(copy, these)]
-    whole = None  # the notebook with these answers put back, if it is worth keeping
+    whole, told = None, []  # the notebook with these answers, if it differs
     if place.exists() and digest_at(place) != digest:
         chapters = all_chapters(root)
         try:
             before, now = (open_learner(each, chapters) for each in (older, place))
-            for name in names:
+            there = {cell["source"] for cell in now.cells}
+            tried = any(each["source"] not in there for each in breaks.values())
+            for name in breaks:
                 whole = bring_back(now, before, name)
                 now = Learner(whole, now.chapter)
-            whole = None if whole == before.notebook else whole
         except Unreadable as error:
-            print(error)
-        print(f"The notebook as it is now is kept in {keep(place, root).name}")
-    if whole:
+            told, tried = [str(error)], True
+        if tried:
+            told.append(f"{path} as it is now is kept as {keep(place, root).name}.")
+    if whole and whole != before.notebook:
         write_notebook(place, whole)
-        return [PARTLY.format(these, path)]
+        return [*told, PARTLY.format(these, path)]
     write_whole(place, older.read_bytes())
-    return [f"{path} is as it was before the break."]
+    return [*told, f"{path} is as it was before the break."]

@@ -148,9 +148,10 @@ class Names(dict):
 
     def match(self, ours: Line, other: Line, deeper: int) -> bool:
         """Say whether a line is ours but for the names, and note these."""
+        if ours.place != other.place or ours.depth + deeper != other.depth:
+            return False
         words = [WORD.findall(line.text) for line in (ours, other)]
-        fits = ours.place == other.place and ours.depth + deeper == other.depth
-        return fits and len(words[0]) == len(words[1]) and all(map(self.same, *words))
+        return len(words[0]) == len(words[1]) and all(map(self.same, *words))
 
     def same(self, mine: str, theirs: str) -> bool:
         """Say whether two words can be the same variable, or are the same word."""

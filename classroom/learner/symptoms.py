@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ FILE = Path(__file__).with_name("symptoms.md")
 SECTION = re.compile(
     r"^## ([^\n]+)\n\n(From|For|Code) ([^\n]+)\.\n\n```python\n(.*?)^```$", re.M | re.S
 )
-LIMIT = 60  # seconds for all symptoms of an exercise
+LIMIT = 20  # seconds for all symptoms of an exercise
 ERROR = "stops with "
 OWN = "answer", "extra"  # the roles of a learner's cells
 GIVEN = "# given"
@@ -45,23 +47,24 @@ class Symptom(NamedTuple):
         return name in self.only or int(name.partition(".")[0]) in self.chapters
 
 
+@cache
 def all_symptoms() -> list[Symptom]:
-    """Return the symptoms of symptoms.md."""
+    """Return the symptoms of symptoms.md, those of the latest chapters first."""
     (*_, helper), *others = SECTION.findall(FILE.read_text("utf-8"))
     found = []
     for words, kind, which, code in others:
         places = re.findall(r"[\d.]+", which)
-        first, last = map(int, places if kind == "From" else (0, -1))
+        first, *_, last = map(int, [*places, *places] if kind == "From" else (0, -1))
         code = f"{helper}\n\n{code}" if "beside_nudging(" in code else code
         only = tuple(places) if kind == "For" else ()
         found.append(Symptom(words, code, range(first, last + 1), only))
-    return found
+    return sorted(found, key=lambda symptom: -symptom.chapters.start)
 
 
 def outputs(
     chapter: Chapter, answers: dict[str, list[str]], codes: list[str]
-) -> list[str]:
-    """Return what each code prints on the package with the last of some answers in it.
+) -> Iterator[str]:
+    """Yield what each code prints on the package with the last of some answers in it.
 
     An error and warnings count as printed. All of it runs in this process.
     """
@@ -80,7 +83,8 @@ def outputs(
                     pages.restore()  # an earlier answer may lack what comes later
                 if n in own or cell["source"].startswith(GIVEN):
                     run_cell(cell["source"], names)
-        return [printed(code, {**names}) for code in codes]
+        for code in codes:
+            yield printed(code, {**names})
     finally:
         pages.restore()
         state.put_back()
@@ -140,5 +144,5 @@ def outputs_elsewhere(
 
 if __name__ == "__main__":
     path, tries, codes = json.load(sys.stdin)
-    found = [outputs(Chapter(Path(path)), answers, codes) for answers in tries]
+    found = [[*outputs(Chapter(Path(path)), each, codes)] for each in tries]
     print(json.dumps(found))
