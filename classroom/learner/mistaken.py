@@ -10,6 +10,7 @@ import copy
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -47,7 +48,7 @@ def with_mistake(answer: str, ours: str, wrong: str) -> Broken | None:
     It is None if the mistake is too long, or the answer too different from ours.
     """
     try:
-        our, other, their = ([*lines_of(s)] for s in (ours, wrong, answer))
+        our, other, their = map(lines_of, (ours, wrong, answer))
         texts = [[line[:3] for line in each] for each in (our, other)]
         parts = SequenceMatcher(None, *texts, False).get_opcodes()
         parts = [part[1:] for part in parts if part[0] != "equal"]
@@ -64,16 +65,16 @@ def with_mistake(answer: str, ours: str, wrong: str) -> Broken | None:
         return None
 
 
-def lines_of(source: str) -> Iterator[Line]:
-    """Yield the lines of some code, without comments, docstrings and annotations."""
+@cache
+def lines_of(source: str) -> tuple[Line, ...]:
+    """Return the lines of some code, without comments, docstrings and annotations."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             node.returns = None
         elif isinstance(node, ast.arg):
             node.annotation = None
-    for statement in tree.body:
-        yield from _lines(statement, "", 0)
+    return tuple(line for each in tree.body for line in _lines(each, "", 0))
 
 
 def _lines(node: ast.AST, place: str, depth: int) -> Iterator[Line]:
@@ -102,6 +103,7 @@ def _lines(node: ast.AST, place: str, depth: int) -> Iterator[Line]:
             yield from _lines(each, place, depth + (block != "handlers"))
 
 
+@cache
 def variables(source: str) -> set[str]:
     """Return the names that only the functions of some code have."""
     tree = ast.parse(source)
