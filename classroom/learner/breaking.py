@@ -4,7 +4,6 @@ An answer that passes gets one of the recorded mistakes. The learner is told onl
 symptom. `hint` narrows the place down, and `check` says when the bug is gone.
 """
 
-import json
 import random
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -14,25 +13,16 @@ from typing import Any
 from rich.console import Console
 
 from classroom import ROOT
-from classroom.all_or_nothing import (
-    CHANGE,
-    Trouble,
-    alone,
-    clear,
-    digest,
-    finish,
-    write_journal,
-)
+from classroom.all_or_nothing import Trouble
 from classroom.cell.solutions import solution_of
-from classroom.learner.broken import STATE, read_state, stop
+from classroom.learner.broken import read_state, stop, write
 from classroom.learner.check import Task
 from classroom.learner.find import find, notebook_of, notebooks_in, open_learner
 from classroom.learner.mistaken import with_mistake
-from classroom.learner.restore import place_to_keep
 from classroom.learner.results import Memory
 from classroom.learner.symptoms import ERROR, Symptom, all_symptoms, outputs_elsewhere
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import COURSE, as_bytes, parse_notebook
+from classroom.notebook.files import COURSE
 from classroom.notebook.pristine import Exercise, all_chapters, make_label
 from classroom.notebook.source_code import has_header
 
@@ -47,8 +37,6 @@ DIFFERENT = (
     "Your answer to {} is too different from ours, so that no recorded mistake fits "
     "into it. Name another exercise."
 )
-SAVED_SINCE = "You have saved {} in the meantime. Run the same command again."
-INTERRUPTED = f"A bug is in your engine now. `{COURSE} break` tells its symptom."
 BEGUN = """\
 A bug is in your engine now. Find it in your notebooks in exercises/, and fix it. If
 JupyterLab has one of them open, first choose File > Reload Notebook from Disk.
@@ -208,34 +196,3 @@ def printed_now(root: Path, name: str, broken: dict[str, Any]) -> str:
         return broken["now"]
     found = outputs_elsewhere(learner.chapter, [answers], [broken["code"]])
     return found[0][0] if found else broken["now"]
-
-
-def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
-    """Write the broken notebooks, with copies in exercises/kept/: all, or nothing."""
-    with alone(root):
-        clear(root)
-        files, before = root / CHANGE / "files", {}
-        for path in dict.fromkeys(each["path"] for each in found.values()):
-            data, here = (root / path).read_bytes(), Path(path)
-            notebook = parse_notebook(data, here.name)
-            copy = place_to_keep(root, f"{here.stem}-", here.suffix).relative_to(root)
-            these = [each for each in found.values() if each["path"] == path]
-            for each in these:
-                place, source = each.pop("cell")
-                if notebook["cells"][place]["source"] != source:
-                    raise Trouble(SAVED_SINCE.format(path))
-                notebook["cells"][place]["source"] = each["source"]
-            new = as_bytes(notebook)
-            for each in these:
-                each |= {"copy": copy.as_posix(), "digest": digest(new)}
-            before[path] = digest(data)
-            contents = {files / path: new, files / copy: data}
-            for place, content in contents.items():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
-        state = {"active": found, "last": [*found][-1]}
-        (files / STATE).parent.mkdir(exist_ok=True)
-        (files / STATE).write_text(json.dumps(state, indent=1), encoding="utf-8")
-        write_journal(root, {"told": [INTERRUPTED], "gone": [], "before": before})
-        for line in finish(root)[1:]:
-            print(line)

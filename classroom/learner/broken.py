@@ -5,22 +5,35 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from classroom.all_or_nothing import alone, digest_at
+from classroom.all_or_nothing import (
+    CHANGE,
+    Trouble,
+    alone,
+    clear,
+    digest,
+    digest_at,
+    finish,
+    write_journal,
+)
 from classroom.learner.find import open_learner
-from classroom.learner.restore import keep
+from classroom.learner.restore import keep, place_to_keep
 from classroom.notebook.answers import Learner
 from classroom.notebook.carry_over import bring_back
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
+    as_bytes,
     as_table,
+    parse_notebook,
     write_notebook,
     write_whole,
 )
 from classroom.notebook.pristine import all_chapters
 
 STATE = Path(".minigrad", "break.json")
-OVER = "Well done! You have found the bug and fixed it, in {}. Your engine is sound."
+INTERRUPTED = f"A bug is in your engine now. `{COURSE} break` tells its symptom."
+SAVED_SINCE = "You have saved {} in the meantime. Run the same command again."
+OVER = "Well done! You have found the bug in {} and fixed it. The break is over."
 GONE = (
     "{} is gone, so your answer to {} cannot be put back. Fix it, or `reset` it to its "
     "blank."
@@ -51,11 +64,43 @@ def write_state(root: Path, state: dict[str, Any]) -> None:
     write_whole(root / STATE, json.dumps(state, indent=1))
 
 
+def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
+    """Write the broken notebooks, with copies in exercises/kept/: all, or nothing."""
+    with alone(root):
+        clear(root)
+        files, before = root / CHANGE / "files", {}
+        for path in dict.fromkeys(each["path"] for each in found.values()):
+            data, here = (root / path).read_bytes(), Path(path)
+            notebook = parse_notebook(data, here.name)
+            copy = place_to_keep(root, f"{here.stem}-", here.suffix).relative_to(root)
+            these = [each for each in found.values() if each["path"] == path]
+            for each in these:
+                place, source = each.pop("cell")
+                if notebook["cells"][place]["source"] != source:
+                    raise Trouble(SAVED_SINCE.format(path))
+                notebook["cells"][place]["source"] = each["source"]
+            new = as_bytes(notebook)
+            for each in these:
+                each |= {"copy": copy.as_posix(), "digest": digest(new)}
+            before[path] = digest(data)
+            contents = {files / path: new, files / copy: data}
+            for place, content in contents.items():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
+        state = {"active": found, "last": [*found][-1]}
+        (files / STATE).parent.mkdir(exist_ok=True)
+        (files / STATE).write_text(json.dumps(state, indent=1), encoding="utf-8")
+        write_journal(root, {"told": [INTERRUPTED], "gone": [], "before": before})
+        for line in finish(root)[1:]:
+            print(line)
+
+
 def mended(root: Path, path: Path, passed: Collection[str]) -> list[str]:
     """End the breaks whose exercises pass again; return what to say about them."""
     state = read_state(root)
     active = state["active"]
-    over = [n for n in active if n in passed and root / active[n]["path"] == path]
+    here = [n for n in active if (root / active[n]["path"]).resolve() == path.resolve()]
+    over = [name for name in here if name in passed]
     for name in over:
         del active[name]
     if over:
@@ -92,12 +137,12 @@ def stop(root: Path) -> list[str]:
 
 def put_back(root: Path, breaks: dict[str, dict[str, Any]]) -> list[str]:
     """Put a notebook back; if there is more to keep in it, only some of its answers."""
-    path, copy, digest = ([*breaks.values()][0][k] for k in ("path", "copy", "digest"))
+    path, copy, mark = ([*breaks.values()][0][k] for k in ("path", "copy", "digest"))
     place, older, these = root / path, root / copy, " and ".join(breaks)
     if not older.exists():
         return [GONE.format(copy, these)]
     whole, told = None, []  # the notebook with these answers, if it differs
-    if place.exists() and digest_at(place) != digest:
+    if place.exists() and digest_at(place) != mark:
         chapters = all_chapters(root)
         try:
             before, now = (open_learner(each, chapters) for each in (older, place))

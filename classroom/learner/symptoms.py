@@ -81,7 +81,10 @@ def outputs(
             for n, cell in enumerate(cells[: last[-1] + 1]):
                 if n == last[0]:
                     pages.restore()  # an earlier answer may lack what comes later
-                if n in own or cell["source"].startswith(GIVEN):
+                if about[n]["role"] == "extra":
+                    with contextlib.suppress(Exception):  # as a check forgives it
+                        run_cell(cell["source"], names)
+                elif n in own or cell["source"].startswith(GIVEN):
                     run_cell(cell["source"], names)
         for code in codes:
             yield printed(code, {**names})

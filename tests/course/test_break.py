@@ -10,7 +10,7 @@ import pytest
 from classroom import ROOT
 from classroom.all_or_nothing import finish_first
 from classroom.author.build import PRISTINE
-from classroom.learner import breaking
+from classroom.learner import breaking, broken
 from classroom.learner.breaking import break_command, symptoms_of
 from classroom.learner.broken import STATE, read_state
 from classroom.learner.check import check_command
@@ -75,11 +75,11 @@ def test_mistakes_show_in_the_solution_and_in_other_right_answers():
             codes, before = ([each[n] for n in good] for each in (codes, before))
             assert codes, f"{name}: no symptom can be seen without an error"
             for title, wrong in exercise.wrong.items():
-                broken = with_mistake(solved, solved, wrong)
-                if broken is None:
+                worse = with_mistake(solved, solved, wrong)
+                if worse is None:
                     continue
-                assert code_of(broken.source) == code_of(wrong), f"{name} {title}"
-                answers = {**earlier, name: [broken.source]}
+                assert code_of(worse.source) == code_of(wrong), f"{name} {title}"
+                answers = {**earlier, name: [worse.source]}
                 shown = first_shown(built, answers, codes, before)
                 offered += shown is not None
                 for right in exercise.right.values() if shown is not None else ():
@@ -114,10 +114,10 @@ def total(xs: list, factor=1) -> float:
 
 
 def test_a_mistake_comes_in_the_learners_names_and_leaves_the_rest():
-    broken = with_mistake(THEIRS, OURS, WRONG)
+    found = with_mistake(THEIRS, OURS, WRONG)
     line = "s += factor * x  # add up"
-    assert broken.source == THEIRS.replace(line, "s = factor * x")
-    assert (broken.place, broken.line) == ("total", "s = factor * x")
+    assert found.source == THEIRS.replace(line, "s = factor * x")
+    assert (found.place, found.line) == ("total", "s = factor * x")
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_break_hint_fix_check(root, capsys):
     assert break_command(["5.3"], "a seed", root=root) == 0
     said = capsys.readouterr().out
     assert "Symptom: " in said and "5.3" not in said and "Backward(" not in said
-    broken = read_state(root)["active"]["5.3"]
-    assert broken["before"] != broken["now"]
+    found = read_state(root)["active"]["5.3"]
+    assert found["before"] != found["now"]
     for number in (1, 2, 3):
         assert hint_command(None, root=root) == 0
         assert capsys.readouterr().out.count("Hint ") == number
@@ -240,7 +240,7 @@ def test_a_break_that_was_killed_happens_as_a_whole_or_not_at_all(
 
     for step, active in {"write_journal": False, "finish": True}.items():
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr(breaking, step, killed)
+            patched.setattr(broken, step, killed)
             break_command(["5.3"], root=root)
         assert (root / PLACE).read_bytes() == before
         finish_first(root)
