@@ -50,7 +50,8 @@ def command_line() -> ArgumentParser:
     kinds = "chapters (4, blame, 4-6), exercises (4.2) or notebooks (default: all)"
     each.add_argument("what", nargs="*", help=kinds)
     each = command("hint", "learner.hint", "show a hint of an exercise")
-    each.add_argument("what", help="an exercise (4.2)")
+    bug = "an exercise (4.2) (default: the bug that `break` has made)"
+    each.add_argument("what", nargs="?", help=bug)
     each.add_argument("number", nargs="?", type=int, default=1, help="default: 1")
     each = command("solution", "learner.solution", "show our solution, after yours")
     each.add_argument("what", help="an exercise (4.2)")
@@ -59,6 +60,12 @@ def command_line() -> ArgumentParser:
     each.add_argument("what", help="an exercise (4.2)")
     each = command("progress", "learner.progress", "show the course at a glance")
     each.add_argument("words", nargs="*", help="chapters (4) (default: all)")
+    each = command("break", "learner.breaking", "find a bug in your own engine")
+    kinds = "exercises (5.3) or chapters (5) (default: one that has passed)"
+    each.add_argument("what", nargs="*", help=kinds)
+    each.add_argument("--seed", help="words that choose the same bug for everybody")
+    put_back = "put your answer back as it was"
+    each.add_argument("--stop", action="store_true", dest="stop_it", help=put_back)
     command("assemble", "learner.assemble", "put your answers into the package")
     each = command("reset", "learner.restore", "get a blank back, and keep your work")
     each.add_argument("what", help="a chapter (4) or an exercise (4.2)")

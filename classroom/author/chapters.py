@@ -176,7 +176,7 @@ def read_parts(file: Path, exercise: Exercise) -> None:
     for title, body in sections(parts.get("Right answers", "")):
         if title in exercise.right:
             raise ChapterError(f"{where}, {title!r}: two answers have this title")
-        exercise.right[title] = answer_in(body, exercise, f"{where}, {title!r}")
+        exercise.right[title] = answer_in(body, exercise.solved, f"{where}, {title!r}")
     for title, body in sections(parts.get("Wrong answers", "")):
         told = f"{where}, {title!r}"
         message = REFUSED.search(body)
@@ -184,7 +184,7 @@ def read_parts(file: Path, exercise: Exercise) -> None:
             raise ChapterError(f"{told} lacks a line Refused with: `words of it`")
         if title in exercise.wrong or title in exercise.right:
             raise ChapterError(f"{told}: two answers have this title")
-        exercise.wrong[title] = answer_in(body, exercise, told)
+        exercise.wrong[title] = answer_in(body, exercise.solved, told)
         exercise.refusal[title] = message[1]
         number = int(message[2] or 0)
         if number and exercise.helps.setdefault(message[1], number) != number:
@@ -193,12 +193,12 @@ def read_parts(file: Path, exercise: Exercise) -> None:
     exercise.helps.update({words: int(number) for words, number in others})
 
 
-def answer_in(body: str, exercise: Exercise, where: str) -> str:
+def answer_in(body: str, solved: str, where: str) -> str:
     """Return an answer, given as a change of the solution or as a whole."""
     if "```diff\n" not in body:
         return first_fence(body)
     try:
-        return changed(exercise.solved, first_fence(body, "diff"))
+        return changed(solved, first_fence(body, "diff"))
     except Unfit as error:
         raise ChapterError(f"{where}: {error}") from None
 

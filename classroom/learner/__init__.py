@@ -1,1 +1,1 @@
-"""The commands for learners: lab, check, progress, reset, restore, update, assemble."""
+"""The commands for learners: lab, check, progress, break, reset, restore and so on."""

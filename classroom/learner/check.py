@@ -20,6 +20,7 @@ from rich.text import Text
 
 from classroom import ROOT
 from classroom.cell.asked import hint_about
+from classroom.learner.broken import mended
 from classroom.learner.find import (
     NO_NOTEBOOK,
     copies,
@@ -105,6 +106,9 @@ def check_command(
             for name in tries:
                 memory.note_try(task.learner, name)
             report(console, task, results, tries)
+            passed = [n for n in task.asked() if results[n].status == "passed"]
+            for line in mended(root, task.path, passed):
+                console.print(Text(line, style="green"))
             if (size := task.path.stat().st_size) > FILE_LIMIT:
                 told = TOO_LARGE.format(size >> 20, FILE_LIMIT >> 20)
                 console.print(Text(told), style="red")

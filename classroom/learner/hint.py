@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from classroom import ROOT
+from classroom.learner.broken import narrow_down
 from classroom.learner.find import find
 from classroom.learner.progress import overview
 from classroom.notebook.files import COURSE, Unreadable
@@ -14,11 +15,17 @@ HINT = re.compile(
 )
 
 
-def hint_command(what: str, number: int = 1, root: Path = ROOT) -> int:
+def hint_command(what: str | None, number: int = 1, root: Path = ROOT) -> int:
     """Print a hint of an exercise ("4.2"), by default the first.
 
-    Raises Unreadable if there is no such exercise, or no such hint.
+    Without an exercise, print the next hint about the bug that `break` has made. Raises
+    Unreadable if there is no such exercise or bug, or no such hint.
     """
+    if what is None:
+        if told := narrow_down(root):
+            print("\n".join(told))
+            return 0
+        raise Unreadable(f"Name one exercise, as `{COURSE} hint 4.2` does.")
     _, chapter, name = find(what, all_chapters(root), root)
     if name is None:
         raise Unreadable(f"Name one exercise, as `{COURSE} hint 4.2` does.")

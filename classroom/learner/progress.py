@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
+from classroom.learner.broken import read_state
 from classroom.learner.find import copies, find, notebook_of, notebooks_in, several
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
@@ -108,7 +109,11 @@ def _statuses(
         return found, ""
     if isinstance(learner, Unreadable) or learner.chapter is not chapter:
         return found, "cannot be read"
+    broken = read_state(memory.root)["active"]
     for name, cells in learner.answers().items():
+        if name in broken:  # by `break`, so it had passed
+            found[name] = "passed"
+            continue
         noted = "noted" if memory.passed_in_notebook(learner, name) else "unchecked"
         status = memory.status(chapter, name, cells) or noted
         found[name] = status if status in MARKS else "wrong"

@@ -1,0 +1,162 @@
+"""Answers that `break` has broken, in .minigrad/break.json, and how they come back."""
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from classroom.all_or_nothing import (
+    CHANGE,
+    Trouble,
+    alone,
+    clear,
+    digest,
+    digest_at,
+    finish,
+    write_journal,
+)
+from classroom.learner.find import open_learner
+from classroom.learner.restore import keep, place_to_keep
+from classroom.notebook.answers import Learner
+from classroom.notebook.carry_over import bring_back
+from classroom.notebook.files import (
+    COURSE,
+    Unreadable,
+    as_bytes,
+    as_table,
+    parse_notebook,
+    write_notebook,
+    write_whole,
+)
+from classroom.notebook.pristine import all_chapters
+
+STATE = Path(".minigrad", "break.json")
+INTERRUPTED = f"A bug is in your engine now. `{COURSE} break` tells its symptom."
+SAVED_SINCE = "You have saved {} in the meantime. Run the same command again."
+OVER = "Well done! You have found the bug in {} and fixed it. The break is over."
+GONE = (
+    "{} is gone, so your answer to {} cannot be put back. Fix it, or `reset` it to its "
+    "blank."
+)
+PARTLY = (
+    "Your answer to {} is as it was before the break. What else you have changed in {} "
+    "stays."
+)
+HINTS = (
+    "Hint 1: the mistake is in chapter {chapter}, in your answer to {name} in "
+    "exercises/{notebook}.",
+    "Hint 2: it is in {place}.",
+    "Hint 3: look at this line, and at the next one: {line}",
+)
+
+
+def read_state(root: Path) -> dict[str, Any]:
+    """Return the active breaks by exercise, and which exercise was the last one."""
+    try:
+        found = as_table(json.loads((root / STATE).read_text("utf-8")))
+    except (OSError, ValueError):
+        found = {}
+    return {"active": as_table(found.get("active")), "last": found.get("last")}
+
+
+def write_state(root: Path, state: dict[str, Any]) -> None:
+    (root / STATE).parent.mkdir(exist_ok=True)
+    write_whole(root / STATE, json.dumps(state, indent=1))
+
+
+def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
+    """Write the broken notebooks, with copies in exercises/kept/: all, or nothing."""
+    with alone(root):
+        clear(root)
+        files, before = root / CHANGE / "files", {}
+        for path in dict.fromkeys(each["path"] for each in found.values()):
+            data, here = (root / path).read_bytes(), Path(path)
+            notebook = parse_notebook(data, here.name)
+            copy = place_to_keep(root, f"{here.stem}-", here.suffix).relative_to(root)
+            these = [each for each in found.values() if each["path"] == path]
+            for each in these:
+                place, source = each.pop("cell")
+                if notebook["cells"][place]["source"] != source:
+                    raise Trouble(SAVED_SINCE.format(path))
+                notebook["cells"][place]["source"] = each["source"]
+            new = as_bytes(notebook)
+            for each in these:
+                each |= {"copy": copy.as_posix(), "digest": digest(new)}
+            before[path] = digest(data)
+            contents = {files / path: new, files / copy: data}
+            for place, content in contents.items():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(content)
+        state = {"active": found, "last": [*found][-1]}
+        (files / STATE).parent.mkdir(exist_ok=True)
+        (files / STATE).write_text(json.dumps(state, indent=1), encoding="utf-8")
+        write_journal(root, {"told": [INTERRUPTED], "gone": [], "before": before})
+        for line in finish(root)[1:]:
+            print(line)
+
+
+def mended(root: Path, path: Path, passed: Collection[str]) -> list[str]:
+    """End the breaks whose exercises pass again; return what to say about them."""
+    state = read_state(root)
+    active = state["active"]
+    here = [n for n in active if (root / active[n]["path"]).resolve() == path.resolve()]
+    over = [name for name in here if name in passed]
+    for name in over:
+        del active[name]
+    if over:
+        write_state(root, state)
+    return [OVER.format(name) for name in over]
+
+
+def narrow_down(root: Path) -> list[str]:
+    """Return one more hint about each active break, after those told before."""
+    state, told = read_state(root), []
+    for name, each in state["active"].items():
+        each["hints"] = min(each["hints"] + 1, len(HINTS))
+        about = {**each, "name": name, "chapter": name.partition(".")[0]}
+        about["notebook"] = Path(each["path"]).name
+        told += [hint.format(**about) for hint in HINTS[: each["hints"]]]
+    if told:
+        write_state(root, state)
+        more = any(each["hints"] < len(HINTS) for each in state["active"].values())
+        told += [f"The next hint: `{COURSE} hint`"] if more else []
+    return told
+
+
+def stop(root: Path) -> list[str]:
+    """Put the answers back as they were before, and return what to say."""
+    with alone(root):
+        state, told = read_state(root), []
+        active = state["active"]
+        for path in dict.fromkeys(each["path"] for each in active.values()):
+            names = [name for name in active if active[name]["path"] == path]
+            told += put_back(root, {name: active[name] for name in names})
+        write_state(root, {**state, "active": {}})
+    return told or ["No answer is broken."]
+
+
+def put_back(root: Path, breaks: dict[str, dict[str, Any]]) -> list[str]:
+    """Put a notebook back; if there is more to keep in it, only some of its answers."""
+    path, copy, mark = ([*breaks.values()][0][k] for k in ("path", "copy", "digest"))
+    place, older, these = root / path, root / copy, " and ".join(breaks)
+    if not older.exists():
+        return [GONE.format(copy, these)]
+    whole, told = None, []  # the notebook with these answers, if it differs
+    if place.exists() and digest_at(place) != mark:
+        chapters = all_chapters(root)
+        try:
+            before, now = (open_learner(each, chapters) for each in (older, place))
+            there = {cell["source"] for cell in now.cells}
+            tried = any(each["source"] not in there for each in breaks.values())
+            for name in breaks:
+                whole = bring_back(now, before, name)
+                now = Learner(whole, now.chapter)
+        except Unreadable as error:
+            told, tried = [str(error)], True
+        if tried:
+            told.append(f"{path} as it is now is kept as {keep(place, root).name}.")
+    if whole and whole != before.notebook:
+        write_notebook(place, whole)
+        return [*told, PARTLY.format(these, path)]
+    write_whole(place, older.read_bytes())
+    return [*told, f"{path} is as it was before the break."]
