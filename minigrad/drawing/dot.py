@@ -100,7 +100,7 @@ class Layout:
             return
         middle = f"{tail} {head} {len(self.graph.body)}".replace(":", " ")
         plain, back = look | {"dir": "none"}, look.get("dir") == "back"
-        room = {"width": f"{widest([words]):.2f}"} if "penwidth" in look else {}
+        room = {"width": f"{widest([words]):.2f}"} if "penwidth" in look or back else {}
         self.graph.node(middle, words, **WORDS | look | room)
         self.graph.edge(tail, middle, **look if back else plain)
         self.graph.edge(middle, head, **plain if back else look)
@@ -122,7 +122,7 @@ class Layout:
             self.arrow(tail, op, words, **WRONG if place in node.mistakes else way)
             if node.passed is not None and (parent.grad is not None or parent.passed):
                 share = product(slope, upstream) if learns else ""
-                short = share if len(share) < 10 else share.replace(" =", "\n=")
+                short = share if self.down else share.replace(" =", "\n=")
                 self.arrow(origin, op, short, **back)
         if node not in self.inline:
             value, grad = self.sides(node)
