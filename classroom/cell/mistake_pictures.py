@@ -95,6 +95,7 @@ def picture_of(
         return beside(got, expected)
     root, *place = graph if isinstance(graph, list) else [graph]
     found = {}
+    names = {} if isinstance(root, Box) else names  # a Box has its own label
     nodes = graph_of(root, names, told, found)
     node, *parent = (found[id(identity(value))] for value in place or [root])
     if node not in nodes:

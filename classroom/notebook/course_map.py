@@ -21,11 +21,13 @@ text { font: 12px Helvetica, Arial, sans-serif; text-anchor: middle; fill: #3333
 path { fill: none; stroke: #767676; stroke-width: 1.4; marker-end: url(#tip); }
 .aside { stroke-dasharray: 2 3; }
 rect { fill: #F0F0F0; stroke: #767676; rx: 6px; }
-.optional { stroke-dasharray: 4 3; }
+.optional { stroke: #595959; stroke-width: 1.6; stroke-dasharray: 5 4; }
 .passed { fill: #D6E8F5; stroke: #0072B2; }
 .next { fill: #FFE2CC; stroke: #BD570F; stroke-width: 2.5; }
 .bar { fill: #0072B2; stroke: none; rx: 2px; }
+.ground { stroke: none; }
 </style>"""
+GROUND = 2  # pixels of a box around its dashes, which a dark page would hide
 TIP = """<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="6"
 markerHeight="6" orient="auto"><path d="M0 0L10 5L0 10z" style="fill: #767676; stroke:
 none; marker-end: none"/></marker></defs>"""
@@ -130,12 +132,14 @@ def box(stop: Stop, x: int, y: int, is_next: bool, at: str) -> str:
     """Return the box of a chapter: number, title, minutes, a bar of what is passed."""
     looks = ["optional"] * stop.optional + ["passed"] * (stop.share == 1)
     looks += ["next"] * is_next
+    look = " ".join(looks)
     middle = x + WIDTH / 2
     mark = "\N{CHECK MARK} " if stop.share == 1 else ""
     told = f"{stop.number} · {stop.title}"
     lines = wrap(told, 16)[:3]
-    size = f'x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}"'
-    parts = [f'<rect class="{" ".join(looks)}" {size}/>']
+    parts = [rect(look, x, y)]
+    if stop.optional:
+        parts.insert(0, rect(f"{look} ground", x, y, GROUND))
     top = y + 27 - 5 * len(lines)
     for n, line in enumerate(lines):
         parts.append(f'<text x="{middle}" y="{top + 12 * n}">{escape(line)}</text>')
@@ -146,6 +150,12 @@ def box(stop: Stop, x: int, y: int, is_next: bool, at: str) -> str:
         parts.append(f'<rect class="bar" {bar} height="3"/>')
     drawn = "".join(parts)
     return f'<a href="{at}{stop.slug}.html">{drawn}</a>' if at else drawn
+
+
+def rect(look: str, x: int, y: int, more: int = 0) -> str:
+    """Return the outline of a box, or one with so many pixels more on each side."""
+    size = f'width="{WIDTH + 2 * more}" height="{HEIGHT + 2 * more}"'
+    return f'<rect class="{look}" x="{x - more}" y="{y - more}" {size}/>'
 
 
 def words(stops: list[Stop], now: Stop | None) -> str:

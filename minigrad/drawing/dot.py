@@ -17,8 +17,7 @@ FONT = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11", "fontcolor":
 GRAPH = {"ranksep": "0.14", "nodesep": "0.2", "bgcolor": "transparent"}
 BOX = FONT | {"shape": "record", "color": INK, "height": "0.3", "margin": "0.06,0.03"}
 ARROW = {"color": GRAY, "arrowsize": "0.6"}
-WORDS = {"shape": "plaintext", "fontsize": "10", "width": "0", "height": "0"}
-WORDS |= {"fontcolor": GRAY}
+WORDS = {"shape": "plaintext", "fontsize": "10", "fontcolor": GRAY, "height": "0"}
 KINDS = {
     "leaf": {"style": "filled", "fillcolor": "#D6E8F5", "color": BLUE},
     "constant": {"style": "dashed", "color": GRAY, "fontcolor": GRAY},
@@ -55,15 +54,17 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
         before = [across[parent] + STEP for parent, _ in node.edges]
         across[node] = widest(node.fields) + max(before, default=0.0)
     down = down or max(across.values(), default=0.0) > LONG
-    layout = Layout(nodes, down, results if bare else results[:-1] if folded else [])
+    flat = down and not tensors  # a grad beside its number: half as high
+    inline = results if bare else results[:-1] if folded else []
+    layout = Layout(nodes, down, flat, inline)
     layout.graph.attr("graph", label=below, **FONT | {"fontcolor": GRAY})
     for versions in zip(*frames, strict=True):
         node, look = versions[step], NOW if versions[step].turn else {}
         if node not in layout.inline:
-            room = max(widest(version.fields) for version in versions)
-            looks = KINDS["constant" if node.idle else node.kind]
-            mistake = WRONG | {"fontcolor": INK} if None in node.mistakes else {}
-            layout.box(layout.names[node], node.fields, looks | look | mistake, room)
+            room = max(widest(version.fields, flat) for version in versions)
+            looks = KINDS["constant" if node.idle else node.kind] | look
+            looks |= WRONG | {"fontcolor": INK} if None in node.mistakes else {}
+            layout.box(layout.names[node], node.fields, looks, room, flat)
         if node.kind == "result":
             layout.operation(node, look, versions[-1].grad, BACK if bare else {})
         for origin, _ in node.edges * (node.kind == "constant"):
@@ -75,10 +76,10 @@ def dot(frames: list, step=-1, folded=False, bare=False, below: str = "") -> str
 class Layout:
     """A graph in DOT that runs down the page, or across it."""
 
-    def __init__(self, nodes: list[Box], down: bool, inline: list[Box] = ()):
+    def __init__(self, nodes: list[Box], down: bool, flat: bool, inline: list[Box]):
         import graphviz
 
-        self.down, self.inline = down, inline
+        self.down, self.rows, self.inline = down, flat or not down, inline
         self.made = {node: f"op{i}" for i, node in enumerate(nodes)}
         self.names = {node: f"n{i}" for i, node in enumerate(nodes)}
         self.names |= {node: self.made[node] for node in inline}
@@ -90,18 +91,21 @@ class Layout:
         parts = [f"<{p}> {escape(f)}" for p, f in zip("vgs", fields, strict=False)]
         turns = 2 if self.down == flat else 1  # braces turn the direction
         label = "{" * turns + "|".join(parts) + "}" * turns
-        room = max(room, sum(map(width, fields)) if flat else widest(fields))
+        room = max(room, widest(fields, flat))
         self.graph.node(name, label, **look, width=f"{room:.2f}")
 
     def arrow(self, tail: str, head: str, words: str, **look: str) -> None:
-        """Add an arrow. Its words are a node, so that no line runs through them."""
+        """Add an arrow. Its words are a node, so that no line runs through them.
+
+        The node is as wide as they are in a wide font. So no line ends next to them,
+        where it would look like a minus sign.
+        """
         if not words:
             self.graph.edge(tail, head, **look)
             return
         middle = f"{tail} {head} {len(self.graph.body)}".replace(":", " ")
         plain, back = look | {"dir": "none"}, look.get("dir") == "back"
-        room = {"width": f"{widest([words]):.2f}"} if "penwidth" in look else {}
-        self.graph.node(middle, words, **WORDS | look | room)
+        self.graph.node(middle, words, **WORDS | look, width=f"{widest([words]):.2f}")
         self.graph.edge(tail, middle, **look if back else plain)
         self.graph.edge(middle, head, **plain if back else look)
 
@@ -119,11 +123,12 @@ class Layout:
             words = number(slope) if learns and node.passed is None else ""
             words = node.mistakes.get(place, words)
             way = arrows | (DOTTED if parent.idle else {})
+            # The arrows of leaves cross: longer ones can be told apart
+            way |= {"minlen": "2"} if words and self.down and not parent.edges else {}
             self.arrow(tail, op, words, **WRONG if place in node.mistakes else way)
             if node.passed is not None and (parent.grad is not None or parent.passed):
-                share = product(slope, upstream) if learns else ""
-                short = share if len(share) < 10 else share.replace(" =", "\n=")
-                self.arrow(origin, op, short, **back)
+                share = product(slope, upstream, "\n "[self.down]) if learns else ""
+                self.arrow(origin, op, share, **back)
         if node not in self.inline:
             value, grad = self.sides(node)
             self.graph.edge(op, value, **DOTTED if node.idle else {})
@@ -133,17 +138,17 @@ class Layout:
     def sides(self, node: Box, apart: bool = True) -> tuple[str, str]:
         """Return where arrows leave a box, and where they come back to.
 
-        If the graph runs across the page, those are two rows, unless two arrows would
-        overlap.
+        Those are two fields, unless two arrows would overlap, or the fields are stacked
+        in a graph that runs down the page.
         """
         name = self.names[node]
-        rows = apart and node.grad is not None and not self.down
+        rows = apart and node.grad is not None and self.rows
         return (f"{name}:v", f"{name}:g") if rows else (name, name)
 
 
-def product(local: float, upstream: float) -> str:
+def product(local: float, upstream: float, gap: str = " ") -> str:
     """Return the label of an orange arrow: local · upstream = product."""
-    return f"{number(local)} · {number(upstream)} = {number(local * upstream)}"
+    return f"{number(local)} · {number(upstream)}{gap}= {number(local * upstream)}"
 
 
 def fields_of(node: Box, inline: bool = False) -> list[str]:
@@ -157,9 +162,10 @@ def escape(text: str) -> str:
     return safe.replace("\n", r"\n")
 
 
-def widest(fields: list[str]) -> float:
-    """Return the inches that the longest line needs."""
-    return max(width(line) for field in fields for line in field.splitlines() or [""])
+def widest(fields: list[str], flat: bool = False) -> float:
+    """Return the inches that the longest line needs, or all if `flat`."""
+    lines = [line for field in fields for line in field.splitlines() or [""]]
+    return (sum if flat else max)(map(width, lines))
 
 
 def width(text: str) -> float:

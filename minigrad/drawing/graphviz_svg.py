@@ -96,16 +96,16 @@ def graphviz_in_process():
 def image(source: str, alt: str, onload: str = "") -> str:
     """Return the HTML of the graph `source`. `alt` is for those who cannot see it.
 
-    Its smallest letters have 13.3 pixels, and 68 percent of that are more than 9. A
-    picture that is wider than the page scrolls.
+    Its smallest letters have 13.3 pixels, and 68 percent of that are more than 9. So
+    far it shrinks to fit the window. If it is still wider than the page, it scrolls.
     """
     svg = to_svg(source)
-    points = float(re.search(r'width="([\d.]+)pt"', svg)[1])
-    least = round(0.68 * points * 4 / 3)
+    sides = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg).groups()
+    least, low = (round(0.68 * float(points) * 4 / 3) for points in sides)
     shadows = SHADOWS if least > COLUMN else ""
     uri = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-    look = f'src="{uri}" style="min-width: {least}px" {onload}'
-    picture = f'<img alt="{html.escape(alt)}" {look}>'
+    limits = f"min-width: {least}px; min-height: {low}px; max-height: 82vh"
+    picture = f'<img alt="{html.escape(alt)}" src="{uri}" style="{limits}" {onload}>'
     return f'<div style="overflow-x: auto{shadows}">{picture}</div>'
 
 
@@ -121,6 +121,5 @@ def slider(sources: Sequence[str], captions: Sequence[str], knob: str) -> str:
     film = json.dumps({"lines": [*numbers], "frames": frames, "captions": captions})
     film = film.replace("&", "&amp;").replace("'", "&#39;")
     caption = html.escape(captions[-1].split("\n")[0])
-    names = {"film": film, "knob": knob, "caption": caption}
-    picture = image(sources[-1], captions[-1], TO_START)
-    return SLIDER.format(picture=picture, last=len(frames) - 1, **names)
+    rest = {"film": film, "knob": knob, "caption": caption, "last": len(frames) - 1}
+    return SLIDER.format(picture=image(sources[-1], captions[-1], TO_START), **rest)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from classroom.cell.expect import WrongAnswer, check, expect
+from minigrad.drawing.describe import Box
 from minigrad.scalar.value import Value
 
 
@@ -30,3 +31,12 @@ def test_a_notebook_shows_where_an_answer_differs_and_says_the_rest(monkeypatch)
     assert html.count("solid #D6006C") == html.count("dashed #D6006C") == 1
     before, _, after = html.partition("\N{BALLOT X} 2</td>")
     assert before.endswith('solid #D6006C">') and 'dashed #D6006C">-2</td>' in after
+
+
+def test_a_box_in_a_picture_keeps_its_own_label():
+    b = Box("turn 2", label="b")
+    double = Box("turn 3", op="uses", edges=[(b, None)], label="double")
+    graph = [double, double, b]  # names that are not theirs: graph[0], graph[2]
+    with pytest.raises(WrongAnswer) as caught:
+        expect("what is wrong", "edge double -> b", "none", graph=graph)
+    assert "double = uses(b) = turn 3, on the edge from b" in str(caught.value)

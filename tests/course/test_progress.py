@@ -1,5 +1,6 @@
 """Progress shows the known results; reset loses nothing, and restore restores it."""
 
+import re
 import time
 
 import pytest
@@ -8,7 +9,7 @@ from classroom.learner.progress import progress_command
 from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
-from classroom.notebook.course_map import Stop, next_exercise
+from classroom.notebook.course_map import Stop, map_svg, next_exercise
 from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import Result
@@ -268,3 +269,13 @@ def test_next_is_what_was_begun_last_and_what_is_optional_comes_last():
     assert following(warm_up, all_of_one, stop(2)) == "2.1"
     assert following(warm_up, all_of_one) == "0.1"
     assert following(all_of_one) is None
+
+
+def test_the_dashes_of_an_optional_chapter_lie_within_its_own_ground():
+    drawn = map_svg([Stop(0, "", "", optional=True), Stop(1, "", "")])
+    sides = r' x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"'
+    found = re.findall(rf'<rect class="(.*?)"{sides}', drawn)
+    assert [look for look, *_ in found] == ["optional ground", "optional", ""]
+    (x, y, w, h), inner, _ = [[*map(int, numbers)] for _, *numbers in found]
+    more = inner[0] - x  # on a dark page, half of the dashes' width was lost
+    assert more > 0 and [x + more, y + more, w - 2 * more, h - 2 * more] == inner

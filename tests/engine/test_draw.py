@@ -16,7 +16,7 @@ import pytest
 
 from classroom.knobs import draw_knob
 from minigrad import plot
-from minigrad.drawing import graphviz_svg, plot_text
+from minigrad.drawing import dot, graphviz_svg, plot_text
 from minigrad.drawing.dot import width
 from minigrad.drawing.draw import draw, draw_backward
 from minigrad.drawing.graphviz_svg import COLUMN
@@ -187,6 +187,38 @@ def test_a_long_formula_fits_a_small_window():
     w1, w2, b = Value(1.4), Value(-0.6), Value(0.2)
     neuron = draw_backward(((w1 * 1.5 + w2 * -0.5 + b).tanh() + 0.5) ** 2)
     assert "rankdir=TB" in neuron.source and least_width(neuron) <= COLUMN
+
+
+def test_no_line_before_a_share_looks_like_a_minus_sign():
+    w, x, b, y = Value(2.0), Value(3.0), Value(1.0), Value(4.0)
+    svg = unescape(graphviz_svg.to_svg(draw_backward((w * x + b - y) ** 2).source))
+    orange = f'[^>]* (?:stroke|fill)="{dot.ORANGE.lower()}"'
+    orange_lines = re.findall(f'<path {orange}[^>]* d="(.*?)"', svg)
+    ends = [re.findall(r"(-?[\d.]+),(-?[\d.]+)", line)[::3] for line in orange_lines]
+    words = rf'<text [^>]*x="(.*?)" y="(.*?)"{orange}>(.*?)</text>'
+    shares = [found for found in re.findall(words, svg) if "·" in found[2]]
+    assert len(shares) == 7
+    for at, height, text in shares:
+        half = 72 * (width(text) - 0.12) / 2  # points, in a wide font
+        beside = [float(px) for end in ends for px, py in end if near(py, height)]
+        gaps = [abs(px - float(at)) - half for px in beside]
+        assert min(gaps) > 4, text
+
+
+def near(line, text):
+    """Tell whether a line ends at about the height of a text above this base line."""
+    return -10 < float(line) - float(text) < 4
+
+
+def test_a_graph_down_the_page_has_grads_beside_numbers_and_fits_a_small_screen():
+    w1, w2, b = Value(1.4), Value(-0.6), Value(0.2)
+    loss = ((w1 * 1.5 + w2 * -0.5 + b).tanh() + 0.5) ** 2
+    loss.backward()
+    drawing = draw(loss)
+    html, told = shown(drawing)
+    assert "rankdir=TB" in drawing.source and "2.978 · 1 = 2.978" in told
+    least = int(re.search(r"min-height: (\d+)px; max-height: 82vh", html)[1])
+    assert least < 0.82 * 700  # the window of a small laptop
 
 
 def least_width(drawing):
