@@ -40,8 +40,7 @@ class Memory:
 
     def was_refused(self, learner: Learner, name: str) -> bool:
         """Return whether exactly this answer was refused, here or there."""
-        tried = read_notes(self.root, TRIED).get(name, {})
-        return self._mark(learner, name) in tried
+        return self._mark(learner, name) in read_notes(self.root, TRIED).get(name, {})
 
     def has_passed(self, name: str) -> bool:
         """Return whether some answer to an exercise has passed, here or there."""

@@ -75,9 +75,8 @@ def stop_of(number: int, slug: str, about: dict[str, Any]) -> Stop:
 def next_exercise(stops: list[Stop]) -> tuple[Stop, str] | None:
     """Return the chapter and the number of the next exercise, or None at the end.
 
-    It is in the first chapter that was begun and is not all passed, else in one after
-    the last of those begun, else in one before it. Optional chapters come last, unless
-    they were begun.
+    It is in the first chapter begun and not all passed, else in one after the last one
+    begun, else in one before it. Optional chapters come last, unless they were begun.
     """
     last = max((n for n, stop in enumerate(stops) if stop.begun), default=0)
     turned = sorted([*stops[last:], *stops[:last]], key=lambda stop: stop.optional)
