@@ -38,6 +38,7 @@ from classroom.all_or_nothing import Trouble, finish_first, only_one, open_strea
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+COURSE = "py course.py" if os.name == "nt" else "python3 course.py"
 STAMP = VENV / "course.json"  # what .venv holds; written only when all of it is there
 
 COMMANDS = {
@@ -151,7 +152,8 @@ def main(words: list[str]) -> int:
     if words[0] not in COMMANDS:
         near = difflib.get_close_matches(words[0], COMMANDS, 1)
         meant = f" Did you mean `{near[0]}`?" if near else ""
-        print(f"There is no command `{words[0]}`.{meant}\n\n{usage()}", file=sys.stderr)
+        told = f"There is no command `{words[0]}`.{meant} `{COURSE} --help` lists all."
+        print(told, file=sys.stderr)
         return 2
     try:
         finish_first(ROOT)
@@ -168,12 +170,11 @@ def main(words: list[str]) -> int:
 
 def usage() -> str:
     """Return the list of commands."""
-    python = "py" if os.name == "nt" else "python3"
     lines = {name: f"  {name:<10}{text}" for name, text in COMMANDS.items()}
     learners = [lines.pop(name) for name in LEARNERS]
     if lines:
         learners += ["", "For people who teach or write chapters:", *lines.values()]
-    return "\n".join([f"Usage: {python} course.py COMMAND [WORDS]", "", *learners])
+    return "\n".join([f"Usage: {COURSE} COMMAND [WORDS]", "", *learners])
 
 
 def version() -> str:

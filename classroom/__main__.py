@@ -1,6 +1,7 @@
 """The commands of the course, as course.py hands them over."""
 
 import errno
+import re
 import shutil
 import signal
 import sys
@@ -30,23 +31,39 @@ CANNOT = (
 STOPPED = "Stopped. Anything still running ends in a few seconds, and nothing is lost."
 
 
+class Command(ArgumentParser):
+    """A command, which tells what it takes if it is given something else."""
+
+    def error(self, message: str) -> None:
+        """Say what is wrong, what the command takes, and an example if there is one."""
+        from classroom.notebook.files import COURSE
+
+        name = self.prog.split()[-1]
+        words = [a.help for a in self._actions if a.help and not a.option_strings]
+        takes = " and ".join(words) or "no further words"
+        wrong = "" if message.endswith("required: what") else f"{message}. "
+        example = re.search(r".*\(([\d.]+)\)", takes)  # of "an exercise (4.2)"
+        such = f" For example: `{COURSE} {name} {example[1]}`" if example else ""
+        self.exit(2, f"{wrong}`{name}` takes {takes}.{such}\n")
+
+
 def command_line() -> ArgumentParser:
     """Return the parser of the command line.
 
     Each command is a function NAME_command in the module that `place` names.
     """
     parser = ArgumentParser("course.py", description="Build torch.autograd by hand.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        metavar="COMMAND", required=True, parser_class=Command
+    )
 
     def command(name: str, place: str, about: str) -> ArgumentParser:
         found = commands.add_parser(name, help=about, description=about)
-        found.set_defaults(name=name, place=place)
+        found.set_defaults(name=name, place=place, parser=found)
         return found
 
     command("lab", "learner.lab", "open JupyterLab; further words go to it")
-    each = command(
-        "check", "learner.check", "check your answers, and say what is wrong"
-    )
+    each = command("check", "learner.check", "check answers, and say what is wrong")
     kinds = "chapters (4, blame, 4-6), exercises (4.2) or notebooks (default: all)"
     each.add_argument("what", nargs="*", help=kinds)
     each = command("hint", "learner.hint", "show a hint of an exercise")
@@ -69,15 +86,12 @@ def command_line() -> ArgumentParser:
     command("assemble", "learner.assemble", "put your answers into the package")
     each = command("reset", "learner.restore", "get a blank back, and keep your work")
     each.add_argument("what", help="a chapter (4) or an exercise (4.2)")
-    each = command(
-        "restore", "learner.restore", "list the kept answers, or restore one"
-    )
-    each.add_argument("what", nargs="?", help="what to restore (4.2) or list (4)")
+    each = command("restore", "learner.restore", "list kept answers, or restore one")
+    kinds = "a chapter (4) to list, or an exercise (4.2) to restore"
+    each.add_argument("what", nargs="?", help=kinds)
     newest = "the copy's number in the list (default: the latest)"
     each.add_argument("number", nargs="?", type=int, help=newest)
-    each = command(
-        "update", "learner.update", "get the newest course, and keep your work"
-    )
+    each = command("update", "learner.update", "get the newest course, keep your work")
     source = "the newer course's folder or zip file (default: git)"
     each.add_argument("source", nargs="?", help=source)
 
@@ -101,12 +115,8 @@ def command_line() -> ArgumentParser:
     each = command("build", "author.build", "make the notebooks from chapters/")
     each.add_argument("words", nargs="*", help="chapters (4 or 7-9) (default: all)")
     each.add_argument("--check", action="store_true", help="only say what would change")
-    all_of_it = {
-        "action": "store_true",
-        "dest": "anew",
-        "help": "also build what is up to date",
-    }
-    each.add_argument("--all", **all_of_it)
+    anew = "also build what is up to date"
+    each.add_argument("--all", action="store_true", dest="anew", help=anew)
     command("site", "author.site", "build the course's website in site/")
     command("test", "author.testing", "run every test; further words go to pytest")
     return parser
@@ -117,14 +127,13 @@ def run(words: list[str]) -> int:
 
     Its module is imported only now, so that all commands start at once.
     """
-    parser = command_line()
-    asked, others = parser.parse_known_args(words)
+    asked, others = command_line().parse_known_args(words)
     options = vars(asked)
-    name, place = options.pop("name"), options.pop("place")
+    name, place, parser = map(options.pop, ("name", "place", "parser"))
     if name in ("lab", "test"):
         options["words"] = others
     elif others:
-        parser.error(f"{name} does not take {' '.join(others)}")
+        parser.error(f"`{name}` does not take {' '.join(others)}")
     module = import_module(f"classroom.{place}")
     return getattr(module, f"{name}_command")(**options)
 

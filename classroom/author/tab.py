@@ -46,6 +46,9 @@ end as soon as it starts. If a cell does not end, choose **Kernel, Restart Kerne
 What you write stays in this browser. To take exercises along, choose **File,
 Download**, call the file `{file}`, and put it into `exercises/` of an installed course,
 in the place of the one that is there.*"""
+# Code of cells that take far longer in a tab, and about how many minutes they take
+SLOW = {"learned(cnn)\n": 3, "np.array([trial(seed)": 1, "losses = train(model, 500": 1}
+SLOW |= {"class WithoutPlaces(GPT)": 2}
 HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
 <script type="module" src="../newer.js"></script></head>"""
 
@@ -95,13 +98,26 @@ def for_tab(notebook: Notebook, slugs: Collection[str]) -> Notebook:
     """Return a notebook with its changes for a tab of these, and its version."""
     about = notebook["metadata"]["minigrad"]
     note = NOTE.format(file=f"{about['chapter']}.ipynb")
-    first, *others = notebook["cells"]
-    cells = notebook["cells"] = [first, prose("in-a-tab", note), *others]
+    cells = []
+    for cell in notebook["cells"]:
+        if minutes := minutes_of(cell):
+            text = f"*In a tab, the next cell takes about {minutes} min.*"
+            cells.append(prose(f"slow-{cell['id']}", text))
+        cells.append(cell)
+    cells.insert(1, prose("in-a-tab", note))
+    notebook["cells"] = cells
     for cell in (cells[0], cells[-1]):
         there = unlinked(cell["source"], slugs)
         cell["source"] = there.replace(HOME_LINK, "Home")
     about["version"] = hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:12]
     return notebook
+
+
+def minutes_of(cell: Cell) -> int:
+    """Return how many minutes a cell takes in a tab, or 0 if it is none to wait for."""
+    if cell["cell_type"] == "markdown":
+        return 0
+    return sum(minutes for code, minutes in SLOW.items() if code in cell["source"])
 
 
 def prose(name: str, text: str) -> Cell:

@@ -160,6 +160,7 @@ HELPER = (
     "  It imports {}, which is not handed in with the notebook. Before you hand it in, "
     "paste the contents of this file into a cell above."
 )
+NO_PYTHON = re.compile("(Syntax|Indentation|Tab)Error")  # Python says what to do
 MAGIC = "`{}` changes what the whole cell means. Remove that line."
 ASTRAY = {
     "the check's cell": "An answer seems to be in the check's cell, which is "
@@ -185,7 +186,7 @@ def report(
         texts = "\n".join(task.learner.answers().get(name, []))
         if magic := re.search(r"^%%\w+", texts, re.MULTILINE):
             told.append(MAGIC.format(magic[0]))
-        if tries.get(name):
+        if tries.get(name) and not NO_PYTHON.match(result.message):
             told.append(next_hint(exercise, tries[name], result.message))
         told = "\n".join(filter(None, told))
         if told and result.status != "passed":

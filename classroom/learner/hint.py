@@ -13,6 +13,10 @@ from classroom.notebook.pristine import Chapter, all_chapters
 HINT = re.compile(
     r"<details><summary>(Hint \d.*?)</summary>\n+(.*?)\n+</details>", re.DOTALL
 )
+FORMULA = re.compile(r"\$\$?([^$]+)\$\$?")
+TYPED = {r"\cdot": "*", r"\times": "*", r"\,": " ", r"\partial ": "d", r"\mathsf ": ""}
+TYPED |= {r"\frac": "", "}{": ") / (", "{": "(", "}": ")", r"\big": "", r"\qquad ": ""}
+TYPED |= {r"\var": "", r"\sqrt": " sqrt", "\\": "", "  ": " "}
 
 
 def hint_command(what: str | None, number: int = 1, root: Path = ROOT) -> int:
@@ -33,6 +37,7 @@ def hint_command(what: str | None, number: int = 1, root: Path = ROOT) -> int:
     if not 1 <= number <= len(hints):
         raise Unreadable(f"Exercise {name} has {len(hints) or 'no'} hints.")
     heading, text = hints[number - 1]
+    text = FORMULA.sub(typed, text)
     print(f"{name} {chapter.exercises[name].title}: {heading}\n\n{text}")
     if number < len(hints):
         print(f"\nThe next of {len(hints)} hints: `{COURSE} hint {name} {number + 1}`")
@@ -43,6 +48,14 @@ def hints_of(chapter: Chapter, name: str) -> list[tuple[str, str]]:
     """Return the headings and texts of the hints of an exercise."""
     labels = [label for label, home in chapter.home.items() if home == name]
     return HINT.findall("\n\n".join(chapter.cells[label]["source"] for label in labels))
+
+
+def typed(formula: re.Match) -> str:
+    """Return a formula as one types it, because a terminal shows no TeX."""
+    text = formula[1]
+    for tex, plain in TYPED.items():
+        text = text.replace(tex, plain)
+    return text.strip()
 
 
 def next_command(root: Path = ROOT) -> int:

@@ -29,7 +29,6 @@ QUIET = (  # opening a file does not change it, and no list of extensions is fet
     f"--ServerApp.tornado_settings={STYLE}",
     "--TerminalsExtensionApp.terminal_manager_class="
     "classroom.learner.terminals.CourseTerminals",
-    f"--LabApp.extra_labextensions_path={JUPYTER / 'labextensions'}",
 )
 GREETING = """\
 JupyterLab is open at {url}
@@ -59,11 +58,11 @@ def lab_command(words: list[str]) -> int:
     # before one of the same name that an earlier Jupyter left in the home folder.
     os.environ["JUPYTER_CONFIG_PATH"] = str(ROOT / "classroom" / "jupyter")
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    os.environ["JUPYTER_PATH"] = str(JUPYTER)  # kernels that write only errors here
     for name in ("JUPYTERLAB_DIR", "MPLBACKEND"):  # another JupyterLab; no pictures
         os.environ.pop(name, None)
     # Each kernel has the course from the start, whichever cell runs first
-    startup = ROOT / "classroom" / "jupyter" / "startup.py"
-    os.environ["PYTHONSTARTUP"] = str(startup)
+    os.environ["PYTHONSTARTUP"] = str(ROOT / "classroom" / "jupyter" / "startup.py")
     from jupyterlab.labapp import LabApp
 
     ours = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url={begin}", *QUIET]

@@ -69,7 +69,8 @@ def progress_command(root: Path = ROOT, words: Sequence[str] = ()) -> int:
     passed = sum(map(total.__getitem__, PASSED))
     console.print(f"{passed} of {total.total()} exercises passed.", end=" ")
     done = "That is all of it." if words else "That is the whole course."
-    console.print(f"Next: exercise {found.next}." if found.next else done)
+    following = "Next of these" if words else "Next"
+    console.print(f"{following}: exercise {found.next}." if found.next else done)
     return 0
 
 
@@ -96,6 +97,7 @@ def stop(chapter: Chapter, found: dict[str, str]) -> Stop:
     made = stop_of(chapter.number, chapter.slug, chapter.about)
     made.exercises = made.exercises or dict.fromkeys(chapter.exercises, "")
     made.passed = [name for name, status in found.items() if status in PASSED]
+    made.wrong = [name for name, status in found.items() if status == "wrong"]
     made.begun = any(status != "blank" for status in found.values())
     return made
 
@@ -114,7 +116,8 @@ def _statuses(
         if name in broken:  # by `break`, so it had passed
             found[name] = "passed"
             continue
-        noted = "noted" if memory.passed_in_notebook(learner, name) else "unchecked"
+        refused = "wrong" if memory.was_refused(learner, name) else "unchecked"
+        noted = "noted" if memory.passed_in_notebook(learner, name) else refused
         status = memory.status(chapter, name, cells) or noted
         found[name] = status if status in MARKS else "wrong"
     return found, ""

@@ -38,6 +38,10 @@ class Memory:
         """
         return self.notes.get(name, {}).get(self._mark(learner, name))
 
+    def was_refused(self, learner: Learner, name: str) -> bool:
+        """Return whether exactly this answer was refused, here or there."""
+        return self._mark(learner, name) in read_notes(self.root, TRIED).get(name, {})
+
     def has_passed(self, name: str) -> bool:
         """Return whether some answer to an exercise has passed, here or there."""
         return name in self.notes or "passed" in self.known.get(name, {}).values()

@@ -46,6 +46,7 @@ class Stop:
     optional: bool = False
     exercises: dict[str, str] = field(default_factory=dict)  # by number: its title
     passed: Collection[str] = ()  # of their numbers
+    wrong: Collection[str] = ()  # as the last check of the answer that is there found
     begun: bool = False  # some blank of it is filled in
 
     @property
@@ -76,12 +77,12 @@ def stop_of(number: int, slug: str, about: dict[str, Any]) -> Stop:
 def next_exercise(stops: list[Stop]) -> tuple[Stop, str] | None:
     """Return the chapter and the number of the next exercise, or None at the end.
 
-    It is in the chapter last begun, else in one after it, else in one before it.
-    Optional exercises come last, unless they were begun.
+    It is in the first chapter begun and not all passed, else in one after the last one
+    begun, else in one before it. Optional chapters come last, unless they were begun.
     """
     last = max((n for n, stop in enumerate(stops) if stop.begun), default=0)
-    turned = [*stops[last:], *stops[:last]]
-    for stop in sorted(turned, key=lambda stop: stop.optional and not stop.begun):
+    turned = sorted([*stops[last:], *stops[:last]], key=lambda stop: stop.optional)
+    for stop in [*(stop for stop in stops if stop.begun), *turned]:
         for name in stop.exercises:
             if name not in stop.passed:
                 return stop, name

@@ -101,8 +101,9 @@ def table(stops: list[Stop]) -> str:
     rows.append("|---|---|---|--:|---|")
     for stop in stops:
         aside = " (optional)" * stop.optional
+        marks = dict.fromkeys(stop.wrong, " ✗") | dict.fromkeys(stop.passed, " ✓")
         exercises = " · ".join(
-            exercise_link(stop, name, f"{name} ✓" if name in stop.passed else name)
+            exercise_link(stop, name, name + marks.get(name, ""))
             for name in stop.exercises
         )
         needs = ", ".join(map(str, stop.needs))

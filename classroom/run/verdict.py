@@ -5,7 +5,6 @@ failed, if it did, and its output. The reason is one of our words. The output is
 answer's, and decides only what the message says.
 """
 
-import platform
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -94,7 +93,6 @@ def stopped(why: str, timeout: float, place: str = "") -> Result:
     return Result(STATUSES.get(why, "error"), told + place)
 
 
-OLDER = "This is Python {}. Syntax that only a newer Python knows is an error here."
 UNKNOWN = re.compile(r"name '(\w+)' is not defined")
 NOWHERE = (
     "\nNo cell above the check gives `{}` a value (those below it are not run before). "
@@ -131,8 +129,6 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised an error without a name."
     odd = advice(text) if kind == "SyntaxError" else ""
-    if kind == "SyntaxError" and not odd:
-        odd = OLDER.format(platform.python_version())
     unknown = UNKNOWN.match(text)
     nowhere = NOWHERE.format(unknown[1]) if unknown else ""
     more = nowhere + (odd and f"\n{odd}") + cure(text, place)

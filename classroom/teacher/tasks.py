@@ -6,6 +6,7 @@ So one submission cannot cost another anything.
 import hashlib
 import json
 import os
+import platform
 from contextlib import suppress
 from functools import cache
 from multiprocessing.pool import ThreadPool
@@ -26,6 +27,7 @@ from classroom.teacher.reading import HandIn
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
+OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
 Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
 
 
@@ -62,6 +64,8 @@ def grade_answers(
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
     for name, verdict in first.items():
         message = verdict.message or second.get(name, verdict).message
+        if message.startswith("SyntaxError"):
+            message += OLDER.format(platform.python_version())
         grades[name] = verdict.status, message[:MESSAGE]
     return grades
 

@@ -137,6 +137,13 @@ def test_wrong_and_blank_say_what_and_where_help_is(root, capsys):
     assert code == 1 and "Hint 2 of exercise 90.1" in out and "90.2" not in out
 
 
+def test_a_syntax_error_is_pythons_own_message_without_a_hint(root, capsys):
+    fill(learner(root), {"90.1": "def double(x)\n    return 2 * x"})
+    code, out = check(root, "90.1", capsys)
+    assert code == 1 and "SyntaxError: expected ':' (line 1)" in out
+    assert "Hint" not in out and "Python" not in out
+
+
 def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, capsys):
     seen = "<details><summary>Hint 1: it is too small</summary>"
     root = course(tmp_path, chapter({"90.1": exercise("90.1", statement=seen)}))

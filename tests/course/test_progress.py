@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from classroom.learner.home import home_page
 from classroom.learner.progress import progress_command
 from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.results import Memory
@@ -65,6 +66,20 @@ def test_what_was_checked_counts_until_the_answer_changes(root, capsys):
     assert "? x ?" in out and "0 of 3" in out
     fill(learner(root), RIGHT)
     assert "+ x ?" in progress(root, capsys)
+
+
+def test_a_wrong_answer_is_next_everywhere_and_home_marks_it(root, capsys):
+    fill(learner(root), {**RIGHT, "90.2": "def triple(x):\n    return x"})
+    fill(learner(root, "91_other"), {"91.1": "x = 7"})
+    remember(root, _1="passed", _3="passed")
+    ours = Learner(read_notebook(learner(root)), Chapter(pristine(root)))
+    Memory(root).note_try(ours, "90.2")  # as the check in the notebook does
+    assert "Next: exercise 90.2." in progress(root, capsys)
+    assert progress_command(root, ["90-91"]) == 0
+    assert "Next of these: exercise 90.2." in capsys.readouterr().out
+    home = home_page(root)
+    assert "**Continue with [90.2 " in home and home.count("✗") == 1
+    assert "[90.1 ✓](" in home and "[90.2 ✗](" in home and "[91.1](" in home
 
 
 def test_a_result_is_forgotten_when_the_exercise_changes(root, capsys):
@@ -252,7 +267,7 @@ def test_what_cannot_be_restored(root, words, told):
     assert learner(root).read_bytes() == before
 
 
-def test_next_is_what_was_begun_last_and_what_is_optional_comes_last():
+def test_next_is_what_was_begun_first_and_what_is_optional_comes_last():
     def stop(number, passed=(), optional=False, begun=False):
         exercises = {f"{number}.{k}": "" for k in (1, 2)}
         known = {"optional": optional, "exercises": exercises}
@@ -267,6 +282,8 @@ def test_next_is_what_was_begun_last_and_what_is_optional_comes_last():
     assert following(stop(0, ("0.1",), True, True), stop(1)) == "0.2"
     assert following(warm_up, stop(1), stop(2, ("2.1",), begun=True)) == "2.2"
     assert following(warm_up, all_of_one, stop(2)) == "2.1"
+    left = stop(1, ("1.1",), begun=True), stop(2), stop(3, ("3.1",), begun=True)
+    assert following(warm_up, *left) == "1.2"
     assert following(warm_up, all_of_one) == "0.1"
     assert following(all_of_one) is None
 

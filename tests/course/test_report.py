@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from classroom.learner.hint import hint_command
 from classroom.learner.report import report_command, without_names
 from tests.course.sample import course, fill, learner, refused
 
@@ -32,6 +33,13 @@ def test_a_blank_says_so(tmp_path, capsys):
 )
 def test_what_is_no_exercise_is_asked_for_again(tmp_path, what, told):
     assert told in refused(report_command, what, 20, course(tmp_path))
+
+
+def test_a_hint_has_no_tex_in_the_terminal(capsys):
+    assert hint_command("4.2") == hint_command("17.2", 2) == 0
+    told = capsys.readouterr().out
+    assert "which is e^(b ln 5)? And the slope of sqrt(a^2 + 25)?" in told
+    assert "(-e^(-a)) / (1 + e^(-a))" in told and "$" not in told
 
 
 def test_no_user_is_named(monkeypatch, tmp_path):

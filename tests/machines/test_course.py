@@ -18,12 +18,13 @@ from unittest.mock import Mock
 
 import nbformat
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from classroom import __main__ as commands
 from classroom.author import testing
 from classroom.learner import lab
-from classroom.notebook.files import Unreadable
+from classroom.notebook.files import COURSE, Unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -369,9 +370,9 @@ def test_any_command_first_finishes_what_was_cut_off(folder, installed, safe_pat
 
 def test_an_unknown_command_is_told_what_is_possible(course, capsys):
     assert course.main(["chek"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("There is no command `chek`. Did you mean `check`?")
-    assert "check your answers" in told and course.ran == []
+    told = "There is no command `chek`. Did you mean `check`? "
+    told += f"`{COURSE} --help` lists all.\n"
+    assert capsys.readouterr().err == told and course.ran == []
 
 
 def test_what_a_learner_types_comes_before_what_is_for_others(course, capsys):
@@ -417,7 +418,8 @@ def launched(tmp_path, monkeypatch):
 
     monkeypatch.setattr(lab, "ROOT", tmp_path)
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")  # lab sets both: restore them after
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")  # lab sets these: restore them after
+    monkeypatch.setenv("JUPYTER_PATH", "")
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "")
     monkeypatch.setenv("PYTHONSTARTUP", "")
     monkeypatch.setattr(lab, "greet", lambda begin: None)  # JupyterLab does not start
@@ -498,6 +500,15 @@ def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
         assert notary.check_signature(nb)
 
 
+def test_a_kernel_of_lab_starts_without_a_word_in_the_terminal(launched, capfd):
+    lab.lab_command([])
+    kernel, client = start_new_kernel()
+    client.stop_channels()
+    kernel.shutdown_kernel(now=True)
+    assert "--IPKernelApp.log_level=ERROR" in kernel.kernel_spec.argv
+    assert capfd.readouterr() == ("", "")
+
+
 def test_the_first_start_of_jupyterlab_asks_nothing(launched, monkeypatch):
     from jupyterlab_server.config import get_page_config
 
@@ -512,12 +523,22 @@ def test_the_first_start_of_jupyterlab_asks_nothing(launched, monkeypatch):
 # The commands themselves.
 
 
-@pytest.mark.parametrize("words", ["reset", "check --bogus", "reset 4 5"])
-def test_wrong_words_are_explained_without_a_traceback(words):
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("hint", "`hint` takes an exercise (4.2) and the hint's number. For example: "),
+        ("next 4", "`next` does not take 4. `next` takes no further words.\n"),
+        ("check --bogus", "`check` does not take --bogus. `check` takes chapters (4, "),
+        ("reset 4 5", "`reset` does not take 5. `reset` takes a chapter (4) or an "),
+        ("grade x", "the following arguments are required: --out. `grade` takes a zip"),
+    ],
+)
+def test_wrong_words_are_answered_with_what_the_command_takes(words, told):
     command = [sys.executable, "-m", "classroom", *words.split()]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
-    assert done.returncode == 2
-    assert "error" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and done.stderr.startswith(told)
+    assert done.stderr.count("\n") == 1
+    assert ("For example: `" in told) <= (f"`{COURSE} hint 4.2`" in done.stderr)
 
 
 def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, capsys):

@@ -1,6 +1,7 @@
 """Lessons and exercises in real JupyterLab, in a browser that a learner might use."""
 
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -16,7 +17,7 @@ import nbformat
 import pytest
 
 from classroom.learner.find import open_learner
-from classroom.learner.lab import QUIET
+from classroom.learner.lab import JUPYTER, QUIET
 from classroom.learner.progress import overview
 from classroom.learner.results import Memory
 from classroom.notebook.answers import learner_in
@@ -42,7 +43,7 @@ def lab(tmp_path_factory):
     kinds = ("CONFIG", "DATA", "RUNTIME")
     own = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in kinds}
     own["JUPYTERLAB_SETTINGS_DIR"] = write_settings(home / "settings")
-    settings = {"JUPYTER_CONFIG_PATH": str(ROOT / "classroom" / "jupyter")}
+    settings = dict.fromkeys(("JUPYTER_CONFIG_PATH", "JUPYTER_PATH"), str(JUPYTER))
     words = "--no-browser --allow-root --IdentityProvider.token= --log-level=ERROR"
     words += f" --port={port}"
     server = subprocess.Popen(
@@ -265,6 +266,30 @@ def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
     given, refused = told.all_inner_texts()
     assert given.strip() == "What is given above was run first."
     assert "4.1: Your answer has not been run since" in refused
+
+
+def test_run_all_shows_what_stopped_it_and_a_closed_tab_ends_its_kernel(lab, page):
+    def open_kernels():
+        found = json.loads(urllib.request.urlopen(f"{lab.address}/api/sessions").read())
+        return [each["path"] for each in found]
+
+    path = "classroom/pristine/03_value.ipynb"
+    open_notebook(page, lab, path)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    choose(page, "Run", "Run All Cells")
+    told = page.get_by_text("3.1: `Value.__mul__` is not filled in yet.")
+    told.wait_for(timeout=60_000)
+    box = "p => [p.getBoundingClientRect()].every(b => 0 < b.top && b.bottom < 800)"
+    page.wait_for_function(box, arg=told.element_handle())
+    choose(page, "File", "Save Notebook")
+    page.wait_for_function("!document.querySelector('.jp-mod-dirty')")
+    assert path in open_kernels()
+    page.locator(".lm-mod-current .lm-TabBar-tabCloseIcon").last.click()
+    for _ in range(100):
+        if path not in open_kernels():
+            return
+        time.sleep(0.1)
+    pytest.fail("the kernel of a closed tab lives on")
 
 
 def write_and_run(page, cell, source):

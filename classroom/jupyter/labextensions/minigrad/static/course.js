@@ -5,6 +5,7 @@
 // far below. The three dots still unfold it.
 // A link to a cell of a notebook that is not open yet: JupyterLab scrolls before there is
 // anything to scroll, and so it is asked once more.
+// Run All ends at the last cell, also where an earlier one has stopped: that one is shown.
 // A page that is open would show yesterday's progress: home is read again when one
 // comes back to it.
 const KINDS = { notebooks: "minigrad-lesson", exercises: "minigrad-exercises" };
@@ -28,11 +29,19 @@ function goTo(shell, path, fragment, tries = 120) {
   else if (tries) setTimeout(goTo, 250, shell, path, fragment, tries - 1);
 }
 
+function showStopped({ content }) {
+  const isError = (output) => output.output_type === "error";
+  const stopped = content.widgets.findIndex((c) => c.model.outputs?.toJSON().some(isError));
+  if (stopped >= 0) content.scrollToItem((content.activeCellIndex = stopped), "center");
+}
+
 function activate({ shell, commands, restored }) {
   const [, opened] = decodeURI(location.pathname).split("/lab/tree/");
   const { hash } = location;
   if (opened && hash) restored.then(() => goTo(shell, opened, hash));
-  commands.commandExecuted.connect((_, { id, args }) => {
+  commands.commandExecuted.connect((_, { id, args, result }) => {
+    const panel = /^notebook:.*run-all(-cells)?$/.test(id) && shell.currentWidget;
+    if (panel) result.then(() => showStopped(panel));
     if (id === "rendermime:handle-local-link" && args.id) goTo(shell, args.path, args.id);
   });
   document.addEventListener("mouseover", (event) => {
