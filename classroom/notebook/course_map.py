@@ -1,6 +1,6 @@
 """The course as a map: which chapter needs which, what is passed, what is next.
 
-It is our own SVG, because Graphviz would put 28 chapters, most of which need the one
+It is our own SVG, because Graphviz would put 29 chapters, most of which need the one
 before, into a single row.
 """
 
@@ -122,6 +122,9 @@ def arrow(start: tuple[int, int], end: tuple[int, int], optional: bool) -> str:
         way = (
             f"M{x + 70} {y}C{x + 90} {y - 18} {to_x + 14} {y - 18} {to_x + 34} {y - 1}"
         )
+    elif x == to_x and to_y - y > DOWN:  # down, to the right of the boxes between
+        x, gap, y, to_y = x + WIDTH, x + WIDTH + 10, y + HEIGHT - 10, to_y + 10
+        way = f"M{x} {y}Q{gap} {y} {gap} {y + 10}V{to_y - 10}Q{gap} {to_y} {x} {to_y}"
     else:  # down, behind the boxes between
         x, to_x = x + WIDTH / 2, to_x + WIDTH / 2
         y, middle = y + HEIGHT, (DOWN - HEIGHT) / 2
