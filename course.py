@@ -47,6 +47,7 @@ COMMANDS = {
     "progress": "show the whole course at a glance, or a chapter: `progress 4`",
     "next": "say which exercise is next",
     "hint": "show a hint: `hint 4.2`",
+    "break": "put a bug into one of your answers, to find: `break`, `break 5.3`",
     "solution": "show our solution, after yours or after three tries: `solution 4.2`",
     "report": "print what a helper needs to know: `report 4.2`",
     "assemble": "put your answers into a copy of the package, and test it",

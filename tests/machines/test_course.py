@@ -526,7 +526,7 @@ def test_the_first_start_of_jupyterlab_asks_nothing(launched, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("hint", "`hint` takes an exercise (4.2) and the hint's number. For example: "),
+        ("hint", "Name one exercise, as `python3 course.py hint 4.2` does."),
         ("next 4", "`next` does not take 4. `next` takes no further words.\n"),
         ("check --bogus", "`check` does not take --bogus. `check` takes chapters (4, "),
         ("reset 4 5", "`reset` does not take 5. `reset` takes a chapter (4) or an "),

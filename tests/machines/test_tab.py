@@ -167,12 +167,11 @@ def test_the_exercises_of_a_chapter_pass(context, served, slug):
 def test_a_lesson_gives_what_it_gives_elsewhere(context, served, slug):
     path = f"notebooks/{slug}.ipynb"
     here = run_all(open_notebook(context, served, path), path)["cells"]
-    stored = {c["id"]: texts(reference(c)) for c in read_notebook(ROOT / path)["cells"]}
+    there = read_notebook(ROOT / path)["cells"]
+    stored = {cell["id"]: texts(reference(cell)) for cell in there}
     assert errors(here) == []
-    differ = {
-        c["id"] for c in here if texts(c.get("outputs", [])) != stored.get(c["id"], [])
-    }
-    assert differ <= set()
+    told = {cell["id"]: texts(cell.get("outputs", [])) for cell in here}
+    assert {n: text for n, text in told.items() if text != stored.get(n, "")} == {}
 
 
 def test_an_exercise_is_solved_and_found_again(context, served):

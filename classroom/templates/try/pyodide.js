@@ -36,7 +36,8 @@ self.loadPyodide = (options) =>
     if (missing.length) throw new Error(missing.join(", "));
     pyodide.registerJsModule("graphviz_in_tab", { svg: (dot) => graphviz.dot(dot) });
     pyodide.runPython(`
-      import os, one_thread
+      import logging, os, one_thread
+      logging.getLogger("matplotlib.font_manager").setLevel("ERROR")
       os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     `);
     pyodide.loadPackagesFromImports = async (code) => {
