@@ -216,8 +216,17 @@ def _link(chapter: Chapter, folder: str, words: str = "") -> str:
 
 
 def _way_on(chapter: Chapter) -> str:
-    """Return links to the next chapter, and to an optional chapter before it."""
+    """Return links to the next chapter, and to an optional chapter before it.
+
+    The last chapter, if it is optional, leads on from the last one that it needs.
+    """
     after = [other for other in chapters() if other.number > chapter.number]
+    if not after and chapter.front["track"] == "optional" and chapter.front["needs"]:
+        before = max(chapter.front["needs"])
+        onward = (other for other in chapters() if other.number > before)
+        other = next(other for other in onward if other.front["track"] == "core")
+        link = _link(other, "notebooks")
+        return f"If you came from chapter {before}, go on to {link}."
     core = [other for other in after if other.front["track"] == "core"]
     told = [
         f"Next: {_link(other, 'notebooks')}. *{other.front['question']}*"
