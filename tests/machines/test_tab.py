@@ -34,6 +34,10 @@ LESSONS = [
 ]
 BUSY = "[...document.querySelectorAll('.jp-InputPrompt')]"
 BUSY += ".some(each => each.textContent.includes('*'))"
+# Lessons that show what a machine measures, the size of an object, or the last digits
+# of a function, of a training or of an error, and so other numbers than elsewhere
+OTHER_NUMBERS = {"01_nudge", "14_vjp", "20_convolution", "22_freeze", "24_attention"}
+OTHER_NUMBERS |= {"28_names"}
 HARMLESS = "Cannot read properties"  # JupyterLab's own, about its page
 SAVED = """async path => {
   const open = indexedDB.open('JupyterLite Storage - /try/');
@@ -142,6 +146,11 @@ def texts(outputs):
     return "".join(found)
 
 
+def without_numbers(text):
+    """Return a text without the numbers in it, and without what it says of plots."""
+    return re.sub(r"-?\d[\d.,]*(e-?\d+)?", "", re.sub(r"Plot.*", "Plot", text))
+
+
 def solved(path):
     """Return an exercise notebook with the answers of the solutions."""
     cells = read_notebook(ROOT / "solutions" / path.name)["cells"]
@@ -174,7 +183,8 @@ def test_a_lesson_gives_what_it_gives_elsewhere(context, served, slug):
     stored = {cell["id"]: texts(reference(cell)) for cell in there}
     assert errors(here) == []
     told = {cell["id"]: texts(cell.get("outputs", [])) for cell in here}
-    assert {n: text for n, text in told.items() if text != stored.get(n, "")} == {}
+    same = without_numbers if slug in OTHER_NUMBERS else str
+    assert {n for n in told if same(told[n]) != same(stored.get(n, ""))} == set()
 
 
 def test_an_exercise_is_solved_and_found_again(context, served):
