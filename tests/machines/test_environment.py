@@ -78,7 +78,7 @@ LEFT_OUT = (".git", ".venv*", ".minigrad", "site", "kept", "__pycache__", "*.egg
 AUTHORS = {"release", "grade", "build", "site", "test"}
 LEARNERS = (
     *("progress 4", "check 4", "report 4.2", "engine 7", "assemble", "reset 4.2"),
-    *("next", "hint 4.2", "solution 4.2"),
+    *("next", "hint 4.2", "solution 4.2", "break 4.1", "hint", "break --stop"),
     *("restore", "restore 4.2", "update OTHER", "lab --version"),
 )
 
