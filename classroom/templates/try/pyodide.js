@@ -36,9 +36,8 @@ self.loadPyodide = (options) =>
     if (missing.length) throw new Error(missing.join(", "));
     pyodide.registerJsModule("graphviz_in_tab", { svg: (dot) => graphviz.dot(dot) });
     pyodide.runPython(`
-      import logging, os, sys, tqdm, one_thread
+      import logging, os, tqdm, one_thread
       tqdm.tqdm.monitor_interval = 0  # a thread of its own
-      sys.setrecursionlimit(1000)  # as an installed Python has it
       logging.getLogger("matplotlib.font_manager").setLevel("ERROR")
       os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     `);
