@@ -15,7 +15,7 @@ from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
 from classroom.cell.namespaces import GIVEN
 from classroom.notebook.files import KERNEL
-from classroom.notebook.pristine import make_label
+from classroom.notebook.pristine import id_of
 from classroom.notebook.waiting import put_away
 
 PLACE = r"(?:\.\./(?:notebooks|exercises)/)?(\w+)\.ipynb"  # beside this, or not
@@ -120,7 +120,7 @@ def _setup_cell() -> NotebookNode:
 def _nbgrader(role: str, name: str, **settings) -> dict:
     """Return nbgrader's metadata, schema version 3, for one cell."""
     metadata = {"schema_version": 3, "grade": False, "solution": False, "task": False}
-    about = {"grade_id": make_label(role, name), "locked": role != "answer"}
+    about = {"grade_id": id_of(role, name), "locked": role != "answer"}
     return {**metadata, **about, **settings}
 
 

@@ -11,7 +11,7 @@ from classroom.author.chapters import Chapter
 from classroom.author.compose import solution_notebook
 from classroom.author.execute import execute
 from classroom.notebook.files import Cell, code_cell
-from classroom.notebook.pristine import make_label
+from classroom.notebook.pristine import id_of
 from classroom.notebook.source_code import PARSING
 
 
@@ -25,7 +25,7 @@ def drawn_cell(name: str, source: str, seed: str) -> Cell:
     names = "**globals(), **vars(__import__('builtins')), '__name__': __name__"
     place = {"exercise": name, "role": "hidden"}
     source = f"exec({source!r}, {{{names}, 'rng': {draw}}})  # hidden check"
-    return code_cell(make_label("hidden", name), source, place)
+    return code_cell(id_of("hidden", name), source, place)
 
 
 def drawn_cells(chapter: Chapter, seed: str) -> dict[str, Cell]:
@@ -59,7 +59,7 @@ def what_is_printed(
 
 def with_cells(notebook: NotebookNode, cells: dict[str, Cell]) -> NotebookNode:
     """Return a notebook with each of these cells below the check of its exercise."""
-    after, found = {make_label("check", n): cell for n, cell in cells.items()}, []
+    after, found = {id_of("check", n): cell for n, cell in cells.items()}, []
     for cell in notebook.cells:
         found.append(cell)
         if cell.id in after:

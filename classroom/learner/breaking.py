@@ -23,7 +23,7 @@ from classroom.learner.results import Memory
 from classroom.learner.symptoms import ERROR, Symptom, all_symptoms, outputs_elsewhere
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import COURSE
-from classroom.notebook.pristine import Exercise, all_chapters, make_label
+from classroom.notebook.pristine import Exercise, all_chapters, id_of
 from classroom.notebook.source_code import has_header
 
 NO_CHAPTERS = (
@@ -101,9 +101,10 @@ def chosen(word: str, rng: random.Random, root: Path) -> dict[str, dict]:
     for each in [chapter] if chapter else chapters:
         path = notebook_of(each, root, there)
         for name in [only] if only else each.exercises:
-            offered |= bool(symptoms_of(each.exercises[name]))
-            task = Task(path, there.get(path), name)
-            if symptoms_of(each.exercises[name]) and passes(task, memory):
+            if not symptoms_of(each.exercises[name]):
+                continue
+            offered, task = True, Task(path, there.get(path), name)
+            if passes(task, memory):
                 passed.append(task)
     if not offered:
         raise Trouble(NOT_OFFERED.format(word))
@@ -148,7 +149,7 @@ def breaks(task: Task, rng: random.Random, root: Path) -> Iterator[dict[str, Any
     if not solution:
         return
     wrong = mistakes_of(root, learner.chapter.slug, name, solution.ours)
-    answer = make_label("answer", name)
+    answer = id_of("answer", name)
     cells = [n for n, label in enumerate(learner.labels) if label == answer]
     rng.shuffle(wrong)
     for place, text in ((n, text) for text in wrong for n in cells):

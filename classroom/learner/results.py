@@ -8,7 +8,7 @@ from classroom.cell.asked import asked, core, mark_of
 from classroom.cell.notes import TRIED, read_notes, write_note
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import as_table, write_whole
-from classroom.notebook.pristine import Chapter, make_label, parse_label
+from classroom.notebook.pristine import Chapter, id_of, parse_label
 from classroom.run.verdict import Result
 
 
@@ -60,7 +60,7 @@ class Memory:
 
     def _mark(self, learner: Learner, name: str) -> str | None:
         """Return the hash by which the notebook's check knows an answer, if it can."""
-        about, label = asked(self.root, name), make_label("answer", name)
+        about, label = asked(self.root, name), id_of("answer", name)
         both = zip(learner.labels, learner.cells)
         texts = [cell["source"] for each, cell in both if each == label]
         answer = core(texts, about.names) if about else set()

@@ -6,7 +6,7 @@ from classroom.notebook.pristine import (
     Chapter,
     Exercise,
     chapter_of,
-    make_label,
+    id_of,
     parse_label,
 )
 from classroom.notebook.source_code import (
@@ -66,7 +66,7 @@ class Learner:
 
     def _adopt(self, exercise: Exercise) -> None:
         """Label a cell that seems to answer an exercise without an answer."""
-        label = make_label("answer", exercise.name)
+        label = id_of("answer", exercise.name)
         labelled = [i for i, name in enumerate(self.labels) if name == label]
         if any(not exercise.is_blank(self.cells[i]["source"]) for i in labelled):
             return
@@ -113,7 +113,7 @@ class Learner:
 
     def cells_of(self, name: str) -> list[int]:
         """Where the answer to an exercise is, and the own cells next to it."""
-        answer = make_label("answer", name)
+        answer = id_of("answer", name)
         own = (None, name)
         both = enumerate(zip(self.labels, self.segments))
         return [i for i, each in both if each[0] == answer or each == own]
@@ -128,7 +128,7 @@ class Learner:
         for name, exercise in self.chapter.exercises.items():
             if name in answers:
                 continue
-            answer, check = (make_label(k, name) for k in ("answer", "check"))
+            answer, check = (id_of(k, name) for k in ("answer", "check"))
             asked = bound_names(exercise.stub)
             asked -= bound_names(self.chapter.cells[check]["source"])
             for label, cell in zip(self.labels, self.cells):
@@ -152,7 +152,7 @@ class Learner:
         return self.chapter.cells[label]["source"]
 
     def _parts(self, exercise: Exercise) -> list[int]:
-        answer, check = (make_label(k, exercise.name) for k in ("answer", "check"))
+        answer, check = (id_of(k, exercise.name) for k in ("answer", "check"))
         parts = [
             i
             for i, cell in enumerate(self.cells)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from classroom.cell.asked import bound_names
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Cell, Notebook, code_cell
-from classroom.notebook.pristine import Chapter, make_label, parse_label
+from classroom.notebook.pristine import Chapter, id_of, parse_label
 from classroom.notebook.source_code import outline
 from classroom.notebook.waiting import reference
 
@@ -82,7 +82,7 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
         blank = kind == "answer" and old.exercises[name].is_blank(cell["source"])
         before = cell["source"] if not label else old.cells[label]["source"]
         if name and homes[name]:
-            label = make_label(kind, homes[name])
+            label = id_of(kind, homes[name])
         anchor = label if label in new.cells and not gone else anchor
         if kind == "answer" and not blank and not gone:
             course = {k: new.cells[label][k] for k in ("id", "metadata")}
@@ -130,14 +130,14 @@ def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
 
     The answer consists of the answer's cells and the learner's own cells among them.
     """
-    label, new = make_label("answer", name), learner.chapter
+    label, new = id_of("answer", name), learner.chapter
     course = {key: new.cells[label][key] for key in ("id", "metadata")}
     taken = [
         {**other.cells[i], **course} if other.labels[i] == label else other.cells[i]
         for i in other.cells_of(name)
     ]
     replaced, labels = learner.cells_of(name), learner.labels
-    check = make_label("check", name)
+    check = id_of("check", name)
     end = labels.index(check) if check in labels else len(labels)
     place = min([*replaced, end])
     left = [c for i, c in enumerate(learner.cells) if i not in replaced]

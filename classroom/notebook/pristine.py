@@ -93,14 +93,14 @@ class Chapter:
 
     def _exercise(self, name: str) -> Exercise:
         about = self.about.get("exercises", {}).get(name, {})
-        statement = self.cells[make_label("exercise", name)]["source"]
+        statement = self.cells[id_of("exercise", name)]["source"]
         heading = statement.splitlines()[0].lstrip("# ").removeprefix(name).strip()
         text = "".join(
             self.cells[n]["source"] for n, h in self.home.items() if h == name
         )
         hints = len(re.findall(r"<summary>Hint \d", text))
         title, points = about.get("title") or heading, about.get("points", 0)
-        stub = self.cells[make_label("answer", name)]["source"]
+        stub = self.cells[id_of("answer", name)]["source"]
         outgrown = tuple(about.get("outgrown", ()))
         by_symptom = bool(re.search(r"<summary>Hint \d+:", text))
         helps = about.get("helps", {})
@@ -132,7 +132,7 @@ class Chapter:
             kind, number = parse_label(name if isinstance(name, str) else None)
             if number in heir:
                 new = heir[number]
-                return make_label(kind, new) if new else None
+                return id_of(kind, new) if new else None
             if isinstance(name, str) and name in self.cells:
                 return name
         return self._by_text.get(cell["source"]) or self._by_words(cell)
@@ -140,7 +140,7 @@ class Chapter:
     def _by_words(self, cell: Cell) -> str | None:
         code = cell["cell_type"] == "code"
         found = (CHECKED if code else STATED).search(cell["source"])
-        label = found and make_label("check" if code else "exercise", found[1])
+        label = found and id_of("check" if code else "exercise", found[1])
         return label if label in self.cells else None
 
     def owner(self, source: str) -> str | None:
@@ -158,11 +158,8 @@ class Chapter:
         return {name: exercise.stub for name, exercise in self.exercises.items()}
 
 
-make_label = id_of
-
-
 def parse_label(label: str | None) -> tuple[str, str | None]:
-    """The opposite of `make_label`, or ("", None) for any other cell's id."""
+    """The opposite of `id_of`, or ("", None) for any other cell's id."""
     kind, exercise = exercise_at(label)
     return kind, exercise or None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, Notebook, code_cell, write_notebook
-from classroom.notebook.pristine import Chapter, make_label
+from classroom.notebook.pristine import Chapter, id_of
 from classroom.run import verdict
 from classroom.run.verdict import BLANK, Result, result
 
@@ -55,7 +55,7 @@ def drawn_cells(pristine: Path) -> dict[str, Cell]:
         return {}
     return {
         name: code_cell(
-            make_label("drawn", name),
+            id_of("drawn", name),
             DRAWN.format(name, *("\n".join(each[k]) for k in ("source", "prints"))),
             {"exercise": name, "role": "drawn"},
         )

