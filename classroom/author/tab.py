@@ -40,12 +40,12 @@ UNLOADED = "ssl"  # the kernel asks for it, and a tab has no use for it
 FURTHER = ("comm==0.2.3", "graphviz==0.21", "tqdm==4.67.1")
 OWN = "minigrad-0-py3-none-any.whl"
 NOTE = """*You are in a tab of your browser. Python starts by itself, which takes some
-seconds. A check runs by its cell. There is no terminal, so what is said of `course.py`
-needs an installed course. The tab has one thread only, so a second thread runs to its
-end as soon as it starts. If a cell does not end, choose **Kernel, Restart Kernel**.
-What you write stays in this browser. To take exercises along, choose **File,
-Download**, call the file `{file}`, and put it into `exercises/` of an installed course,
-in the place of the one that is there.*"""
+seconds. To check an answer, run the cell of its check. There is no terminal, so the
+commands of `course.py` need an installed course. The tab has one thread only, so a
+second thread runs to its end as soon as it starts. If a cell does not end, choose
+**Kernel, Restart Kernel**. What you write stays in this browser. To take exercises
+along, choose **File, Download**, call the file `{file}`, and put it into `exercises/`
+of an installed course, in the place of the one that is there.*"""
 # Code of cells that take far longer in a tab, and about how many minutes they take
 SLOW = {"learned(cnn)\n": 3, "np.array([trial(seed)": 1, "losses = train(model, 500": 1}
 SLOW |= {"class WithoutPlaces(GPT)": 2}

@@ -75,7 +75,7 @@ new BroadcastChannel("python").onmessage = ({ data }) => {
   }
   if (data.loaded) loading.remove();
   if (data.missing)
-    say(`Not all that Python is made of has arrived here (${data.missing}). What you wrote stays. `, {
+    say(`Some of the files of Python have not arrived here (${data.missing}). What you wrote is kept. `, {
       "Load this page again": () => location.reload(),
     });
 };
