@@ -69,6 +69,7 @@ def outputs(
     An error and warnings count as printed. All of it runs in this process.
     """
     from classroom.cell import pages, state  # here, as they import the engine
+    from minigrad.graph.saved_values import _writes
 
     cells = graft(chapter, answers)["cells"]
     about = [cell["metadata"]["minigrad"] for cell in cells]
@@ -91,6 +92,7 @@ def outputs(
     finally:
         pages.restore()
         state.put_back()
+        _writes.clear()  # a mistake may have left entries, and ids are reused
 
 
 def run_cell(source: str, names: dict) -> None:
