@@ -292,11 +292,16 @@ def test_run_all_shows_what_stopped_it_and_a_closed_tab_ends_its_kernel(lab, pag
     pytest.fail("the kernel of a closed tab lives on")
 
 
-def write_and_run(page, cell, source):
-    """Write a cell anew, and run it."""
+def write(page, cell, source):
+    """Write a cell anew."""
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+A")
     page.keyboard.insert_text(source)
+
+
+def write_and_run(page, cell, source):
+    """Write a cell anew, and run it."""
+    write(page, cell, source)
     page.keyboard.press("Control+Enter")
 
 
@@ -327,7 +332,12 @@ def test_straight_to_a_blank_a_check_judges_what_stands_there_and_it_counts(lab,
     write_and_run(page, answer, right.replace("parents[name]:", "set(parents[name]):"))
     said = checked(page, check, "a is listed 0 times")
     assert "Hint 3, above your answer, is about this mistake" in said
-    write_and_run(page, answer, right)
+    write(page, answer, right)  # and not run: the check judges what stands there
+    checked(page, check, "5.1 passed")
+    write(page, answer, right.replace("parents[name]:", "parents[name]"))
+    said = checked(page, check, "stopped with an error when it last ran")
+    assert "passed" not in said
+    write(page, answer, right)
     checked(page, check, "5.1 passed")
     choose(page, "File", "Save Notebook")
     page.wait_for_function("!document.querySelector('.jp-mod-dirty')")

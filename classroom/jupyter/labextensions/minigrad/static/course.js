@@ -5,12 +5,15 @@
 // far below. The three dots still unfold it.
 // A link to a cell of a notebook that is not open yet: JupyterLab scrolls before there is
 // anything to scroll, and so it is asked once more.
+// A check judges what stands above it now: what was edited there since it ran, runs first.
 // Run All ends at the last cell, also where an earlier one has stopped: that one is shown.
 // A page that is open would show yesterday's progress: home is read again when one
 // comes back to it.
 const KINDS = { notebooks: "minigrad-lesson", exercises: "minigrad-exercises" };
 const HOME = "home.md";
 const TITLE = "Click to run the check. The dots unfold it.";
+const CHECK = "# Check of ";
+let shared = {};  // JupyterLab's own modules
 
 function tell(widget) {
   const kind = KINDS[widget.context?.path.split("/")[0]];
@@ -19,7 +22,7 @@ function tell(widget) {
 
 function foldedCheck(event) {
   const line = event.target.closest?.(".jp-InputPlaceholder");
-  return line?.innerText.trim().startsWith("# Check of ") ? line : null;
+  return line?.innerText.trim().startsWith(CHECK) ? line : null;
 }
 
 function goTo(shell, path, fragment, tries = 120) {
@@ -29,13 +32,24 @@ function goTo(shell, path, fragment, tries = 120) {
   else if (tries) setTimeout(goTo, 250, shell, path, fragment, tries - 1);
 }
 
+function runEdited(shell, { notebook, cell }) {
+  const isCheck = ({ model }) => model.sharedModel.getSource().startsWith(CHECK);
+  if (!isCheck(cell)) return;
+  const { sessionContext } = [...shell.widgets("main")].find((w) => w.content === notebook);
+  const above = notebook.widgets.slice(0, notebook.widgets.indexOf(cell));
+  const edited = above.slice(above.findLastIndex(isCheck) + 1).filter((c) => c.model.isDirty);
+  const goOn = { tags: ["raises-exception"] };  // the check says what it thinks of an error
+  for (const each of edited)
+    each.constructor.execute(each, sessionContext, goOn).catch(() => {});
+}
+
 function showStopped({ content }) {
   const isError = (output) => output.output_type === "error";
   const stopped = content.widgets.findIndex((c) => c.model.outputs?.toJSON().some(isError));
   if (stopped >= 0) content.scrollToItem((content.activeCellIndex = stopped), "center");
 }
 
-function activate({ shell, commands, restored }) {
+async function activate({ shell, commands, restored }) {
   const [, opened] = decodeURI(location.pathname).split("/lab/tree/");
   const { hash } = location;
   if (opened && hash) restored.then(() => goTo(shell, opened, hash));
@@ -62,11 +76,14 @@ function activate({ shell, commands, restored }) {
     const context = newValue?.context;
     if (context?.path === HOME && context.isReady && !context.model.dirty) context.revert();
   });
+  const [{ get }] = Object.values(shared["@jupyterlab/notebook"]);
+  const { NotebookActions } = (await get())();
+  NotebookActions.executionScheduled.connect((_, about) => runEdited(shell, about));
 }
 
 const plugin = { id: "minigrad:course", autoStart: true, activate };
 const modules = { "./course": () => ({ __esModule: true, default: plugin }) };
 (window._JUPYTERLAB ??= {}).minigrad = {
-  init: () => {},
+  init: (modules) => (shared = modules),
   get: async (module) => modules[module],
 };
