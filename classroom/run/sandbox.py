@@ -304,11 +304,17 @@ def size_of(path: Path) -> int:
     return 0
 
 
-def require() -> None:
-    """Raise NoSandbox unless a program runs in a sandbox here.
+def require(*secrets: Path) -> None:
+    """Raise NoSandbox unless a program runs in a sandbox here, and sees no secret.
 
-    If something cannot be kept from the program, bubblewrap or ENTER ends it at once.
+    The course, with its solutions, is always a secret. If something else cannot be kept
+    from the program, bubblewrap or ENTER ends it at once.
     """
+    shown = [*map(Path, SYSTEM), *_places()]
+    for secret in (ROOT, *secrets):
+        for place in (p.resolve() for p in shown if p.exists()):
+            if secret.resolve().is_relative_to(place):
+                raise NoSandbox(f"everything in {place} can be read, also {secret}")
     if sys.platform != "linux":
         raise NoSandbox("bubblewrap, which makes the sandbox, runs only on Linux")
     if not shutil.which("bwrap"):

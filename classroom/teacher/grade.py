@@ -51,7 +51,7 @@ def grade_command(
     begun = {hand_in.chapter for hand_in in hand_ins}
     settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
     if not unsafe:
-        sandbox.require()
+        sandbox.require(out)
     tasks = {key_of(h, settings): h for h in hand_ins}
     ledger = Ledger(out / "graded.jsonl")
     hindered = run_tasks(tasks, ledger, settings, console)

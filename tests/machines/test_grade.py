@@ -316,6 +316,15 @@ def test_a_sandbox_that_does_not_work_is_told_of(tmp_path, monkeypatch):
         sandbox.require()
 
 
+def test_no_secret_lies_where_submissions_can_read(tmp_path, monkeypatch):
+    lib = sandbox.PYTHON.parents[1] / "lib"
+    with pytest.raises(sandbox.NoSandbox, match="can be read, also .*report"):
+        sandbox.require(lib / "report")
+    monkeypatch.setattr(sandbox, "ROOT", Path("/usr/share/course"))
+    with pytest.raises(sandbox.NoSandbox, match="/usr can be read, also /usr/share"):
+        sandbox.require(tmp_path)
+
+
 def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
     monkeypatch.setattr("platform.machine", lambda: "abacus")
     with pytest.raises(sandbox.NoSandbox, match="this machine is a abacus, not x86_64"):
