@@ -92,7 +92,7 @@ def constant(value: str) -> Box:
 
 @singledispatch
 def describe(value) -> Box:
-    """Return the Box of `value`. Each kind that can be drawn registers a version."""
+    """Return the Box of `value`. Each kind of value registers a version of its own."""
     raise TypeError(f"draw shows a Value or a Tensor, not {type(value)}")
 
 
