@@ -39,7 +39,7 @@ class CausalSelfAttention(Module):
 
 
 class Block(Module):
-    """Attention, then a small network for each position. A path for x skips each."""
+    """Attention, then a small network for each position. x has a path around each."""
 
     def __init__(self, width: int, heads: int):
         super().__init__()
