@@ -96,8 +96,8 @@ def graphviz_in_process():
 def image(source: str, alt: str, onload: str = "") -> str:
     """Return the HTML of the graph `source`. `alt` is for those who cannot see it.
 
-    To fit the window, it shrinks to 68 percent at most. Then its smallest letters, which
-    have 13.3 pixels, still have 9. If it is wider than the page even then, it scrolls.
+    To fit the window, it shrinks, but not below 68 percent. Then its smallest letters
+    (13.3 pixels) still have 9. If it is still wider than the page, it scrolls.
     """
     svg = to_svg(source)
     sides = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg).groups()
