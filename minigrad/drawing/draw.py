@@ -145,7 +145,7 @@ def variables_of(frame: FrameType) -> dict:
 
 def describe_node(node) -> Box:
     """Return the Box of a single `grad_fn`, of minigrad or of PyTorch."""
-    name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
+    name = node.name().rpartition("::")[2]  # in PyTorch, an end has a namespace
     edges = [(parent or constant("None"), None) for parent, _ in node.next_functions]
     return Box("", op=name if edges else "", edges=edges, note="" if edges else name)
 

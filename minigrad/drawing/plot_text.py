@@ -23,7 +23,7 @@ TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
 UNSURE = re.compile(r"\b(heads?|kernels?|accuracy|is right|right, of|largest error)\b")
 AMOUNT = re.compile(r"\d[\d.,]*(?:e-?\d+)?(?= (?:[kM]B|[mnµu]?s)\b)")
 MOST = 4  # plots of a figure, or parts of a single plot, that are told one by one
-EXACT = 25  # points; of longer curves it is told only about where the least is
+EXACT = 25  # points; for longer curves, it is told only about where the least is
 
 
 def speak() -> None:
