@@ -157,7 +157,7 @@ def refuse_generator(function) -> None:
 
 
 def no_argument(name: str, parameters: Iterable, strange: Iterable) -> TypeError:
-    """Return the error for an Op with a formula for an argument it does not have."""
+    """Return the error for an Op with a formula for an argument that it lacks."""
     there_is_no = " or ".join(map(repr, strange))
     return TypeError(f"{name} takes {', '.join(parameters)}: there is no {there_is_no}")
 

@@ -143,7 +143,7 @@ def fast_input_gradients(node: Node, g, wanted):
 
 
 def record_write(array: ndarray) -> None:
-    """Record a write as the newest, so that later nodes need no check."""
+    """Record a write, and keep its number: nodes with larger ones need no check."""
     plain_record_write(array)
     newest_write[0] = saved_values._writes[id(saved_values.storage(array))][1]
 

@@ -226,7 +226,7 @@ def _way_on(chapter: Chapter) -> str:
         onward = (other for other in chapters() if other.number > before)
         other = next(other for other in onward if other.front["track"] == "core")
         link = _link(other, "notebooks")
-        return f"If you came from chapter {before}, go on to {link}."
+        return f"If you came from chapter {before}, continue with {link}."
     core = [other for other in after if other.front["track"] == "core"]
     told = [
         f"Next: {_link(other, 'notebooks')}. *{other.front['question']}*"

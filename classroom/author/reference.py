@@ -40,7 +40,7 @@ def page(room: str) -> str:
 
 def contents() -> str:
     """Return the page that leads to all others on the package."""
-    title = "The package, by room"
+    title = "The package, by folder"
     parts = [f"{title}\n{'=' * len(title)}", INTRO]
     for room in ROOMS:
         module = importlib.import_module(f"minigrad.{room}")

@@ -101,12 +101,12 @@ def _changed_parts() -> dict[str, Part]:
         parts["Notebooks show what they give"] = [*PYTEST, *NBVAL, *notebooks], plain
     print(f"Concerned: {len(tests)} of {known} tests, {len(notebooks)} notebooks.")
     if not known:
-        print("No test has noted what it uses. `course.py test` lets them.")
+        print("No test has noted what it uses. Run `course.py test` once.")
     if unknown:
         print(
-            f"Of {unknown} notebooks nobody knows it: `course.py build` would run them."
+            f"{unknown} notebooks have not noted it: `course.py build` would run them."
         )
-    print("Left out is what tests do in processes that they start, such as kernels.")
+    print("The notes leave out processes that a test starts, such as kernels.")
     return parts
 
 

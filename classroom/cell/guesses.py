@@ -14,7 +14,7 @@ def compare(guess: Any, found: Any) -> None:
         return
     guess = guess.strip().lower() if isinstance(guess, str) else guess
     if same(guess, found):
-        print(f"You guessed {show(guess)}, and so it is.")
+        print(f"You guessed {show(guess)}, which is right.")
         return
     text = "You guessed {}, and it is {}".format(*apart(guess, found))
     if all(type(x) in (int, float) for x in (guess, found)) and guess * found > 0:

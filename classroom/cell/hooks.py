@@ -89,11 +89,11 @@ def run_what_is_given(exercise: str, answered: bool) -> None:
         errors = {"error_before_exec": None, "error_in_exec": error}
         after_cell(SimpleNamespace(info=info, success=not error, **errors))
         if error:
-            print(f"What is given above stopped with {type(error).__name__}: {error}")
+            print(f"The given cells stopped with {type(error).__name__}: {error}")
             return
         runs.given.add(cell)
     if left:
-        print("What is given above was run first.")
+        print("The given cells were run first.")
 
 
 def _run_given(source: str) -> Exception | None:

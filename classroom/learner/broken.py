@@ -39,8 +39,7 @@ GONE = (
     "blank."
 )
 PARTLY = (
-    "Your answer to {} is as it was before the break. What else you have changed in {} "
-    "stays."
+    "Your answer to {} is as it was before the break. Your other changes in {} stay."
 )
 HINTS = (
     "Hint 1: the mistake is in chapter {chapter}, in your answer to {name} in "
@@ -154,7 +153,7 @@ def put_back(root: Path, breaks: dict[str, dict[str, Any]]) -> list[str]:
         except Unreadable as error:
             told, tried = [str(error)], True
         if tried:
-            told.append(f"{path} as it is now is kept as {keep(place, root).name}.")
+            told.append(f"A copy of {path} is kept as {keep(place, root).name}.")
     if whole and whole != before.notebook:
         write_notebook(place, whole)
         return [*told, PARTLY.format(these, path)]

@@ -44,8 +44,8 @@ def max_along(a, dim):
 def product_in_pieces(rows, columns):
     """Return rows @ columns.T, as a sum of shorter products if rows are few and long.
 
-    For up to a million multiplications, OpenBLAS uses a faster method on machines with
-    AVX-512. This method adds up each sum in one go.
+    On machines with AVX-512, OpenBLAS has a faster method for up to a million
+    multiplications. But this method adds up each sum in one go, so the errors grow.
     """
     step = min(10**6 // (len(rows) * len(columns) or 1), VERY_LONG)
     if step < 500:

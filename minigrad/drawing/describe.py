@@ -92,7 +92,7 @@ def constant(value: str) -> Box:
 
 @singledispatch
 def describe(value) -> Box:
-    """Return the Box of `value`. Each kind that can be drawn registers a version."""
+    """Return the Box of `value`. Each kind of value registers a version of its own."""
     raise TypeError(f"draw shows a Value or a Tensor, not {type(value)}")
 
 
@@ -206,9 +206,9 @@ def known(arguments: Iterable[tuple]) -> list[tuple]:
     """Return edges to the arguments of an operation on Tensors, as far as known.
 
     Each argument is given as a pair: the node that it came from, and its numbers, if a
-    formula has saved them. Either may be None. An operation on two tensors has both. If
-    there are more arguments, such as a layer's weight and bias, one that is missing may
-    never have been given.
+    formula has saved them. Either may be None. If one of two arguments is unknown, it
+    is shown as a constant. If there are more, such as a layer's weight and bias, it is
+    left out, because it may not have been given.
     """
     found = [saved if node is None else node for node, saved in arguments]
     if len(found) <= 2:

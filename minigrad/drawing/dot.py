@@ -163,7 +163,7 @@ def escape(text: str) -> str:
 
 
 def widest(fields: list[str], flat: bool = False) -> float:
-    """Return the inches that the longest line needs, or all if `flat`."""
+    """Return the inches that the longest line needs, or that all need if `flat`."""
     lines = [line for field in fields for line in field.splitlines() or [""]]
     return (sum if flat else max)(map(width, lines))
 

@@ -104,7 +104,7 @@ def draw_backward(root, /, **names) -> Drawing:
 
 
 def note_saved(root, found: dict) -> str:
-    """Note at each operation what its node keeps for backward. Return the sum."""
+    """Note at each operation what its node keeps for backward. Return the total."""
     root = getattr(root, "grad_fn", root)
     reached, memory = [root] if hasattr(root, "next_functions") else [], {}
     for node in reached:
@@ -144,8 +144,8 @@ def variables_of(frame: FrameType) -> dict:
 
 
 def describe_node(node) -> Box:
-    """Return the Box of a single `grad_fn`. PyTorch's have the same two methods."""
-    name = node.name().rpartition("::")[2]  # in PyTorch a leaf's has its namespace
+    """Return the Box of a single `grad_fn`, of minigrad or of PyTorch."""
+    name = node.name().rpartition("::")[2]  # in PyTorch, an end has a namespace
     edges = [(parent or constant("None"), None) for parent, _ in node.next_functions]
     return Box("", op=name if edges else "", edges=edges, note="" if edges else name)
 

@@ -96,8 +96,8 @@ def graphviz_in_process():
 def image(source: str, alt: str, onload: str = "") -> str:
     """Return the HTML of the graph `source`. `alt` is for those who cannot see it.
 
-    Its smallest letters have 13.3 pixels, and 68 percent of that are more than 9. So
-    far it shrinks to fit the window. If it is still wider than the page, it scrolls.
+    To fit the window, it shrinks, but not below 68 percent. Then its smallest letters
+    (13.3 pixels) still have 9. If it is still wider than the page, it scrolls.
     """
     svg = to_svg(source)
     sides = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg).groups()

@@ -43,7 +43,7 @@ def entry(x: Tensor) -> Tensor:
 
 
 class Fold:
-    """A copy of a model, and the calls of its parts by the node of their result.
+    """A copy of a model. `calls` has the call of a part, by the node of its result.
 
     The modules and their buffers are copied. Everything else, including the parameters,
     is shared. The copy is in eval mode, so that it takes no random numbers.

@@ -23,7 +23,7 @@ TRAINED = re.compile(r"\b(?:step|epoch)s?\b")
 UNSURE = re.compile(r"\b(heads?|kernels?|accuracy|is right|right, of|largest error)\b")
 AMOUNT = re.compile(r"\d[\d.,]*(?:e-?\d+)?(?= (?:[kM]B|[mnµu]?s)\b)")
 MOST = 4  # plots of a figure, or parts of a single plot, that are told one by one
-EXACT = 25  # points; of longer curves it is told only about where the least is
+EXACT = 25  # points; for longer curves, it is told only about where the least is
 
 
 def speak() -> None:
@@ -75,7 +75,7 @@ def some(told: list[str], most: int) -> list[str]:
 
 
 def sentence(ax, found: list[Sequence[str]], most: int, sure: bool) -> str:
-    """Return the sentence of one plot, with at most so many of the parts `found`."""
+    """Return the sentence of one plot, with at most `most` of the parts `found`."""
     x, y, title = map(plain, (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()))
     words = [title and f'"{title}"', f"{y} over {x}" if x and y else x or y]
     words += ["logarithmic"] if {ax.get_xscale(), ax.get_yscale()} & {"log"} else []

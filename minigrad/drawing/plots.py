@@ -115,7 +115,7 @@ def heatmap(numbers, title: str = "", ax=None, row=None):
 
 
 def film(figures: Mapping, knob: str) -> Drawing:
-    """Show one of the figures, by the caption that is its key. A slider moves `knob`.
+    """Show one figure at a time, with its key as caption. A slider moves `knob`.
 
     Each figure stores only its curves. The dots, axes and letters that all share are
     stored once.

@@ -392,7 +392,7 @@ def collect(outputs, gradients, inputs, retain_graph, create_graph) -> None:
 
 
 def accumulate(leaf: Tensor, g: Tensor | np.ndarray) -> None:
-    """Add g to the leaf's grad, recorded if one of them is part of a graph."""
+    """Add g to the leaf's grad. Record this if one of the two is part of a graph."""
     if isinstance(g, Tensor) or (leaf._grad is not None and leaf._grad.requires_grad):
         leaf._grad = g.clone() if leaf._grad is None else leaf._grad + g
         return

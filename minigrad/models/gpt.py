@@ -39,7 +39,7 @@ class CausalSelfAttention(Module):
 
 
 class Block(Module):
-    """Attention, then a small network for each position. A path for x skips each."""
+    """Attention, then a small network for each position. x has a path around each."""
 
     def __init__(self, width: int, heads: int):
         super().__init__()
@@ -69,7 +69,7 @@ class GPT(Module):
         self.norm = LayerNorm(width)
         for module in self.modules():
             if isinstance(module, Linear | Embedding):
-                normal_(module.weight, 0.0, 0.1)  # GPT-2, far wider: 0.02
+                normal_(module.weight, 0.0, 0.1)  # GPT-2, which is far wider, has 0.02
 
     def embed(self, tokens):
         """Return each token's vector plus its position's vector: (N, T, width)."""

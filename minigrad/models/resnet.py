@@ -57,7 +57,7 @@ def stage(count: int, inputs: int, width: int, stride: int) -> Sequential:
 class ResNet(Module):
     """Blocks in stages. Each stage but the first halves the height and the width.
 
-    `layers` has the number of blocks of each stage, and `widths` has its number of
+    `layers` has each stage's number of blocks, and `widths` each stage's number of
     channels. Images are (N, channels, H, W). The result is scores (N, num_classes), and
     not probabilities. For `small` images, the first convolution is 3 x 3, and no
     pooling follows it.

@@ -1,4 +1,4 @@
-"""Rules for another dtype, and for the same numbers as a new result."""
+"""Rules that change the dtype, or return the same numbers as a new result."""
 
 from collections.abc import Callable
 

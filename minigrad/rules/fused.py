@@ -11,7 +11,7 @@ from minigrad.rules.op import Op
 
 
 class Fused(Op):
-    """An operation with two forms, a fast one and `plain`, which consists of others.
+    """An operation with a fast form, and a form `plain` made of other operations.
 
     The fast form's formulas cannot be recorded. If a walk back is recorded, it takes
     its shares from `plain`.

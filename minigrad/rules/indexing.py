@@ -78,7 +78,7 @@ def getitem(input, index):
 
 
 def grid(index, dim):
-    """Return an index with the numbers of `index` on `dim`, and positions elsewhere."""
+    """Return an index with `index` on `dim`, and each position itself on other axes."""
     if not index.shape:
         return ()
     places = list(np.ogrid[tuple(map(slice, index.shape))])

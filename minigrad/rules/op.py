@@ -149,7 +149,7 @@ class Op:
 def value_of(node: Node, name: str, i: int, g):
     """Return the value that the formula for argument i needs, by its name.
 
-    If g is a Tensor, a saved array becomes a Tensor that leads to its node.
+    If g is a Tensor, a saved array becomes a Tensor that leads to where it came from.
     """
     if name == "shape":
         return node.parents[i].shape

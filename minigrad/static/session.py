@@ -28,7 +28,7 @@ def variable(value, name: str = "w") -> Tensor:
 def assign(target: Tensor, value: Tensor) -> Tensor:
     """Return a tensor with the numbers of `value`.
 
-    A run that fetches this tensor stores them in `target`, a variable, at the end.
+    At the end, a run that fetches this tensor stores its numbers in `target`.
     Raises TypeError unless `target` is a variable of the value's shape and dtype.
     """
     step, new = as_step(target), step_of(value.array)

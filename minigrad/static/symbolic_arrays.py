@@ -106,7 +106,7 @@ class Symbol(NDArrayOperatorsMixin):
     # What Python asks for numbers
 
     def numbers(self) -> ndarray:
-        """Return the example's numbers. Raises TypeError if they mean nothing."""
+        """Return the example's numbers. Raises TypeError if they are not real ones."""
         why = f"Python asks for the numbers of {self.step}, which are not known before "
         cure = "the graph runs. Choose with where(), or before you feed it."
         expect(self.asked is not None, f"{why}{cure}", error=TypeError)

@@ -25,7 +25,7 @@ def save(obj, path: str | Path) -> None:
 
 
 def taken_apart(value, name: str, arrays: dict[str, np.ndarray]):
-    """Return a value for JSON, with a name for each array, which goes to `arrays`."""
+    """Put the arrays of a value into `arrays`. Return it for JSON, with their names."""
     start = f"{name}." if name else ""
     if isinstance(value, list | tuple):
         return [taken_apart(v, f"{start}{i}", arrays) for i, v in enumerate(value)]

@@ -53,8 +53,8 @@ def test_no_stored_lesson_answers_a_guess(chapter):
     ("guess", "found", "told"),
     [
         (..., 3, ""),
-        (3, 3.0, "You guessed 3, and so it is."),
-        (" Big", "big", "You guessed 'big', and so it is."),
+        (3, 3.0, "You guessed 3, which is right."),
+        (" Big", "big", "You guessed 'big', which is right."),
         ([1, 2], [1.0, 3.0], "You guessed [1, 2], and it is [1, 3]."),
         (90, 100.0, "You guessed 90, and it is 100: near."),
         (5, 2000, "You guessed 5, and it is 2000, 400 times larger."),

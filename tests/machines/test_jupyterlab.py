@@ -264,7 +264,7 @@ def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
     told = first.locator(".jp-OutputArea-output")
     told.nth(1).wait_for()
     given, refused = told.all_inner_texts()
-    assert given.strip() == "What is given above was run first."
+    assert given.strip() == "The given cells were run first."
     assert "4.1: Your answer has not been run since" in refused
 
 

@@ -55,7 +55,7 @@ MANY_AT_ONCE = [
     slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
     slopes("two of them: (2, 3) * (1, 1)", product, A, COLUMN[:1]),
     slopes("both at once: (2, 1) * (3,)", lambda x, y: vjps(x * y, B), COLUMN, ROW),
-    slopes("a leaf with one number beside an array", product, np.array(2.0), A),
+    slopes("a leaf with one number, and an array", product, np.array(2.0), A),
     slopes("a number on the left: (2 * x).sum()", lambda x: (2.0 * x).sum(), A),
     slopes(
         "an array that is no leaf, on the left: (k * x).sum()",
@@ -123,7 +123,7 @@ def many_roots(e: Engine) -> None:
     )
 
 
-@by_object("with v, its numbers are weighed by v")
+@by_object("with v, its numbers are weighted by v")
 def weighed_roots(e: Engine) -> None:
     x, v = e.leaf(ROW), np.array([1.0, 0.0, -2.0])
     e.backward(x * x, v)
@@ -186,7 +186,7 @@ WITH_CARE = [
     reused_at(ROW, lambda b: b.sum()),
     no_sharing,
     small_floats,
-    Row("integers beside floats", beside_integers),
+    Row("integers next to floats", beside_integers),
     many_roots,
     weighed_roots,
     Row(

@@ -147,7 +147,7 @@ def walks(x0: Any, program: Callable, slope: Any) -> list[Row]:
             e.backward(program(x))
             expect_same(f"{gradient} after {walks}", e.gradient(x), slope * calls)
 
-    @by_object("cleared, it begins anew")
+    @by_object("cleared, it starts again")
     def cleared(e: Engine) -> None:
         x, y = e.leaf(x0), e.leaf(x0)
         for leaf in (x, y):

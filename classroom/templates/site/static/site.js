@@ -41,7 +41,7 @@ addEventListener("load", () => {
   const next = [...lessons.slice(last + 1), ...lessons].find((link) => !read.has(name(link)));
   if (told && last >= 0) {
     told.textContent = `You have read ${lessons.filter((link) => read.has(name(link))).length} of ${lessons.length} lessons. `;
-    if (next) told.append("Go on with ", Object.assign(document.createElement("a"), { href: next.href, textContent: next.textContent }), ".");
+    if (next) told.append("Continue with ", Object.assign(document.createElement("a"), { href: next.href, textContent: next.textContent }), ".");
     told.hidden = false;
   }
   const end = document.querySelector(".related-pages"), here = name(location);
