@@ -48,17 +48,21 @@ def course_of(folder: Path) -> Path | None:
     return None
 
 
-@cache
 def asked(course: Path, exercise: str) -> Asked | None:
     """Return what an exercise asks, or None if no such exercise can be read."""
+    return chapter_of(course, exercise).get(exercise)
+
+
+@cache
+def chapter_of(course: Path, exercise: str) -> dict[str, Asked]:
+    """Return what the exercises of a chapter ask, or {} if that cannot be read."""
     try:
         slug = rf"0*{exercise.partition('.')[0]}_\w+"  # no copy of it
         paths = (course / "classroom" / "pristine").glob("*.ipynb")
         (path,) = [path for path in paths if re.fullmatch(slug, path.stem)]
-        notebook = json.loads(path.read_bytes())
-        return dict(_exercises(notebook))[exercise]
+        return dict(_exercises(json.loads(path.read_bytes())))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None
+        return {}
 
 
 def _exercises(notebook: dict) -> Iterator[tuple[str, Asked]]:

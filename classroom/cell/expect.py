@@ -208,7 +208,9 @@ def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
     else:
         kind, told, picture = WrongAnswer, _what_was_raised(error, pieces), None
     about = runs.what_is_asked(exercise) if runs.seen() else None
-    if about and told.endswith(NOT_LIVE) and not runs.defined(about.names):
+    missing = error.name if isinstance(error, NameError) else ""
+    lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
+    if lacks and not runs.defined(about.names):
         told = NOT_RUN
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."

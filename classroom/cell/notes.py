@@ -13,19 +13,22 @@ PASSED = Path(".minigrad", "passed.jsonl")  # in a notebook; in the course's fol
 TRIED = Path(".minigrad", "tried.jsonl")  # and refused, there or in the terminal
 
 
-def write_note(course: Path, exercise: str, answer: str, notes: Path = PASSED) -> None:
+def write_note(course: Path, exercise: str, answer: str, notes: Path = PASSED) -> bool:
     """Note that an answer, identified by its hash, has passed or was refused.
 
-    If a note cannot be written, it is left out.
+    Return whether this is the first note on the exercise. If a note cannot be written,
+    it is left out.
     """
-    if answer in read_notes(course, notes).get(exercise, {}):
-        return
+    known = read_notes(course, notes).get(exercise, {})
+    if answer in known:
+        return False
     line = json.dumps({"exercise": exercise, "answer": answer, "at": time.time()})
     with suppress(OSError):
         (course / notes).parent.mkdir(exist_ok=True)
         # Appended at once, so that two kernels do not spoil each other's line
         with (course / notes).open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
+    return not known
 
 
 def read_notes(course: Path, notes: Path = PASSED) -> dict[str, dict[str, float]]:

@@ -15,12 +15,13 @@ from classroom.cell.asked import (
     Asked,
     asked,
     bound_names,
+    chapter_of,
     core,
     course_of,
     exercise_at,
     mark_of,
 )
-from classroom.cell.notes import PASSED, TRIED, write_note
+from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
 from classroom.cell.solutions import solution_of
 
 
@@ -120,7 +121,13 @@ def note(exercise: str, passed: bool) -> None:
     answer = core((run.source for run in _runs if not run.error), about.names)
     if answer:
         notes = PASSED if passed else TRIED
-        write_note(_course, exercise, mark_of(about, answer), notes)
+        first = write_note(_course, exercise, mark_of(about, answer), notes)
+        chapter = {*chapter_of(_course, exercise)}
+        if passed and first and chapter <= {*read_notes(_course)}:
+            number = exercise.partition(".")[0]
+            print(
+                f"With it, chapter {number} is done. The way on is below, and at home."
+            )
 
 
 def our_solution(exercise: str) -> str:

@@ -2,10 +2,12 @@
 // A lesson and its exercises have the same file name: custom.css tells their tabs apart.
 // (A tab's label must stay: JupyterLab gives the file the name that a label is set to.)
 // A click on a folded check runs it; JupyterLab would unfold it, and what it says would be
-// far below. The three dots still unfold it.
+// far below. The three dots still unfold it. And a click that comes before the kernel waits.
 // A link to a cell of a notebook that is not open yet: JupyterLab scrolls before there is
-// anything to scroll, and so it is asked once more.
-// A check judges what stands above it now: what was edited there since it ran, runs first.
+// anything to scroll, and so it is asked once more. If another page of JupyterLab is open,
+// it opens again under another address, without the name of the cell.
+// A check judges what stands above it now: what has not run as it stands there runs first.
+// What a check has passed counts once the notebook is saved, and so a check saves it.
 // Run All ends at the last cell, also where an earlier one has stopped: that one is shown.
 // A page that is open would show yesterday's progress: home is read again when one
 // comes back to it.
@@ -13,7 +15,13 @@ const KINDS = { notebooks: "minigrad-lesson", exercises: "minigrad-exercises" };
 const HOME = "home.md";
 const TITLE = "Click to run the check. The dots unfold it.";
 const CHECK = "# Check of ";
+const GOAL = "minigrad-goal";
 let shared = {};  // JupyterLab's own modules
+const ran = new WeakMap();  // a notebook, and the cells of it that its kernel has run
+
+const isCheck = ({ model }) => model.sharedModel.getSource().startsWith(CHECK);
+const pathOf = () => decodeURI(location.pathname).split("/tree/")[1];
+if (location.hash) sessionStorage.setItem(GOAL, pathOf() + location.hash);
 
 function tell(widget) {
   const kind = KINDS[widget.context?.path.split("/")[0]];
@@ -32,15 +40,46 @@ function goTo(shell, path, fragment, tries = 120) {
   else if (tries) setTimeout(goTo, 250, shell, path, fragment, tries - 1);
 }
 
-function runEdited(shell, { notebook, cell }) {
-  const isCheck = ({ model }) => model.sharedModel.getSource().startsWith(CHECK);
-  if (!isCheck(cell)) return;
-  const { sessionContext } = [...shell.widgets("main")].find((w) => w.content === notebook);
-  const above = notebook.widgets.slice(0, notebook.widgets.indexOf(cell));
-  const edited = above.slice(above.findLastIndex(isCheck) + 1).filter((c) => c.model.isDirty);
+function ranIn({ content, sessionContext }) {
+  if (!ran.has(content)) {
+    ran.set(content, new Set());
+    const forget = () => ran.get(content).clear();
+    sessionContext.kernelChanged.connect(forget);
+    sessionContext.statusChanged.connect((_, now) => /restarting/.test(now) && forget());
+  }
+  return ran.get(content);
+}
+
+function runAbove(panel, check) {
+  const { content, sessionContext } = panel;
+  const above = content.widgets.slice(0, content.widgets.indexOf(check));
+  const own = above.slice(above.findLastIndex(isCheck) + 1).filter((c) => c.model.type === "code");
   const goOn = { tags: ["raises-exception"] };  // the check says what it thinks of an error
-  for (const each of edited)
-    each.constructor.execute(each, sessionContext, goOn).catch(() => {});
+  for (const cell of own.filter((c) => c.model.isDirty || !ranIn(panel).has(c.model))) {
+    ranIn(panel).add(cell.model);
+    cell.constructor.execute(cell, sessionContext, goOn).catch(() => {});
+  }
+}
+
+async function watchRuns(shell) {
+  const [{ get }] = Object.values(shared["@jupyterlab/notebook"]);
+  const { NotebookActions } = (await get())();
+  const panelOf = (notebook) => [...shell.widgets("main")].find((w) => w.content === notebook);
+  NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
+    const panel = panelOf(notebook);
+    if (!panel?.sessionContext.session?.kernel) return;
+    if (isCheck(cell)) runAbove(panel, cell);
+    ranIn(panel).add(cell.model);
+  });
+  NotebookActions.executed.connect((_, { notebook, cell }) => {
+    const context = panelOf(notebook)?.context;
+    if (isCheck(cell) && context?.model.dirty && context.contentsModel?.writable) context.save();
+  });
+}
+
+function show({ node }) {
+  const low = node.offsetHeight < node.parentElement.clientHeight;
+  node.scrollIntoView({ block: low ? "nearest" : "start" });
 }
 
 function showStopped({ content }) {
@@ -49,10 +88,12 @@ function showStopped({ content }) {
   if (stopped >= 0) content.scrollToItem((content.activeCellIndex = stopped), "center");
 }
 
-async function activate({ shell, commands, restored }) {
-  const [, opened] = decodeURI(location.pathname).split("/lab/tree/");
-  const { hash } = location;
-  if (opened && hash) restored.then(() => goTo(shell, opened, hash));
+function activate({ shell, commands, restored }) {
+  const [opened, cell] = sessionStorage.getItem(GOAL)?.split("#") ?? [];
+  restored.then(() => {
+    sessionStorage.removeItem(GOAL);
+    if (opened === pathOf()) goTo(shell, opened, `#${cell}`);
+  });
   commands.commandExecuted.connect((_, { id, args, result }) => {
     const panel = /^notebook:.*run-all(-cells)?$/.test(id) && shell.currentWidget;
     if (panel) result.then(() => showStopped(panel));
@@ -67,7 +108,11 @@ async function activate({ shell, commands, restored }) {
     (event) => {  // the cell was selected when the button of the mouse went down
       if (!foldedCheck(event) || event.target.closest(".jp-MoreHorizIcon")) return;
       event.stopPropagation();
-      if (event.target.closest(".jp-Placeholder-content")) commands.execute("notebook:run-cell");
+      if (!event.target.closest(".jp-Placeholder-content")) return;
+      const { content, sessionContext } = shell.currentWidget;
+      const { activeCell } = content;
+      const run = () => commands.execute("notebook:run-cell").finally(() => show(activeCell));
+      sessionContext.ready.then(run);
     },
     true,
   );
@@ -76,9 +121,7 @@ async function activate({ shell, commands, restored }) {
     const context = newValue?.context;
     if (context?.path === HOME && context.isReady && !context.model.dirty) context.revert();
   });
-  const [{ get }] = Object.values(shared["@jupyterlab/notebook"]);
-  const { NotebookActions } = (await get())();
-  NotebookActions.executionScheduled.connect((_, about) => runEdited(shell, about));
+  watchRuns(shell);
 }
 
 const plugin = { id: "minigrad:course", autoStart: true, activate };
