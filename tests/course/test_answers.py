@@ -23,7 +23,7 @@ from classroom.learner.check import next_hint
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import names_read
-from classroom.run.answers import run_answers, run_notebook
+from classroom.run.answers import drawn_cells, run_answers, run_notebook
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
 
@@ -64,14 +64,16 @@ def shadowed(chapter):
     return {name: answer + spoilt for name, answer in solved.items()}
 
 
-def judge(slug, sets):
-    """Return {exercise: Result} for each set of answers, as `check` would find it."""
-    chapter = Chapter(ROOT / PRISTINE / f"{slug}.ipynb")
+def judge(slug, sets, solved):
+    """Return {exercise: Result} for each set of answers, as `check` would find it.
+
+    Only the set at the place `solved` meets the drawn inputs as well.
+    """
+    chapter = Chapter(path := ROOT / PRISTINE / f"{slug}.ipynb")
     cells = []
     for k, answers in enumerate(sets):
-        chosen = graft(
-            chapter, {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
-        )
+        parts = {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
+        chosen = graft(chapter, parts, drawn_cells(path) if k == solved else {})
         for cell in chosen["cells"]:
             place = cell["metadata"]["minigrad"]
             name = f"{k} {place['exercise'] or ''}"
@@ -100,7 +102,8 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
     sets = [{name: ex.blank for name, ex in exercises.items()}]
     sets += [{name: ex.solved for name, ex in exercises.items()}]
     sets += [{n: answer for n, (_, answer) in v.items()} for v in right + wrong]
-    blank, solved, *judged, spoilt = judge(chapter.slug, [*sets, shadowed(chapter)])
+    sets += [shadowed(chapter)]
+    blank, solved, *judged, spoilt = judge(chapter.slug, sets, solved=1)
     for name in exercises:
         assert blank[name].status == "blank", f"the blank of {name}: {blank[name]}"
         found = solved[name]

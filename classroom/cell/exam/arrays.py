@@ -72,7 +72,7 @@ PRODUCTS = [
     slopes("matmul, its first argument", lambda x: matrices(x, B.T), A),
     slopes("matmul, its second argument", lambda x: matrices(B, x), A.T),
     slopes("matmul, both: x @ y", matrices, A, B.T),
-    slopes("a batch of matrices: (2, 2, 3) @ (2, 3, 2)", matrices, STACK, STACK.mT + 1),
+    slopes("a batch of matrices: (1, 2, 3) @ (2, 3, 2)", matrices, STACK[:1], STACK.mT),
     slopes("a batch and one matrix: (2, 2, 3) @ (3, 2)", matrices, STACK, A.T),
     slopes("one matrix and a batch: (2, 3) @ (2, 3, 2)", matrices, A, STACK.mT),
     slopes("tanh", lambda x: (np.tanh(x) * B).sum(), A / 2),
@@ -98,6 +98,7 @@ def small_floats(e: Engine) -> None:
     x, w = e.leaf(A.astype(np.float32)), B.T.astype(np.float32)
     root = np.tanh((2.0 * x * x) @ w).sum()
     e.backward(root)
+    e.backward(x * x, B)  # v is float64
     came = [str(np.asarray(each).dtype) for each in (e.read(root), e.gradient(x))]
     expect_same("the dtypes of result and gradient", came, ["float32", "float32"])
 
