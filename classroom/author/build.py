@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.author.blanks import STUB
-from classroom.author.chapters import Chapter, ChapterError, chapters
+from classroom.author.blanks import STUB, ChapterError
+from classroom.author.chapters import Chapter, chapters
 from classroom.author.compose import (
     blank_notebook,
     lesson_notebook,

@@ -14,8 +14,8 @@ from PIL import Image
 from rich.console import Console
 
 from classroom.author import build, execute
-from classroom.author.blanks import STUB
-from classroom.author.chapters import Chapter, ChapterError
+from classroom.author.blanks import STUB, ChapterError
+from classroom.author.chapters import Chapter
 from classroom.author.concerns import Noted
 from classroom.notebook.files import Unreadable
 from classroom.notebook.waiting import reference
