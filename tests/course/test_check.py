@@ -17,7 +17,7 @@ from classroom.author.chapters import chapters, first_fence, sections
 from classroom.cell import notes
 from classroom.learner.check import check_command, next_hint
 from classroom.learner.find import find, several
-from classroom.learner.solution import solution_command
+from classroom.learner.help import solution_command
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
