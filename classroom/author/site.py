@@ -286,12 +286,11 @@ def describe(descriptions: dict[str, str]):
     """Return a transform that gives each page its description, for search engines."""
 
     def add(app, pagename, templatename, context, doctree) -> None:
-        text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
+        text = re.sub("[`*$]", "", descriptions[pagename])
         title = context.get("title") or UNTITLED[pagename]
         title = html.unescape(re.sub("<.*?>", "", title))
-        shown = sharing.preview(title, html.unescape(text), pagename)
-        tag = f'<meta name="description" content="{text}">{shown}'
-        context["metatags"] = context.get("metatags", "") + tag
+        tags = sharing.preview(title, text, pagename)
+        context["metatags"] = context.get("metatags", "") + tags
         tree = context.get("furo_navigation_tree", "")  # its headings lack a level
         tree = tree.replace('role="heading"', 'role="heading" aria-level="2"')
         context["furo_navigation_tree"] = tree
