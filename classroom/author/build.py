@@ -32,7 +32,6 @@ from classroom.run.references import compared
 
 PRISTINE = Path("classroom") / "pristine"
 DRAWN = Path("classroom") / "drawn"
-BUILT = ("notebooks", "solutions", PRISTINE)
 
 
 def build_chapter(
@@ -158,8 +157,13 @@ def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
     """List the notebooks of some chapters that are missing or out of date."""
     noted, found = Noted(root), []
     for chapter in wanted:
-        for folder in BUILT:
-            found += _differences(chapter, folder, root, noted)
+        made = {"notebooks": lesson_notebook(chapter)}
+        made["solutions"] = solved = solution_notebook(chapter)
+        made[PRISTINE] = blank_notebook(chapter, solved)
+        for folder, notebook in made.items():
+            path = root / folder / f"{chapter.slug}.ipynb"
+            if why := _difference(notebook, path, noted):
+                found.append(f"{path.relative_to(root).as_posix()} {why}")
         path = root / DRAWN / f"{chapter.slug}.json"
         why = _drawn_stale(chapter, path)
         why = why or noted.knows(path) and noted.changed(path)
@@ -167,29 +171,19 @@ def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
     return found
 
 
-def _differences(
-    chapter: Chapter, folder: str | Path, root: Path, noted: Noted
-) -> list[str]:
-    """List how a built notebook differs from its source."""
-    path = root / folder / f"{chapter.slug}.ipynb"
+def _difference(fresh: NotebookNode, path: Path, noted: Noted) -> str:
+    """Say how a built notebook differs from its source, or return ""."""
     if not path.exists():
-        return [f"{folder}/{path.name} is missing"]
+        return "is missing"
     built = nbformat.read(path, as_version=4)
-    if folder == "notebooks":
-        fresh = lesson_notebook(chapter)
-    else:
-        fresh = solution_notebook(chapter)
-    if folder == PRISTINE:
-        fresh = blank_notebook(chapter, fresh)
     if built.metadata != fresh.metadata:
-        return [f"{folder}/{path.name} was built from another source"]
+        return "was built from another source"
     if [_essence(cell) for cell in built.cells] != [_essence(c) for c in fresh.cells]:
-        return [f"{folder}/{path.name} has other cells than its source"]
+        return "has other cells than its source"
     if any(map(_not_run, built.cells)):
-        return [f"{folder}/{path.name} has cells that were never run"]
-    if noted.knows(path) and (why := noted.changed(path)):
-        return [f"{folder}/{path.name} may be out of date: {why}"]
-    return []
+        return "has cells that were never run"
+    why = noted.knows(path) and noted.changed(path)
+    return f"may be out of date: {why}" if why else ""
 
 
 def _not_run(cell: Cell) -> bool:
