@@ -41,25 +41,12 @@ def build_chapter(
 
     Return what was run and why, and which files were written.
     """
-    noted = noted or Noted(root)
-    name = f"{chapter.slug}.ipynb"
-    lesson, solutions = root / "notebooks" / name, root / "solutions" / name
-
+    noted, name = noted or Noted(root), f"{chapter.slug}.ipynb"
     with PARSING:
-        fresh = lesson_notebook(chapter)
-    fresh, used, why = _with_outputs(fresh, lesson, noted, anew)
-    for cell in fresh.cells:
-        if "guess" in cell.metadata.get("tags", []):
-            put_away(cell)
-    told = why + _write(fresh, lesson)
-    noted.note(lesson, used)
-
-    with PARSING:
-        solved = solution_notebook(chapter)
-    solved, used, why = _with_outputs(solved, solutions, noted, anew)
-    told += why + _write(solved, solutions)
-    noted.note(solutions, used)
-    told += _draw(chapter, root, noted, anew)
+        lesson, solved = lesson_notebook(chapter), solution_notebook(chapter)
+    told = _built(lesson, root / "notebooks" / name, noted, anew)[1]
+    solved, more = _built(solved, root / "solutions" / name, noted, anew)
+    told += more + _draw(chapter, root, noted, anew)
     with PARSING:
         blank = blank_notebook(chapter, solved)
     return told + _write_blank(blank, name, root)
@@ -91,12 +78,12 @@ def _drawn_stale(chapter: Chapter, path: Path) -> str:
     return ""
 
 
-def _with_outputs(
+def _built(
     notebook: NotebookNode, path: Path, noted: Noted, anew: bool
-) -> tuple[NotebookNode, dict | None, list[str]]:
-    """Give a notebook the outputs that it has, or new ones if they may be stale.
+) -> tuple[NotebookNode, list[str]]:
+    """Write a notebook with the outputs that it has, or new ones if they may be stale.
 
-    Return it, what it used (None if it was not run), and why it was run.
+    Return it, and what to tell: why it was run, and whether its file has changed.
     """
     why, used = "asked for" if anew else _stale(notebook, path, noted), None
     if why:
@@ -108,7 +95,13 @@ def _with_outputs(
         for cell, old in zip(*code, strict=True):
             if not why or compared(cell.outputs) == compared(reference(old)):
                 cell.outputs, cell.execution_count = reference(old), old.execution_count
-    return notebook, used, [f"{name_of(path)} was run: {why}"] if why else []
+    for cell in notebook.cells:
+        if "guess" in cell.metadata.get("tags", []):
+            put_away(cell)
+    told = [f"{name_of(path)} was run: {why}"] if why else []
+    told += _write(notebook, path)
+    noted.note(path, used)
+    return notebook, told
 
 
 def _stale(notebook: NotebookNode, path: Path, noted: Noted) -> str:
