@@ -66,13 +66,13 @@ def command_line() -> ArgumentParser:
     each = command("check", "learner.check", "check answers, and say what is wrong")
     kinds = "chapters (4, blame, 4-6), exercises (4.2) or notebooks (default: all)"
     each.add_argument("what", nargs="*", help=kinds)
-    each = command("hint", "learner.hint", "show a hint of an exercise")
+    each = command("hint", "learner.help", "show a hint of an exercise")
     bug = "an exercise (4.2) (default: the bug that `break` has made)"
     each.add_argument("what", nargs="?", help=bug)
     each.add_argument("number", nargs="?", type=int, default=1, help="default: 1")
-    each = command("solution", "learner.solution", "show our solution, after yours")
+    each = command("solution", "learner.help", "show our solution, after yours")
     each.add_argument("what", help="an exercise (4.2)")
-    command("next", "learner.hint", "say which exercise is next")
+    command("next", "learner.progress", "say which exercise is next")
     each = command("report", "learner.report", "print what a helper needs to know")
     each.add_argument("what", help="an exercise (4.2)")
     each = command("progress", "learner.progress", "show the course at a glance")

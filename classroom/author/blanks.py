@@ -16,6 +16,10 @@ AROUND = re.compile(r"^---$", re.MULTILINE)
 OPENED = re.compile(r"class \w+:\n    \.\.\.\n\n")
 
 
+class ChapterError(Trouble):
+    """A source of a chapter has a mistake; the text says where and what."""
+
+
 @dataclass
 class Exercise:
     """One exercise: its blank, its solution and the answers that test the check."""
@@ -43,10 +47,6 @@ class Exercise:
 def solved(source: str) -> str:
     """Return an answer's source without the marks around what a blank leaves out."""
     return SOLUTION.sub(r"\2", source + "\n").rstrip("\n")
-
-
-class Unmarked(Trouble):
-    """A part that a blank should leave out is not in its solution."""
 
 
 def marked(text: str, left_out: str) -> str:
@@ -82,12 +82,12 @@ def part_told(told: str, lines: list[str]) -> tuple[int, int]:
     bare = [line.strip() for line in lines]
     if bare.count(first) != 1:
         often = bare.count(first)
-        raise Unmarked(f"{first!r} stands {often} times in the solution, not once")
+        raise ChapterError(f"{first!r} stands {often} times in the solution, not once")
     start = bare.index(first)
     if not last:
         return start, len(lines) - 1 if several else start
     if last not in bare[start:]:
-        raise Unmarked(f"{last!r} does not stand below {first!r} in the solution")
+        raise ChapterError(f"{last!r} does not stand below {first!r} in the solution")
     return start, bare.index(last, start)
 
 

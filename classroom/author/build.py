@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.author.blanks import STUB
-from classroom.author.chapters import Chapter, ChapterError, chapters
+from classroom.author.blanks import STUB, ChapterError
+from classroom.author.chapters import Chapter, chapters
 from classroom.author.compose import (
     blank_notebook,
     lesson_notebook,
@@ -32,7 +32,6 @@ from classroom.run.references import compared
 
 PRISTINE = Path("classroom") / "pristine"
 DRAWN = Path("classroom") / "drawn"
-BUILT = ("notebooks", "solutions", PRISTINE)
 
 
 def build_chapter(
@@ -42,25 +41,12 @@ def build_chapter(
 
     Return what was run and why, and which files were written.
     """
-    noted = noted or Noted(root)
-    name = f"{chapter.slug}.ipynb"
-    lesson, solutions = root / "notebooks" / name, root / "solutions" / name
-
+    noted, name = noted or Noted(root), f"{chapter.slug}.ipynb"
     with PARSING:
-        fresh = lesson_notebook(chapter)
-    fresh, used, why = _with_outputs(fresh, lesson, noted, anew)
-    for cell in fresh.cells:
-        if "guess" in cell.metadata.get("tags", []):
-            put_away(cell)
-    told = why + _write(fresh, lesson)
-    noted.note(lesson, used)
-
-    with PARSING:
-        solved = solution_notebook(chapter)
-    solved, used, why = _with_outputs(solved, solutions, noted, anew)
-    told += why + _write(solved, solutions)
-    noted.note(solutions, used)
-    told += _draw(chapter, root, noted, anew)
+        lesson, solved = lesson_notebook(chapter), solution_notebook(chapter)
+    told = _built(lesson, root / "notebooks" / name, noted, anew)[1]
+    solved, more = _built(solved, root / "solutions" / name, noted, anew)
+    told += more + _draw(chapter, root, noted, anew)
     with PARSING:
         blank = blank_notebook(chapter, solved)
     return told + _write_blank(blank, name, root)
@@ -92,12 +78,12 @@ def _drawn_stale(chapter: Chapter, path: Path) -> str:
     return ""
 
 
-def _with_outputs(
+def _built(
     notebook: NotebookNode, path: Path, noted: Noted, anew: bool
-) -> tuple[NotebookNode, dict | None, list[str]]:
-    """Give a notebook the outputs that it has, or new ones if they may be stale.
+) -> tuple[NotebookNode, list[str]]:
+    """Write a notebook with the outputs that it has, or new ones if they may be stale.
 
-    Return it, what it used (None if it was not run), and why it was run.
+    Return it, and what to tell: why it was run, and whether its file has changed.
     """
     why, used = "asked for" if anew else _stale(notebook, path, noted), None
     if why:
@@ -109,7 +95,13 @@ def _with_outputs(
         for cell, old in zip(*code, strict=True):
             if not why or compared(cell.outputs) == compared(reference(old)):
                 cell.outputs, cell.execution_count = reference(old), old.execution_count
-    return notebook, used, [f"{name_of(path)} was run: {why}"] if why else []
+    for cell in notebook.cells:
+        if "guess" in cell.metadata.get("tags", []):
+            put_away(cell)
+    told = [f"{name_of(path)} was run: {why}"] if why else []
+    told += _write(notebook, path)
+    noted.note(path, used)
+    return notebook, told
 
 
 def _stale(notebook: NotebookNode, path: Path, noted: Noted) -> str:
@@ -158,8 +150,13 @@ def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
     """List the notebooks of some chapters that are missing or out of date."""
     noted, found = Noted(root), []
     for chapter in wanted:
-        for folder in BUILT:
-            found += _differences(chapter, folder, root, noted)
+        made = {"notebooks": lesson_notebook(chapter)}
+        made["solutions"] = solved = solution_notebook(chapter)
+        made[PRISTINE] = blank_notebook(chapter, solved)
+        for folder, notebook in made.items():
+            path = root / folder / f"{chapter.slug}.ipynb"
+            if why := _difference(notebook, path, noted):
+                found.append(f"{path.relative_to(root).as_posix()} {why}")
         path = root / DRAWN / f"{chapter.slug}.json"
         why = _drawn_stale(chapter, path)
         why = why or noted.knows(path) and noted.changed(path)
@@ -167,29 +164,19 @@ def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
     return found
 
 
-def _differences(
-    chapter: Chapter, folder: str | Path, root: Path, noted: Noted
-) -> list[str]:
-    """List how a built notebook differs from its source."""
-    path = root / folder / f"{chapter.slug}.ipynb"
+def _difference(fresh: NotebookNode, path: Path, noted: Noted) -> str:
+    """Say how a built notebook differs from its source, or return ""."""
     if not path.exists():
-        return [f"{folder}/{path.name} is missing"]
+        return "is missing"
     built = nbformat.read(path, as_version=4)
-    if folder == "notebooks":
-        fresh = lesson_notebook(chapter)
-    else:
-        fresh = solution_notebook(chapter)
-    if folder == PRISTINE:
-        fresh = blank_notebook(chapter, fresh)
     if built.metadata != fresh.metadata:
-        return [f"{folder}/{path.name} was built from another source"]
+        return "was built from another source"
     if [_essence(cell) for cell in built.cells] != [_essence(c) for c in fresh.cells]:
-        return [f"{folder}/{path.name} has other cells than its source"]
+        return "has other cells than its source"
     if any(map(_not_run, built.cells)):
-        return [f"{folder}/{path.name} has cells that were never run"]
-    if noted.knows(path) and (why := noted.changed(path)):
-        return [f"{folder}/{path.name} may be out of date: {why}"]
-    return []
+        return "has cells that were never run"
+    why = noted.knows(path) and noted.changed(path)
+    return f"may be out of date: {why}" if why else ""
 
 
 def _not_run(cell: Cell) -> bool:

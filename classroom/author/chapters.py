@@ -15,10 +15,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
-from classroom.all_or_nothing import Trouble
-from classroom.author.blanks import STUB, Exercise, Unmarked, marked
-from classroom.author.mistakes import Unfit, changed
-from classroom.author.quotes import Unknown, quoted
+from classroom.author.blanks import STUB, ChapterError, Exercise, marked
+from classroom.author.mistakes import changed
+from classroom.author.quotes import quoted
 
 FRONT_MATTER = {
     "title": str,
@@ -36,10 +35,6 @@ PARTS = "Drawn inputs|Wrong answers|Other messages|Right answers"
 PART = re.compile(rf"^## ({PARTS})\n", re.MULTILINE)
 REFUSED = re.compile(r"^Refused with: `(.+?)`(?:, hint (\d))?$", re.MULTILINE)
 COLON = "A text with a colon in it has to stand in quotes."
-
-
-class ChapterError(Trouble):
-    """A source of a chapter has a mistake; the text says where and what."""
 
 
 @dataclass(frozen=True)
@@ -146,17 +141,10 @@ def read_cells(text: str) -> list[NotebookNode]:
         make = new_code_cell if cell.cell_type == "code" else new_markdown_cell
         cells.append(make(cell.source, metadata=dict(cell.metadata)))
         if reference := cells[-1].metadata.pop("quote", None):
-            cells[-1].source = quote_in(cells[-1], reference)
+            left_out, text = cells[-1].source, quoted(reference)
+            answer = cells[-1].metadata.get("answer")
+            cells[-1].source = marked(text, left_out) if answer else text
     return cells
-
-
-def quote_in(cell: NotebookNode, reference: str) -> str:
-    """Return the text of the package that a fence quotes."""
-    try:
-        text = quoted(reference)
-        return marked(text, cell.source) if cell.metadata.get("answer") else text
-    except (Unknown, Unmarked) as error:
-        raise ChapterError(str(error)) from None
 
 
 def split_file(file: Path) -> dict[str, str]:
@@ -197,10 +185,7 @@ def answer_in(body: str, solved: str, where: str) -> str:
     """Return an answer, given as a change of the solution or as a whole."""
     if "```diff\n" not in body:
         return first_fence(body)
-    try:
-        return changed(solved, first_fence(body, "diff"))
-    except Unfit as error:
-        raise ChapterError(f"{where}: {error}") from None
+    return changed(solved, first_fence(body, "diff"), where)
 
 
 def sections(text: str, mark: str = "### ") -> Iterator[tuple[str, str]]:

@@ -77,7 +77,7 @@ def file_of(module: str) -> Path | None:
     return next((path for path in known if path.exists()), None)
 
 
-def hash_of_file(path: str) -> str:
+def hash_of_file(path: str | Path) -> str:
     """Return a hash of a file's bytes; "" if it is gone."""
     place = ROOT / path
     if not place.is_file():
@@ -143,13 +143,13 @@ class Noted:
 
     def knows(self, path: Path) -> bool:
         """Tell whether it is noted what a built notebook used."""
-        return self.notes.get(name_of(path), {}).get("made") == made(path)
+        return self.notes.get(name_of(path), {}).get("made") == hash_of_file(path)
 
     def note(self, path: Path, used: dict[str, str] | None) -> None:
         """Store what a built notebook used, or None if it was not run."""
         if used is None:
             used = self.notes[name_of(path)]["used"]
-        self.notes[name_of(path)] = {"made": made(path), "used": used}
+        self.notes[name_of(path)] = {"made": hash_of_file(path), "used": used}
 
     def concerned(self, folders: list[Path]) -> tuple[list[Path], int]:
         """Return the notebooks that may be stale, and how many have no notes."""
@@ -165,8 +165,3 @@ class Noted:
 
 def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
-
-
-def made(path: Path) -> str:
-    """Return a hash of a built notebook."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else ""

@@ -2,9 +2,11 @@
 
 import re
 from pathlib import Path
+from typing import Any
+
+import jinja2
 
 from classroom import ROOT
-from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.stub import TENSOR, tensor_stub
 from classroom.notebook.course_map import Stop, map_svg, moving, stop_of
@@ -12,29 +14,22 @@ from classroom.notebook.home import FILM, HOME, MAP, home_text
 
 TABLE = re.compile(r"(<!-- chapters -->\n).*?(<!-- end of chapters -->)", re.DOTALL)
 PARTS = {"I: one number at a time": 0, "II: arrays": 8, "III: learning machines": 17}
-HEAD = "| | chapter | its question | minutes | needs |", "|--:|---|---|--:|---|"
 
 
-def chapter_table(all_chapters: list[Chapter]) -> str:
-    """Return a table of chapters for each part of the course, in Markdown."""
+def parts_of(course: list[Chapter]) -> list[tuple[str, list[Chapter]]]:
+    """Return the parts of the course that have some of these chapters."""
     starts = [*PARTS.values(), float("inf")]
-    tables = []
-    for name, first, end in zip(PARTS, starts, starts[1:]):
-        part = [c for c in all_chapters if first <= c.number < end]
-        if part:
-            heading = f"**Part {name}** ({hours(part)})"
-            tables.append("\n".join([heading, "", *HEAD, *map(_row, part)]) + "\n")
-    told = f"In all: {hours(all_chapters)}.\n"
-    return "\n".join([*tables, told])
+    found = [
+        (name, [chapter for chapter in course if first <= chapter.number < end])
+        for name, first, end in zip(PARTS, starts, starts[1:])
+    ]
+    return [(name, some) for name, some in found if some]
 
 
-def _row(chapter: Chapter) -> str:
-    front = chapter.front
-    title = f"[{front['title']}](notebooks/{chapter.slug}.ipynb)"
-    title += "" if front["track"] == "core" else f" ({front['track']})"
-    needs = ", ".join(map(str, front["needs"] + front["requires"]))
-    row = (chapter.number, title, front["question"], front["minutes"], needs)
-    return "| " + " | ".join(map(str, row)) + " |"
+def chapter_table(course: list[Chapter]) -> str:
+    """Return a table of chapters for each part of the course, in Markdown."""
+    about = {"parts": parts_of(course), "every": course, "hours": hours}
+    return rendered("chapters.md", **about)
 
 
 def hours(some: list[Chapter]) -> str:
@@ -66,28 +61,10 @@ def film() -> str:
     return moving(draw_backward((w * x + b - y) ** 2, w=w, x=x, b=b, y=y).sources)
 
 
-def syllabus(all_chapters: list[Chapter]) -> str:
-    """Return the syllabus for teachers, chapter by chapter, in Markdown."""
-    parts = [(ROOT / "classroom" / "templates" / "syllabus.md").read_text("utf-8")]
-    for chapter in all_chapters:
-        front = chapter.front
-        needs = ", ".join(map(str, front["needs"] + front["requires"])) or "nothing"
-        points = sum(exercise.points for exercise in chapter.exercises.values())
-        goals = "\n".join(f"- {goal}" for goal in front["objectives"])
-        parts.append(
-            f"## {chapter.number} · {front['title']}\n\n*{front['question']}* "
-            f"{front['minutes']} minutes, difficulty {front['difficulty']} of 5, "
-            f"needs {needs}, {points} points. After it a student can\n\n{goals}\n\n"
-            "| exercise | points | mistakes that its check knows |\n|---|--:|---|\n"
-            + "".join(map(_rubric, chapter.exercises.values()))
-        )
-    return "\n".join(parts)
-
-
-def _rubric(exercise: Exercise) -> str:
-    mistakes = "; ".join(exercise.wrong).replace("|", "\\|")
-    points = exercise.points or ""
-    return f"| {exercise.name} {exercise.title} | {points} | {mistakes} |\n"
+def rendered(name: str, **about: Any) -> str:
+    """Return the text of a template with what it is about."""
+    text = (ROOT / "classroom" / "templates" / name).read_text("utf-8")
+    return jinja2.Template(text).render(about)
 
 
 def made_pages(root: Path) -> dict[Path, tuple[str, str]]:
@@ -102,7 +79,7 @@ def made_pages(root: Path) -> dict[Path, tuple[str, str]]:
     made = {root / name: (_read(root / name), text) for name, text in pictures.items()}
     return made | {
         readme: (text, TABLE.sub(lambda match: match[1] + table + match[2], text)),
-        page: (_read(page), syllabus(chapters())),
+        page: (_read(page), rendered("syllabus.md", chapters=chapters())),
     }
 
 

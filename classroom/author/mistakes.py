@@ -9,16 +9,17 @@ count.
 import ast
 import re
 
+from classroom.author.blanks import ChapterError
+
 TEXTS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 PAGE = re.compile(r"# minigrad/\S+\.py")
 
 
-class Unfit(ValueError):
-    """A change does not fit the solution; the text says why."""
+def changed(solution: str, change: str, where: str) -> str:
+    """Return the solution with a change, or raise ChapterError if it does not fit.
 
-
-def changed(solution: str, change: str) -> str:
-    """Return the solution with a change; raise Unfit if it has no such place."""
+    `where` says where the change is written.
+    """
     lines = plain(solution)
     for place in re.split(r"^@@\n?", change, flags=re.MULTILINE):
         marked = [(line[:1], line[1:]) for line in place.splitlines()]
@@ -29,7 +30,8 @@ def changed(solution: str, change: str) -> str:
         if len(found) != 1:
             often = f"{len(found)} times" if found else "nowhere"
             told = "\n".join(before)
-            raise Unfit(f"these lines stand {often} in the solution:\n{told}")
+            told = f"these lines stand {often} in the solution:\n{told}"
+            raise ChapterError(f"{where}: {told}")
         lines[found[0] : found[0] + len(before)] = after
     return "\n".join(lines)
 

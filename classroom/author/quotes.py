@@ -11,18 +11,14 @@ from functools import cache
 from itertools import groupby, pairwise
 
 from classroom import ROOT
-from classroom.all_or_nothing import Trouble
+from classroom.author.blanks import ChapterError
 from classroom.notebook.definitions import class_of, places
 
 SCREEN = 20  # lines of a cell
 
 
-class Unknown(Trouble):
-    """A quote names something that the package lacks; the text says what it has."""
-
-
 def quoted(reference: str) -> str:
-    """Return the cell that a reference names; raise Unknown if there is none."""
+    """Return the cell that a reference names; raise ChapterError if there is none."""
     file, _, names = reference.partition(":")
     asked = [name.strip() for name in names.split(",")]
     text = text_of(file.strip(), reference)
@@ -44,7 +40,7 @@ def quoted(reference: str) -> str:
 def text_of(file: str, reference: str) -> str:
     path = ROOT / "minigrad" / file
     if not path.is_file():
-        raise Unknown(f'quote="{reference}": there is no file minigrad/{file}')
+        raise ChapterError(f'quote="{reference}": there is no file minigrad/{file}')
     return path.read_text(encoding="utf-8")
 
 
@@ -57,7 +53,8 @@ def lines_of(name: str, text: str, reference: str) -> str:
     """Return the text of a definition, without indentation."""
     known = {short(label): place for label, place in places(text).items()}
     if name not in known:
-        raise Unknown(f'quote="{reference}": no {name} there, but {", ".join(known)}')
+        told = f"no {name} there, but {', '.join(known)}"
+        raise ChapterError(f'quote="{reference}": {told}')
     return textwrap.dedent("\n".join(text.splitlines()[slice(*known[name])]))
 
 

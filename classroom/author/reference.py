@@ -11,12 +11,10 @@ import minigrad
 from classroom import ROOT
 from classroom.author import so_far
 from classroom.author.chapters import Chapter
+from classroom.author.front_matter import rendered
 from classroom.cell.pages import page_of
 
 ROOMS = re.findall(r"(\w+)/", minigrad.__doc__)
-INTRO = """Each room knows only those above it. The pages have names, signatures and
-docstrings, and say which chapter builds what. :ref:`The index <genindex>` has all
-names from A to Z."""
 
 
 def page(room: str) -> str:
@@ -25,28 +23,19 @@ def page(room: str) -> str:
     It leaves out a file that cannot be loaded without PyTorch.
     """
     texts = {p: p.read_text("utf-8") for p in (ROOT / "minigrad" / room).glob("*.py")}
-    loads = [path for path, text in texts.items() if "\nimport torch\n" not in text]
-    title = f"minigrad.{room}"
-    parts = [f"{title}\n{'=' * len(title)}\n\n.. automodule:: {title}\n"]
-    for path in sorted(loads):
-        name = f"{room}/{path.name}"
-        module = (
-            f".. automodule:: {title}.{path.stem}\n   :members:\n   :undoc-members:"
-        )
-        if path.stem != "__init__":
-            parts.append(f"{name}\n{'-' * len(name)}\n\n{module}\n")
-    return "\n".join(parts)
+    loads = {
+        path.stem for path, text in texts.items() if "\nimport torch\n" not in text
+    }
+    names = sorted(loads - {"__init__"})
+    return rendered("site/room.rst", title=f"minigrad.{room}", room=room, names=names)
 
 
 def contents() -> str:
     """Return the page that leads to all others on the package."""
-    title = "The package, by folder"
-    parts = [f"{title}\n{'=' * len(title)}", INTRO]
-    for room in ROOMS:
-        module = importlib.import_module(f"minigrad.{room}")
-        about = module.__doc__.splitlines()[0].removeprefix(f"minigrad.{room}: ")
-        parts.append(f":doc:`{room}/ <{room}>`\n    {about[0].upper()}{about[1:]}")
-    return "\n\n".join(parts) + "\n"
+    modules = {room: importlib.import_module(f"minigrad.{room}") for room in ROOMS}
+    about = {room: each.__doc__.splitlines()[0] for room, each in modules.items()}
+    told = {r: line.removeprefix(f"minigrad.{r}: ") for r, line in about.items()}
+    return rendered("site/rooms.rst", rooms=told)
 
 
 def as_plain_text(app, what, name, thing, options, lines: list[str]) -> None:

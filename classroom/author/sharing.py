@@ -7,16 +7,14 @@ published as the repository's branch `colab`.
 
 import json
 import os
-from html import escape
 from pathlib import Path
 
 from classroom.author import tab
 from classroom.author.chapters import Chapter
+from classroom.author.front_matter import rendered
 from classroom.notebook.files import Cell, code_cell, read_notebook
 
 BRANCH = "colab"
-PICTURE = "_static/preview.png"
-ALT = "The graph of (w * x + b - y)**2, with the gradient of each of its four leaves"
 
 
 def links(chapter: Chapter, in_tab: bool) -> str:
@@ -56,17 +54,11 @@ def installs(repository: str) -> Cell:
 
 
 def preview(title: str, about: str, page: str) -> str:
-    """Return the tags from which a preview of a page is made.
+    """Return the tags from which a preview of a page is made, and its description.
 
     A picture needs a full address. So the address of the site has to be known, which
     SITE_ADDRESS contains.
     """
-    told = {"og:type": "website", "og:site_name": "minigrad", "og:title": title}
-    told |= {"og:description": about, "twitter:card": "summary"}
-    if address := os.environ.get("SITE_ADDRESS", "").rstrip("/"):
-        told |= {"og:url": f"{address}/{page}.html", "og:image:alt": ALT}
-        told |= {"og:image": f"{address}/{PICTURE}", "og:image:width": "1200"}
-        told |= {"og:image:height": "630", "twitter:card": "summary_large_image"}
-    kinds = {name: "name" if name[:2] == "tw" else "property" for name in told}
-    tags = [f'<meta {kinds[n]}="{n}" content="{escape(told[n])}">' for n in told]
-    return "\n".join(tags)
+    address = os.environ.get("SITE_ADDRESS", "").rstrip("/")
+    told = {"title": title, "about": about, "page": page, "address": address}
+    return rendered("site/preview.html", **told)

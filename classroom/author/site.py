@@ -19,13 +19,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import reference, sharing, tab
 from classroom.author.chapters import Chapter, chapters
-from classroom.author.front_matter import PARTS, chapter_table, stops
+from classroom.author.front_matter import chapter_table, parts_of, rendered, stops
 from classroom.author.tab import prose
 from classroom.cell.asked import exercise_at
 from classroom.notebook import waiting
@@ -179,18 +177,15 @@ def home(course: list[Chapter], in_tab: bool) -> str:
     knob = draw_knob(squared_error, **numbers | {"w": [n / 2 for n in range(-2, 9)]})
     told = readme()
     told["paths"] = linked_numbers(told["paths"], stops(course))
-    starts = [*PARTS.values(), course[-1].number + 1]
-    return jinja2.Template((TEMPLATES / "home.md").read_text("utf-8")).render(
-        told,
+    return rendered(
+        "site/home.md",
+        **told,
         film=film._repr_mimebundle_()["text/html"],
         knob=knob._repr_mimebundle_()["text/html"],
         picture=surprise(read_notebook(LESSONS / "01_nudge.ipynb")["cells"]),
         table=chapter_table(course),
         map=map_svg(stops(course), at="notebooks/"),
-        parts=[
-            (name, [each for each in course if first <= each.number < last])
-            for name, first, last in zip(PARTS, starts, starts[1:])
-        ],
+        parts=parts_of(course),
         rooms=reference.ROOMS,
         tab=tab.address(course[1]) if in_tab else "",
         repository=os.environ.get("GITHUB_REPOSITORY"),
@@ -291,12 +286,11 @@ def describe(descriptions: dict[str, str]):
     """Return a transform that gives each page its description, for search engines."""
 
     def add(app, pagename, templatename, context, doctree) -> None:
-        text = html.escape(re.sub("[`*$]", "", descriptions[pagename]))
+        text = re.sub("[`*$]", "", descriptions[pagename])
         title = context.get("title") or UNTITLED[pagename]
         title = html.unescape(re.sub("<.*?>", "", title))
-        shown = sharing.preview(title, html.unescape(text), pagename)
-        tag = f'<meta name="description" content="{text}">{shown}'
-        context["metatags"] = context.get("metatags", "") + tag
+        tags = sharing.preview(title, text, pagename)
+        context["metatags"] = context.get("metatags", "") + tags
         tree = context.get("furo_navigation_tree", "")  # its headings lack a level
         tree = tree.replace('role="heading"', 'role="heading" aria-level="2"')
         context["furo_navigation_tree"] = tree

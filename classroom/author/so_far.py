@@ -39,6 +39,7 @@ NOT_TAUGHT = re.compile(
     r"METHODS|__all__|ops$|methods|operator|functions|ufuncs|to_array|as_bare"
 )
 NO_DEFINITION = re.compile(r"from |import |if |['\"]|class ")
+LATER = ROOT / "classroom" / "templates" / "later.py"  # stands in for later names
 NO_SHORTCUTS = 'def install():\n    """Do nothing: shortcuts come at the end."""\n'
 FEW = 4  # changed lines of a given definition that a diff shows
 GROWN = """\
@@ -54,32 +55,6 @@ your answers in it.
 ~~~
 
 </details>"""
-LATER = '''\
-"""What a later chapter builds has its name here already, and says so when used."""
-
-
-class Later:
-    """A name that a later chapter gives a meaning to."""
-
-    def __init__(self, name, chapter):
-        self.__dict__.update(name=name, chapter=chapter)
-
-    def say(self, *args, **kwargs):
-        raise NotImplementedError(f"{self.name} is built in chapter {self.chapter}")
-
-    def __call__(self, *args, **kwargs):
-        if kwargs or args and not callable(args[0]):
-            self.say()
-        return self.say if args else self  # what it decorates says so, too
-
-    __bool__ = __enter__ = __iter__ = say
-
-    def __exit__(self, *exception):
-        pass
-
-    def __getattr__(self, name):
-        raise AttributeError(f"{self.name} is built in chapter {self.chapter}")
-'''
 
 
 def pages(chapter: Chapter) -> Iterator[tuple[str, str]]:
@@ -234,7 +209,7 @@ def write_package(folder: Path, number: int) -> None:
     shutil.copytree(ROOT / "minigrad", folder / "minigrad", ignore=leave)
     written = {HEART[m]: as_of(m, number) for m in heart(number)}
     if number < LAST:
-        written["later.py"] = LATER
+        written["later.py"] = LATER.read_text(encoding="utf-8")
     if ARRAYS <= number < LAST:
         written["fast.py"] = NO_SHORTCUTS
     for file, text in written.items():

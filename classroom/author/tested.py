@@ -162,9 +162,7 @@ def mentioning(pieces: dict[str, uses.Unit], names: set[str]) -> set[str]:
 
 def before_and_now(path: str) -> list[tuple[str, uses.Survey]]:
     """Return a module and its pieces, as of the last commit and as of now."""
-    here = (ROOT / path).read_text("utf-8") if (ROOT / path).exists() else ""
-    known = git("ls-tree", "--name-only", "HEAD", path)
-    texts = git("show", f"HEAD:{path}") if known else "", here
+    texts = at_head(path), text_of(path)
     return [(module_of(path), uses.surveyed(text)) for text in texts]
 
 
@@ -178,13 +176,16 @@ def is_prose(path: str) -> bool:
 
     These do not concern tests that read its code, its outputs or its front matter.
     """
-    if not (re.fullmatch(r"chapters/\w+/lesson\.md", path) and (ROOT / path).exists()):
+    if not re.fullmatch(r"chapters/\w+/lesson\.md", path):
         return False
-    if not git("ls-tree", "--name-only", "HEAD", path):
-        return False
-    texts = git("show", f"HEAD:{path}"), (ROOT / path).read_text("utf-8")
-    before, now = (NO_PROSE.findall(text) for text in texts)
+    before, now = map(NO_PROSE.findall, (at_head(path), text_of(path)))
     return before == now
+
+
+def at_head(path: str) -> str:
+    """Return the text of a file as of the last commit; "" if it is new."""
+    known = git("ls-tree", "--name-only", "HEAD", path)
+    return git("show", f"HEAD:{path}") if known else ""
 
 
 def git(*words: str) -> str:
@@ -232,7 +233,7 @@ def mentions(words: set[str], others: set[str]) -> bool:
 
 
 def text_of(file: str) -> str:
-    """Return the text of a file of tests; "" if it is gone."""
+    """Return the text of a file as it is now; "" if it is gone."""
     return (ROOT / file).read_text("utf-8") if (ROOT / file).exists() else ""
 
 

@@ -26,7 +26,7 @@ PACKAGES = {"minigrad", "classroom"}
 AT_START = Path(__file__).with_name("at_start")
 CACHE = ROOT / ".minigrad" / "surveys"
 FOLDER = "MINIGRAD_USES"  # the environment's name for where a watched program writes
-CALLED = "__called__"  # in a watched module: one number for each function, 0 or 1
+CALLED = "__called__"  # in a watched module: the functions that were called
 FOREIGN = "import "  # before what a module has from elsewhere, for itself alone
 DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPE = DEFINITION | ast.ClassDef | ast.Module
@@ -58,11 +58,11 @@ class Surveyor:
         self.functions: dict[str, Unit] = {}
         self.names: dict[str, Unit] = {}
         self.others: list[ast.AST] = []
-        self.notes: list[tuple[ast.AST, int]] = []
+        self.notes: list[tuple[ast.AST, str]] = []
         self.scope(tree.body, "")
         self.survey = Survey(self.functions, self.names, unit(*self.others))
-        for node, number in self.notes:
-            note_call(node, number)
+        for node, name in self.notes:
+            note_call(node, name)
 
     def scope(self, body: list[ast.stmt], prefix: str) -> None:
         """Survey the statements of a module or of a class."""
@@ -86,7 +86,7 @@ class Surveyor:
         while name in self.functions:  # such as a property and its setter
             name += "'"
         inner = [n for n in ast.walk(node) if isinstance(n, DEFINITION | ast.Lambda)]
-        self.notes += [(each, len(self.functions)) for each in inner]
+        self.notes += [(each, name) for each in inner]
         self.functions[name] = unit(node)
 
     def binding(self, statement: ast.stmt, prefix: str) -> None:
@@ -177,14 +177,14 @@ def as_text(node: Any, names: set[str]) -> str:
     return f"{type(node).__name__}({told})"
 
 
-def note_call(node: ast.AST, number: int) -> None:
-    """Let a function note that it was called."""
+def note_call(node: ast.AST, name: str) -> None:
+    """Let a function note that it was called, or a function inside of it."""
     if isinstance(node, ast.Lambda):  # its body if the note stands, or has been made
-        noted = f"{CALLED}[{number}] or not {CALLED}.__setitem__({number}, 1)"
+        noted = f"{name!r} in {CALLED} or not {CALLED}.__setitem__({name!r}, 1)"
         test = ast.parse(noted, mode="eval").body
         node.body = ast.IfExp(test, node.body, ast.Constant(None))
     else:
-        note = ast.parse(f"{CALLED}[{number}] = 1").body
+        note = ast.parse(f"{CALLED}[{name!r}] = 1").body
         start = 1 if node.body and is_text(node.body[0]) else 0
         node.body[start:start] = note
         for part in ast.walk(note[0]):
@@ -247,14 +247,12 @@ class WatchedLoader(SourceFileLoader):
     """Loads a module whose functions note that they were called."""
 
     def exec_module(self, module: ModuleType) -> None:
-        pieces, code = load(Path(self.path))
-        vars(module)[CALLED] = [0] * len(pieces.functions)
-        _watched[module.__name__] = module
+        _called[module.__name__] = vars(module)[CALLED] = {}
         before = take()
-        exec(code, vars(module))
-        at_import.add(Uses(by_name(take()), set()))
+        exec(load(Path(self.path))[1], vars(module))
+        at_import.add(Uses(take(), set()))
         for name, called in before.items():
-            vars(_watched[name])[CALLED][:] = called
+            _called[name].update(dict.fromkeys(called, 1))
 
 
 class Watcher:
@@ -272,7 +270,7 @@ class Watcher:
 
 
 APART = {Path(__file__)}  # it would watch itself
-_watched: dict[str, ModuleType] = {}
+_called: dict[str, dict[str, int]] = {}  # by module, the functions that were called
 _opened: set[str] = set()
 at_import = Uses({}, set())  # what was called when modules were loaded
 
@@ -302,26 +300,14 @@ def used() -> Uses:
     places = [os.path.relpath(os.path.abspath(path), ROOT) for path in _opened.copy()]
     _opened.clear()
     files = {path for path in map(as_posix, places) if is_data(path)}
-    return Uses(by_name(take()), files)
+    return Uses(take(), files)
 
 
-def take() -> dict[str, list[int]]:
-    """Return the notes of the modules in which something was called, and clear them."""
-    found = {}
-    for name, module in list(_watched.items()):
-        called = vars(module)[CALLED]
-        if 1 in called:
-            found[name] = called[:]
-            called[:] = [0] * len(called)
-    return found
-
-
-def by_name(notes: dict[str, list[int]]) -> dict[str, set[str]]:
-    """Return the names of the functions that were called in each module."""
-    found = {}
-    for name, called in notes.items():
-        known = survey(Path(_watched[name].__file__)).functions
-        found[name] = {function for function, on in zip(known, called) if on}
+def take() -> dict[str, set[str]]:
+    """Return which functions of each module were called since the last time."""
+    found = {name: set(called) for name, called in _called.copy().items() if called}
+    for name in found:
+        _called[name].clear()
     return found
 
 
@@ -354,7 +340,7 @@ def write() -> None:
     found = used()
     found.add(at_import)
     functions = {module: sorted(names) for module, names in found.functions.items()}
-    whole = json.dumps([sorted(_watched), functions, sorted(found.files)])
+    whole = json.dumps([sorted(_called), functions, sorted(found.files)])
     name = f"{os.getpid()}-{monotonic_ns()}.json"
     Path(os.environ[FOLDER], name).write_text(whole, "utf-8")
 

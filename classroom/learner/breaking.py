@@ -19,6 +19,7 @@ from classroom.learner.broken import read_state, stop, write
 from classroom.learner.check import Task
 from classroom.learner.find import find, notebook_of, notebooks_in, open_learner
 from classroom.learner.mistaken import with_mistake
+from classroom.learner.progress import PASSED
 from classroom.learner.results import Memory
 from classroom.learner.symptoms import ERROR, Symptom, all_symptoms, outputs_elsewhere
 from classroom.notebook.answers import Learner
@@ -128,10 +129,8 @@ def passes(task: Task, memory: Memory) -> bool:
     """Say whether the answer is known to pass as it is now."""
     if not isinstance(task.learner, Learner):
         return False
-    cells, chapter = task.learner.answers().get(task.only), task.learner.chapter
-    status = cells and memory.status(chapter, task.only, cells)
-    noted = cells and memory.passed_in_notebook(task.learner, task.only)
-    return status == "passed" or bool(noted and not status)
+    cells = task.learner.answers().get(task.only)
+    return bool(cells) and memory.standing(task.learner, task.only, cells) in PASSED
 
 
 def mistakes_of(root: Path, slug: str, name: str, ours: str) -> list[str]:

@@ -11,7 +11,6 @@ from classroom.all_or_nothing import (
     alone,
     clear,
     digest,
-    digest_at,
     finish,
     write_journal,
 )
@@ -78,11 +77,9 @@ def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
                 if notebook["cells"][place]["source"] != source:
                     raise Trouble(SAVED_SINCE.format(path))
                 notebook["cells"][place]["source"] = each["source"]
-            new = as_bytes(notebook)
-            for each in these:
-                each |= {"copy": copy.as_posix(), "digest": digest(new)}
+                each["copy"] = copy.as_posix()
             before[path] = digest(data)
-            contents = {files / path: new, files / copy: data}
+            contents = {files / path: as_bytes(notebook), files / copy: data}
             for place, content in contents.items():
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(content)
@@ -136,12 +133,12 @@ def stop(root: Path) -> list[str]:
 
 def put_back(root: Path, breaks: dict[str, dict[str, Any]]) -> list[str]:
     """Put a notebook back; if there is more to keep in it, only some of its answers."""
-    path, copy, mark = ([*breaks.values()][0][k] for k in ("path", "copy", "digest"))
+    path, copy = ([*breaks.values()][0][key] for key in ("path", "copy"))
     place, older, these = root / path, root / copy, " and ".join(breaks)
     if not older.exists():
         return [GONE.format(copy, these)]
-    whole, told = None, []  # the notebook with these answers, if it differs
-    if place.exists() and digest_at(place) != mark:
+    whole, told = None, []  # the notebook as it is now, with these answers
+    if place.exists():
         chapters = all_chapters(root)
         try:
             before, now = (open_learner(each, chapters) for each in (older, place))

@@ -38,6 +38,8 @@ from classroom.notebook.source_code import imported
 from classroom.run.answers import run_answers
 from classroom.run.verdict import WORDS, Result
 
+SECONDS = 20  # that a cell may take
+
 
 @dataclass(frozen=True)
 class Task:
@@ -55,10 +57,10 @@ class Task:
         last = names.index(self.only) if self.only else len(names)
         return {name: answers[name] for name in names[: last + 1] if name in answers}
 
-    def run(self, timeout: float = 20) -> dict[str, Result]:
-        """The results of the answers; a cell may take `timeout` seconds."""
+    def run(self) -> dict[str, Result]:
+        """The results of the answers."""
         pristine, folder = self.learner.chapter.path, self.path.resolve().parent
-        return run_answers(pristine, self.answers(), timeout, folder)
+        return run_answers(pristine, self.answers(), SECONDS, folder)
 
     def helpers(self) -> list[str]:
         """The files next to the notebook that its answers import."""
@@ -77,9 +79,7 @@ class Task:
         return [self.only] if self.only else list(self.learner.chapter.exercises)
 
 
-def check_command(
-    what: str | Sequence[str] | None, timeout: float = 20, root: Path = ROOT
-) -> int:
+def check_command(what: str | Sequence[str] | None, root: Path = ROOT) -> int:
     """Check all that is filled in, or some chapters, exercises, notebooks.
 
     Returns 0 if every exercise asked for has passed, 1 if one is wrong or not filled
@@ -99,7 +99,7 @@ def check_command(
     memory, statuses = Memory(root), set()
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        for task, job in [(each, pool.submit(each.run, timeout)) for each in tasks]:
+        for task, job in [(each, pool.submit(each.run)) for each in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
             tries = memory.remember(task.learner.chapter, task.answers(), results)

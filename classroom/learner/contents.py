@@ -16,7 +16,7 @@ from jupyter_client.kernelspec import get_kernel_spec
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
 
-from classroom.learner.home import home_page
+from classroom.learner.progress import home_page
 from classroom.notebook.files import KERNEL, as_table
 from classroom.notebook.home import HOME
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from classroom.notebook.answers import Learner, learner_in
 from classroom.notebook.files import COURSE, Unreadable, notebooks_of, read_notebook
-from classroom.notebook.pristine import Chapter
+from classroom.notebook.pristine import Chapter, all_chapters
 
 NO_NOTEBOOK = (
     f"There is no {{}} in exercises/. `{COURSE} reset {{}}` makes a blank one."
@@ -99,3 +99,13 @@ def find(
         f"There is no chapter {what} with exercises. The chapters are: {known}. "
         "Give a chapter (4 or its name), an exercise (4.2) or a notebook's path."
     )
+
+
+def find_exercise(
+    what: str | None, root: Path, command: str
+) -> tuple[Path, Chapter, str]:
+    """What a learner means by "4.2"; raises Unreadable if it is no exercise."""
+    path, chapter, name = find(what, all_chapters(root), root) if what else (None,) * 3
+    if name is None:
+        raise Unreadable(f"Name one exercise, as `{COURSE} {command} 4.2` does.")
+    return path, chapter, name

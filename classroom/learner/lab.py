@@ -8,12 +8,16 @@ import threading
 import time
 import webbrowser
 from pathlib import Path
+from urllib.parse import quote
 
 from jupyter_core import paths
 
 from classroom import ROOT
-from classroom.learner.home import address
-from classroom.notebook.files import COURSE
+from classroom.learner.find import find
+from classroom.notebook.course_map import stop_of
+from classroom.notebook.files import COURSE, notebooks_of
+from classroom.notebook.home import HOME, exercise_link
+from classroom.notebook.pristine import all_chapters
 
 LOG = {"--log-level", "--debug", "--ServerApp.log_level", "--Application.log_level"}
 BUILT = ("notebooks", "exercises", "solutions")
@@ -72,6 +76,25 @@ def lab_command(words: list[str]) -> int:
         threading.Thread(target=greet, args=[begin], daemon=True).start()
     LabApp.launch_instance([*ours, *words])
     return 0
+
+
+def address(what: str = "", root: Path = ROOT) -> str:
+    """Return where JupyterLab opens: home, the lesson of "4", the exercise "4.2".
+
+    Raises Unreadable if there is no such chapter or exercise.
+    """
+    if not what:
+        there = notebooks_of(root / "classroom" / "pristine")
+        return f"/lab/tree/{HOME}" if there else "/lab"
+    path, chapter, exercise = find(what, all_chapters(root), root)
+    lesson = root / "notebooks" / f"{chapter.slug}.ipynb"
+    if exercise is None and lesson.exists():
+        path = lesson
+    here = stop_of(chapter.number, chapter.slug, chapter.about)
+    link = exercise_link(here, exercise) if exercise else ""
+    heading = link.rstrip(")").partition("#")[2]
+    place = quote(path.relative_to(root).as_posix())
+    return f"/lab/tree/{place}" + (f"#{heading}" if heading else "")
 
 
 def running(begin: str, pid: int | None = None) -> str | None:

@@ -1,4 +1,4 @@
-"""See how far you are: `python3 course.py progress`."""
+"""See how far you are, and what is `next`: `python3 course.py progress`."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.course_map import Stop, next_exercise, stop_of
 from classroom.notebook.files import COURSE, Unreadable
+from classroom.notebook.home import home_text
 from classroom.notebook.pristine import Chapter, all_chapters
 
 MARKS = {
@@ -74,6 +75,25 @@ def progress_command(root: Path = ROOT, words: Sequence[str] = ()) -> int:
     return 0
 
 
+def next_command(root: Path = ROOT) -> int:
+    """Say which exercise is the next one that has not passed; return 0."""
+    name = overview(root).next
+    if name is None:
+        print("All exercises of the course have passed.")
+        return 0
+    path, chapter, _ = find(name, all_chapters(root), root)
+    print(f"Next: exercise {name} {chapter.exercises[name].title}")
+    print(f"Its blank: exercises/{path.name}")
+    print(f"Its lesson: notebooks/{chapter.slug}.ipynb")
+    return 0
+
+
+def home_page(root: Path = ROOT) -> str:
+    """Return this learner's page home.md, in Markdown."""
+    stops = [stop(row.chapter, row.statuses) for row in overview(root).rows]
+    return home_text(stops, root, whole=True)
+
+
 def overview(root: Path, words: Sequence[str] = ()) -> Overview:
     """Return the known results of all chapters, or of those that `words` name."""
     chapters, memory, rows = all_chapters(root), Memory(root), []
@@ -113,11 +133,6 @@ def _statuses(
         return found, "cannot be read"
     broken = read_state(memory.root)["active"]
     for name, cells in learner.answers().items():
-        if name in broken:  # by `break`, so it had passed
-            found[name] = "passed"
-            continue
-        refused = "wrong" if memory.was_refused(learner, name) else "unchecked"
-        noted = "noted" if memory.passed_in_notebook(learner, name) else refused
-        status = memory.status(chapter, name, cells) or noted
-        found[name] = status if status in MARKS else "wrong"
+        standing = memory.standing(learner, name, cells)
+        found[name] = "passed" if name in broken else standing  # it had passed
     return found, ""

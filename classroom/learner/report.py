@@ -15,25 +15,22 @@ from pathlib import Path
 from classroom import ROOT
 from classroom.learner import newer_course
 from classroom.learner.check import Task
-from classroom.learner.find import NO_NOTEBOOK, find, open_learner
+from classroom.learner.find import NO_NOTEBOOK, find_exercise, open_learner
 from classroom.learner.results import Memory
-from classroom.notebook.files import COURSE, Unreadable
-from classroom.notebook.pristine import all_chapters
+from classroom.notebook.files import Unreadable
 from classroom.run.verdict import WORDS
 
 PACKAGES = ["numpy", "jupyterlab", "ipykernel", "nbval", "matplotlib", "graphviz"]
 FENCE = "`" * 4  # an answer may have three of them in a row
 
 
-def report_command(what: str, timeout: float = 20, root: Path = ROOT) -> int:
+def report_command(what: str, root: Path = ROOT) -> int:
     """Print the report on one exercise; raise Unreadable if there is none."""
-    path, chapter, name = find(what, all_chapters(root), root)
-    if name is None:
-        raise Unreadable(f"Name one exercise, as `{COURSE} report 4.2` does.")
+    path, chapter, name = find_exercise(what, root, "report")
     if not path.exists():
         raise Unreadable(NO_NOTEBOOK.format(path.name, chapter.number))
     task = Task(path, open_learner(path, [chapter]), name)
-    answers, result = task.answers(), task.run(timeout)[name]
+    answers, result = task.answers(), task.run()[name]
     cells = "\n\n".join(answers.get(name, ["(not filled in)"]))
     blocks = [f"{FENCE}python\n{cells}\n{FENCE}"]
     blocks += [f"{FENCE}\n{result.message}\n{FENCE}"] if result.message else []

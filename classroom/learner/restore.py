@@ -16,7 +16,7 @@ from classroom import ROOT
 from classroom.all_or_nothing import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
-from classroom.notebook.carry_over import bring_back, completed
+from classroom.notebook.carry_over import bring_back
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
@@ -52,8 +52,7 @@ def reset_command(what: str, root: Path = ROOT) -> int:
         notebook = chapter.notebook
         if only and path.exists():
             blank = Learner(notebook, chapter)
-            whole = completed(open_learner(path, [chapter]), only)
-            notebook = bring_back(Learner(whole, chapter), blank, only)
+            notebook = bring_back(open_learner(path, [chapter]), blank, only)
         kept = keep(path, root) if path.exists() else None
         path.parent.mkdir(exist_ok=True)
         write_notebook(path, notebook)

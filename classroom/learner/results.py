@@ -38,9 +38,18 @@ class Memory:
         """
         return self.notes.get(name, {}).get(self._mark(learner, name))
 
-    def was_refused(self, learner: Learner, name: str) -> bool:
-        """Return whether exactly this answer was refused, here or there."""
-        return self._mark(learner, name) in read_notes(self.root, TRIED).get(name, {})
+    def standing(self, learner: Learner, name: str, cells: list[str]) -> str:
+        """Return what is known of exactly this answer, from all checks of it.
+
+        It has "passed" in the terminal, or is "noted" as passed in the notebook; or it
+        is "wrong", or "unchecked".
+        """
+        if status := self.status(learner.chapter, name, cells):
+            return status if status in ("passed", "blank") else "wrong"
+        if self.passed_in_notebook(learner, name):
+            return "noted"
+        refused = read_notes(self.root, TRIED).get(name, {})
+        return "wrong" if self._mark(learner, name) in refused else "unchecked"
 
     def has_passed(self, name: str) -> bool:
         """Return whether some answer to an exercise has passed, here or there."""

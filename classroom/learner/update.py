@@ -51,29 +51,23 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
     Raises Trouble if there is no newer course; then nothing has changed.
     """
     with alone(root):
-        return take(source, root)
-
-
-def take(source: str | None, root: Path) -> int:
-    """Take the newer course, while nobody else changes this one."""
-    kept = place_to_keep(root, "", "-before-update")
-    clear(root)
-    try:
-        (root / CHANGE).mkdir(parents=True)
-        newer = find_newer(source, root, root / CHANGE)
-        if newer is None or not (newer.changed or newer.gone):
-            print(NEWEST.format(source or origin(root)))
-            return 0
-        dates = told_date(version(newer.folder)), told_date(version(root))
-        print("\n".join(update(root, newer, kept)))
-    except OSError as error:
-        begun = (root / JOURNAL).exists()
-        raise Trouble(
-            NOT_ENDED.format(why=error) if begun else f"{reason(error)}\n{UNCHANGED}"
-        ) from None
-    finally:
-        if not (root / JOURNAL).exists():
-            clear(root)
+        kept = place_to_keep(root, "", "-before-update")
+        clear(root)
+        try:
+            (root / CHANGE).mkdir(parents=True)
+            newer = find_newer(source, root, root / CHANGE)
+            if newer is None or not (newer.changed or newer.gone):
+                print(NEWEST.format(source or origin(root)))
+                return 0
+            dates = told_date(version(newer.folder)), told_date(version(root))
+            print("\n".join(update(root, newer, kept)))
+        except OSError as error:
+            begun = (root / JOURNAL).exists()
+            told = f"{reason(error)}\n{UNCHANGED}"
+            raise Trouble(NOT_ENDED.format(why=error) if begun else told) from None
+        finally:
+            if not (root / JOURNAL).exists():
+                clear(root)
     print(f"Before the update: {kept.relative_to(root).as_posix()}/")
     print(f"The course is up to date. It was {dates[1]}, and is now {dates[0]}.")
     print("In JupyterLab, reload what is open.")

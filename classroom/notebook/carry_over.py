@@ -108,40 +108,30 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited, told)
 
 
-def completed(learner: Learner, name: str) -> Notebook:
-    """`learner`'s notebook, with statement, hints and check of an exercise if missing.
-
-    Each of these cells comes after the one that is above it in the course.
-    """
-    chapter, cells, labels = learner.chapter, [*learner.cells], [*learner.labels]
-    order = list(chapter.cells)
-    for n, label in enumerate(order):
-        missing = chapter.home[label] == name and label not in labels
-        if missing and parse_label(label)[0] != "answer":
-            above = next((each for each in reversed(order[:n]) if each in labels), None)
-            place = labels.index(above) + 1 if above else 0
-            cells.insert(place, chapter.cells[label])
-            labels.insert(place, label)
-    return {**learner.notebook, "cells": _own_ids(cells)}
-
-
 def bring_back(learner: Learner, other: Learner, name: str) -> Notebook:
     """`learner`'s notebook with the answer to one exercise from `other`, or its blank.
 
-    The answer consists of the answer's cells and the learner's own cells among them.
+    The answer consists of the answer's cells and the learner's own cells among them. Of
+    the exercise's other cells, those that are missing come back, too. Each cell that is
+    put in comes after the one that is above it in the course.
     """
-    label, new = id_of("answer", name), learner.chapter
-    course = {key: new.cells[label][key] for key in ("id", "metadata")}
+    chapter, answer = learner.chapter, id_of("answer", name)
+    replaced, order = learner.cells_of(name), [*chapter.cells]
+    left = [i for i in range(len(learner.cells)) if i not in replaced]
+    cells, labels = (
+        [each[i] for i in left] for each in (learner.cells, learner.labels)
+    )
+    course = {key: chapter.cells[answer][key] for key in ("id", "metadata")}
     taken = [
-        {**other.cells[i], **course} if other.labels[i] == label else other.cells[i]
+        {**other.cells[i], **course} if other.labels[i] == answer else other.cells[i]
         for i in other.cells_of(name)
     ]
-    replaced, labels = learner.cells_of(name), learner.labels
-    check = id_of("check", name)
-    end = labels.index(check) if check in labels else len(labels)
-    place = min([*replaced, end])
-    left = [c for i, c in enumerate(learner.cells) if i not in replaced]
-    cells = left[:place] + taken + left[place:]
+    for n, label in enumerate(order):
+        if chapter.home[label] == name and label not in labels:
+            above = next((each for each in reversed(order[:n]) if each in labels), None)
+            place = labels.index(above) + 1 if above else 0
+            new = taken if label == answer else [chapter.cells[label]]
+            cells[place:place], labels[place:place] = new, [label] * len(new)
     return {**learner.notebook, "cells": _own_ids(cells)}
 
 

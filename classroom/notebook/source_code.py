@@ -53,10 +53,7 @@ def names_set(statement: ast.stmt) -> set[str]:
 
 def imported(source: str) -> set[str]:
     """The modules that `source` imports, anywhere in it, such as a in import a.b."""
-    try:
-        nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
+    nodes = [node for each in statements(source) for node in ast.walk(each)]
     names = [each.name for n in nodes if isinstance(n, ast.Import) for each in n.names]
     names += [n.module or "" for n in nodes if isinstance(n, ast.ImportFrom)]
     return {name.partition(".")[0] for name in names} - {""}

@@ -1,5 +1,8 @@
 """A small course in a folder of its own, for the tests of check, reset and update."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,6 +114,14 @@ def strip_labels(notebook):
     for cell in cells:
         del cell["id"]
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+
+
+def nbval(path: Path, words):
+    """Run nbval on a notebook in a process of its own; return what it prints."""
+    command = [sys.executable, "-m", "pytest", "-p", "nbval.plugin", *words.split()]
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    how = {"cwd": path.parent, "env": env, "capture_output": True, "text": True}
+    return subprocess.run([*command, path.name], **how).stdout
 
 
 def refused(command, *words, **names):

@@ -15,7 +15,7 @@ from classroom.learner.breaking import break_command, symptoms_of
 from classroom.learner.broken import STATE, read_state
 from classroom.learner.check import check_command
 from classroom.learner.find import open_learner
-from classroom.learner.hint import hint_command
+from classroom.learner.help import hint_command
 from classroom.learner.mistaken import lines_of, with_mistake
 from classroom.learner.progress import progress_command
 from classroom.learner.results import Memory

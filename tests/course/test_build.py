@@ -14,8 +14,8 @@ from PIL import Image
 from rich.console import Console
 
 from classroom.author import build, execute
-from classroom.author.blanks import STUB
-from classroom.author.chapters import Chapter, ChapterError
+from classroom.author.blanks import STUB, ChapterError
+from classroom.author.chapters import Chapter
 from classroom.author.concerns import Noted
 from classroom.notebook.files import Unreadable
 from classroom.notebook.waiting import reference
@@ -84,12 +84,6 @@ def test_the_blank_is_blank_and_the_solution_solved(sample):
     assert solution.source == "def double(x):\n    return 2 * x"
 
 
-def test_a_second_build_executes_nothing(sample, monkeypatch):
-    root, chapter = sample
-    monkeypatch.setattr(build, "execute", pytest.fail)
-    assert build.build_chapter(Chapter(chapter.folder), root, Noted(root)) == []
-
-
 @pytest.mark.parametrize("text, stays", [("≈ 3e-14", True), ("once", False)])
 def test_where_nothing_is_noted_what_nbval_calls_the_same_stays(
     sample, tmp_path, text, stays
@@ -144,22 +138,22 @@ def test_ids_stay_when_a_cell_is_added(sample, tmp_path):
 def test_a_changed_or_missing_notebook_is_noticed(sample, tmp_path):
     root, chapter = shutil.copytree(sample[0], tmp_path / "copy"), sample[1]
     path = root / "notebooks" / "90_sample.ipynb"
-    noted = Noted(root)
-    assert build._differences(chapter, "notebooks", root, noted) == []
+    assert build.problems([chapter], root) == []
     path.write_text(path.read_text().replace("hello", "hallo"))
-    assert "has other cells" in build._differences(chapter, "notebooks", root, noted)[0]
+    assert "has other cells" in build.problems([chapter], root)[0]
     for folder in ("notebooks", "solutions"):
         path = root / folder / "90_sample.ipynb"
         text = (sample[0] / folder / path.name).read_text()
         path.write_text(
             re.sub(r'"execution_count": \d+', '"execution_count": null', text)
         )
-        assert "never run" in build._differences(chapter, folder, root, noted)[0]
+        told = f"{folder}/{path.name} has cells that were never run"
+        assert told in build.problems([chapter], root)
     assert build.build_chapter(chapter, root)
     assert build.problems([chapter], root) == []
     path = root / "notebooks" / "90_sample.ipynb"
     path.unlink()
-    assert "is missing" in build._differences(chapter, "notebooks", root, noted)[0]
+    assert build.problems([chapter], root) == ["notebooks/90_sample.ipynb is missing"]
 
 
 def test_answers_in_exercises_are_never_overwritten(sample, tmp_path):

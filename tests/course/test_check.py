@@ -1,9 +1,6 @@
 """`course.py check` tells right from wrong, whatever an answer does to its kernel."""
 
-import os
 import re
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +14,7 @@ from classroom.author.chapters import chapters, first_fence, sections
 from classroom.cell import notes
 from classroom.learner.check import check_command, next_hint
 from classroom.learner.find import find, several
-from classroom.learner.solution import solution_command
+from classroom.learner.help import solution_command
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
@@ -102,8 +99,8 @@ def root(tmp_path):
     return course(tmp_path)
 
 
-def check(root, what, capsys, timeout=10):
-    code = check_command(what, timeout, root)
+def check(root, what, capsys):
+    code = check_command(what, root)
     out = capsys.readouterr().out
     assert "Traceback" not in out
     assert max(map(len, out.splitlines())) <= 80
@@ -308,7 +305,7 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     fill(learner(root), RIGHT)
     interrupted = Mock(side_effect=KeyboardInterrupt)
     monkeypatch.setattr("classroom.learner.check.report", interrupted)
-    monkeypatch.setattr(commands, "run", lambda words: check_command("90", 20, root))
+    monkeypatch.setattr(commands, "run", lambda words: check_command("90", root))
     with pytest.raises(SystemExit) as ended:
         commands.main()
     said = capsys.readouterr().err.split("\n")
@@ -324,7 +321,7 @@ def test_a_line_of_the_blank_that_was_left_is_named(root, capsys):
 
 def test_a_lesson_is_not_taken_for_exercises():
     lesson = Path(__file__).parents[2] / "notebooks" / "04_blame.ipynb"
-    said = sample.refused(check_command, str(lesson), 20)
+    said = sample.refused(check_command, str(lesson))
     assert (
         "04_blame.ipynb is a lesson. Its exercises are in exercises/04_blame.ipynb"
         in said
@@ -362,7 +359,7 @@ def test_what_cannot_be_checked(root, what, words):
     (root / "exercises" / "empty.ipynb").touch()
     other = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     write_notebook(root / "exercises" / "other.ipynb", other)
-    assert words in sample.refused(check_command, what, 20, root)
+    assert words in sample.refused(check_command, what, root)
 
 
 def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
@@ -395,12 +392,8 @@ def test_a_page_with_a_magic_in_it_is_live(tmp_path):
 
 def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):
     fill(learner(root), {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]})
-    quick = "-p classroom.notebook.fast_validation -p nbval.plugin -p no:cacheprovider"
-    words = [*quick.split(), "--nbval-lax", learner(root)]
-    command = [sys.executable, "-m", "pytest", *words]
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert "2 failed, 5 passed" in done.stdout  # the check cells of 90.1 and 90.2
+    said = sample.nbval(learner(root), "--nbval-lax")
+    assert "2 failed, 5 passed" in said  # the check cells of 90.1 and 90.2
 
 
 def test_the_report_of_nbval_on_a_check_begins_with_what_it_says(root):
@@ -409,17 +402,9 @@ def test_the_report_of_nbval_on_a_check_begins_with_what_it_says(root):
     check["metadata"]["tags"] = ["check"]
     check["source"] = f"# Check of 90.1\n{check['source']}\n" + "0\n" * 60
     write_notebook(learner(root), notebook)
-    words = "-p nbval.plugin -p classroom.run.references --nbval-lax"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words.split(), learner(root)],
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-    )
-    report = done.stdout[done.stdout.index("Notebook cell execution failed") :]
-    assert re.match(r".*\n.*Cell \d+: .*your answer: 4\n\n.*Input", report), report[
-        :200
-    ]
+    said = sample.nbval(learner(root), "-p classroom.run.references --nbval-lax")
+    report = said[said.index("Notebook cell execution failed") :]
+    assert re.match(r".*\n.*Cell \d+: .*your answer: 4\n\n.*Input", report), said
     assert "0\n0\n" not in report
 
 
@@ -435,7 +420,7 @@ def test_what_people_type_names_chapters():
 
 def test_several_chapters_are_checked_at_once(root, capsys):
     fill(learner(root), RIGHT)
-    assert check_command(["90", "90.1"], 20, root) == 0
+    assert check_command(["90", "90.1"], root) == 0
     out = capsys.readouterr().out
     assert out.count("90.1") == 2 and out.count("90.2") == 1
 

@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from classroom.learner.home import home_page
-from classroom.learner.progress import progress_command
+from classroom.learner.progress import home_page, progress_command
 from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from classroom.learner.hint import hint_command
+from classroom.learner.help import hint_command
 from classroom.learner.report import report_command, without_names
 from tests.course.sample import course, fill, learner, refused
 
@@ -14,7 +14,7 @@ def test_it_has_the_answer_the_message_and_the_versions(tmp_path, capsys):
     root = course(tmp_path)
     home = Path.home() / "secret.csv"
     fill(learner(root), {"90.2": f"def triple(x):\n    return 2 * x  # {home}"})
-    assert report_command("90.2", 20, root) == 0
+    assert report_command("90.2", root) == 0
     told = capsys.readouterr().out
     assert "Exercise 90.2 Three times: wrong" in told
     assert "return 2 * x  # ~/secret.csv" in told
@@ -24,7 +24,7 @@ def test_it_has_the_answer_the_message_and_the_versions(tmp_path, capsys):
 
 
 def test_a_blank_says_so(tmp_path, capsys):
-    assert report_command("90.1", 20, course(tmp_path)) == 0
+    assert report_command("90.1", course(tmp_path)) == 0
     assert "(not filled in)" in capsys.readouterr().out
 
 
@@ -32,7 +32,7 @@ def test_a_blank_says_so(tmp_path, capsys):
     ("what", "told"), [("90", "Name one exercise"), ("7.1", "no chapter 7.1")]
 )
 def test_what_is_no_exercise_is_asked_for_again(tmp_path, what, told):
-    assert told in refused(report_command, what, 20, course(tmp_path))
+    assert told in refused(report_command, what, course(tmp_path))
 
 
 def test_a_hint_has_no_tex_in_the_terminal(capsys):

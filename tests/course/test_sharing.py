@@ -15,7 +15,7 @@ def test_a_page_can_be_shared(monkeypatch):
     monkeypatch.setenv("SITE_ADDRESS", "https://somewhere.example/course/")
     tags = sharing.preview('4 · "Blame"', "Which input?", "notebooks/04_blame")
     told = dict(re.findall('="(.+?)" content="(.+?)"', tags))
-    assert told["og:title"] == "4 · &quot;Blame&quot;"
+    assert told["og:title"] == "4 · &#34;Blame&#34;"
     assert told["og:description"] == "Which input?"
     page = "https://somewhere.example/course/notebooks/04_blame.html"
     assert told["og:url"] == page

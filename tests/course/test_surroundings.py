@@ -87,7 +87,7 @@ from classroom import __main__ as commands
 if __name__ == "__main__":
     from classroom.learner.check import check_command
 
-    commands.run = lambda words: check_command("90", 20, Path(words[0]))
+    commands.run = lambda words: check_command("90", Path(words[0]))
     commands.main()
 """
 
@@ -125,7 +125,7 @@ def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
     copy = root / "exercises" / f"{name}.ipynb"
     shutil.copy(sample.learner(root), copy)
     sample.fill(copy, RIGHT)
-    assert check_command(what, 20, root) == 1
+    assert check_command(what, root) == 1
     told = " ".join(capsys.readouterr().out.split())
     assert f"There are also answers in {copy.name}, which do not count." in told
     assert f'check "{copy.name}"' in told and "not yet filled in" in told
@@ -133,7 +133,7 @@ def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
     told = " ".join(capsys.readouterr().out.split())
     assert f"0 of 3, and answers in {copy.name}" in told
     sample.learner(root).unlink()  # the only one counts, whatever its name is
-    assert check_command("90", 20, root) == 0
+    assert check_command("90", root) == 0
 
 
 BESIDE = ["._90_sample", ".~90_sample", "~$90_sample", "90_sample (1)", "90_sample 2"]
@@ -152,7 +152,7 @@ def test_files_that_other_programs_put_beside_ours_stop_no_command(tmp_path, cap
         ]:
             (root / folder).mkdir(exist_ok=True)
             (root / folder / f"{name}.ipynb").write_bytes(text)
-    assert check_command(None, 20, root) == check_command("90", 20, root) == 0
+    assert check_command(None, root) == check_command("90", root) == 0
     progress_command(root)
     told = capsys.readouterr().out
     assert told.count("90_sample.ipynb") == 2 and "3 of 3 exercises passed" in told
@@ -204,12 +204,12 @@ def test_what_the_machine_is_to_blame_for_is_tried_again_and_held_against_nobody
 
     once = answers.run_once
     monkeypatch.setattr(answers, "run_once", run)
-    assert check_command("90", 20, root) == 0 and len(runs) == 2
+    assert check_command("90", root) == 0 and len(runs) == 2
     monkeypatch.setattr(answers, "run_once", lambda *words: (events[:1], ""))
     for why in BY_CHANCE - {"Crashed"}:
         events[0]["failed"] = why
         capsys.readouterr()
-        assert check_command("90", 20, root) == 1
+        assert check_command("90", root) == 1
         told = capsys.readouterr().out
         assert "not graded" in told and "busy" in told and "Hint" not in told
     progress_command(root)
@@ -284,9 +284,9 @@ def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path):
     root = course(tmp_path)
     shutil.rmtree(root / "exercises")
     for what in None, "90", "90.1":
-        told = sample.refused(check_command, what, 20, root)
+        told = sample.refused(check_command, what, root)
         assert f"in exercises/. `{COURSE} reset {'90' if what else 'CHAPTER'}`" in told
-    told = sample.refused(report_command, "90.1", 20, root)
+    told = sample.refused(report_command, "90.1", root)
     assert f"`{COURSE} reset 90` makes a blank one" in told
     told = sample.refused(restore_command, "90.1", None, root)
     assert "has no version of exercise 90.1." in told
@@ -309,7 +309,7 @@ def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):
     text = [{"output_type": "stream", "name": "stdout", "text": "x" * (21 << 20)}]
     notebook["cells"].append(sample.code("own", "") | {"outputs": text})
     write_notebook(sample.learner(root), notebook)
-    assert check_command("90", 20, root) == 0
+    assert check_command("90", root) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "The notebook has 21 MB, and at most 20 MB can be graded" in told
 

@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -13,6 +11,7 @@ from classroom.author.compose import SETUP, blank_notebook, solution_notebook
 from classroom.cell.guesses import compare
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import put_away, reference, waits
+from tests.course.sample import nbval
 
 ASKED = re.compile(r"\*\*(?:[Gg]uess|[Pp]redict)")
 
@@ -104,7 +103,4 @@ def course(tmp_path):
 def test_strict_nbval_compares_what_waits(course):
     path = course / "lesson.ipynb"
     path.write_text(path.read_text("utf-8").replace("2\\n", "3\\n"), "utf-8")
-    words = "-m pytest -q -p nbval.plugin -p no:cacheprovider --nbval"
-    run = [sys.executable, *words.split(), "--nbval-current-env", path.name]
-    done = subprocess.run(run, cwd=course, capture_output=True, text=True)
-    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 1 passed" in nbval(path, "--nbval --nbval-current-env")

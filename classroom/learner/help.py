@@ -1,14 +1,16 @@
-"""Show a hint in the terminal: `python3 course.py hint 4.2`; say what is `next`."""
+"""Help with an exercise: `python3 course.py hint 4.2` and `solution 4.2`."""
 
 import re
+import textwrap
 from pathlib import Path
 
 from classroom import ROOT
+from classroom.cell.solutions import solution_of
 from classroom.learner.broken import narrow_down
-from classroom.learner.find import find
-from classroom.learner.progress import overview
+from classroom.learner.find import find_exercise
+from classroom.learner.results import Memory
 from classroom.notebook.files import COURSE, Unreadable
-from classroom.notebook.pristine import Chapter, all_chapters
+from classroom.notebook.pristine import Chapter
 
 HINT = re.compile(
     r"<details><summary>(Hint \d.*?)</summary>\n+(.*?)\n+</details>", re.DOTALL
@@ -17,6 +19,12 @@ FORMULA = re.compile(r"\$\$?([^$]+)\$\$?")
 TYPED = {r"\cdot": "*", r"\times": "*", r"\,": " ", r"\partial ": "d", r"\mathsf ": ""}
 TYPED |= {r"\frac": "", "}{": ") / (", "{": "(", "}": ")", r"\big": "", r"\qquad ": ""}
 TYPED |= {r"\var": "", r"\sqrt": " sqrt", "\\": "", "  ": " "}
+TRIES = 3  # after which the solution may be read
+EARLY = (
+    "{0} {1}: you get our solution as soon as yours passes, or after {2} tries that a "
+    "check has judged. You have made {3} so far, with {4} to go. A wrong try costs "
+    "nothing, and the check says what is wrong with it."
+)
 
 
 def hint_command(what: str | None, number: int = 1, root: Path = ROOT) -> int:
@@ -25,14 +33,10 @@ def hint_command(what: str | None, number: int = 1, root: Path = ROOT) -> int:
     Without an exercise, print the next hint about the bug that `break` has made. Raises
     Unreadable if there is no such exercise or bug, or no such hint.
     """
-    if what is None:
-        if told := narrow_down(root):
-            print("\n".join(told))
-            return 0
-        raise Unreadable(f"Name one exercise, as `{COURSE} hint 4.2` does.")
-    _, chapter, name = find(what, all_chapters(root), root)
-    if name is None:
-        raise Unreadable(f"Name one exercise, as `{COURSE} hint 4.2` does.")
+    if what is None and (told := narrow_down(root)):
+        print("\n".join(told))
+        return 0
+    _, chapter, name = find_exercise(what, root, "hint")
     hints = hints_of(chapter, name)
     if not 1 <= number <= len(hints):
         raise Unreadable(f"Exercise {name} has {len(hints) or 'no'} hints.")
@@ -58,14 +62,24 @@ def typed(formula: re.Match) -> str:
     return text.strip()
 
 
-def next_command(root: Path = ROOT) -> int:
-    """Say which exercise is the next one that has not passed; return 0."""
-    name = overview(root).next
-    if name is None:
-        print("All exercises of the course have passed.")
+def solution_command(what: str, root: Path = ROOT) -> int:
+    """Print our solution of an exercise ("4.2"), and one that is written another way.
+
+    Returns 1 if it is too early, and then says how many tries are missing, and which
+    hint is next. Raises Unreadable if there is no such exercise, or no solution of it
+    here.
+    """
+    _, chapter, name = find_exercise(what, root, "solution")
+    found, memory = solution_of(root, name), Memory(root)
+    if found is None:
+        raise Unreadable(f"The solution of {name} is not in this course.")
+    exercise, tries = chapter.exercises[name], memory.tries(name)
+    if memory.has_passed(name) or tries >= TRIES:
+        print(f"# {name} {exercise.title}: our solution\n\n{found}")
         return 0
-    path, chapter, _ = find(name, all_chapters(root), root)
-    print(f"Next: exercise {name} {chapter.exercises[name].title}")
-    print(f"Its blank: exercises/{path.name}")
-    print(f"Its lesson: notebooks/{chapter.slug}.ipynb")
-    return 0
+    told = EARLY.format(name, exercise.title, TRIES, tries or "none", TRIES - tries)
+    print("\n".join(textwrap.wrap(told, 79)))
+    if exercise.hints:
+        hint = min(tries + 1, exercise.hints)
+        print(f"\nFor a hint in the meantime: `{COURSE} hint {name} {hint}`")
+    return 1
