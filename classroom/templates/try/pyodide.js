@@ -36,7 +36,10 @@ self.loadPyodide = (options) =>
     if (missing.length) throw new Error(missing.join(", "));
     pyodide.registerJsModule("graphviz_in_tab", { svg: (dot) => graphviz.dot(dot) });
     pyodide.runPython(`
-      import logging, os, tqdm, one_thread
+      import jedi, logging, os, sys, tqdm, types, one_thread
+      sys.setrecursionlimit(1000)  # as elsewhere; jedi has raised it
+      # What IPython has for a terminal takes a second to load, and is not used
+      sys.modules["IPython.terminal.embed"] = types.SimpleNamespace(embed=None)
       tqdm.tqdm.monitor_interval = 0  # a thread of its own
       logging.getLogger("matplotlib.font_manager").setLevel("ERROR")
       os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
