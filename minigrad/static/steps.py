@@ -1,5 +1,6 @@
 """Steps: The calls that make up a static graph, and the functions that they call."""
 
+import itertools
 import operator
 import os
 import sys
@@ -10,12 +11,16 @@ import numpy as np
 from numpy import ndarray
 
 
+numbers = itertools.count()
+
+
 @dataclass(eq=False, repr=False)
 class Step:
     """One call in a static graph, with the name of its function and its arguments.
 
     A placeholder is fed, a variable starts with its `value`, and a constant always is
-    its `value`. `line` says where in the program the step comes from.
+    its `value`. `line` says where in the program the step comes from. Later steps have
+    larger numbers.
     """
 
     call: str
@@ -26,6 +31,7 @@ class Step:
     value: object = None
     name: str = ""
     line: str = ""
+    number: int = field(default_factory=numbers.__next__)
 
     def __repr__(self) -> str:
         shape = "" if self.shape is None else f" {self.shape}"

@@ -1,11 +1,13 @@
-"""Symbols: They replace arrays while a static graph is built.
+"""Symbols: They replace arrays and numbers while a static graph is built.
 
 If NumPy is asked to compute with a Symbol, the call is not run but noted as a Step. The
 rules do not notice this. So they leave behind a graph of everything that they would
 compute, forwards and backwards, and no second set of derivatives is needed.
 """
 
+import operator
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +20,10 @@ from minigrad.static.steps import CALLS, Step, line_outside
 
 ABOUT_SHAPES = np.shape, np.ndim, np.size, np.shares_memory, np.may_share_memory
 BLANK = np.zeros_like, np.ones_like, np.empty_like
+OF_NUMBERS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
+OF_NUMBERS |= {"divide": operator.truediv, "power": operator.pow}
+OF_NUMBERS |= {"floor_divide": operator.floordiv, "remainder": operator.mod}
+OF_NUMBERS |= {"negative": operator.neg}
 
 
 class Symbol(NDArrayOperatorsMixin):
@@ -25,7 +31,7 @@ class Symbol(NDArrayOperatorsMixin):
 
     `example` is an array of the same shape and dtype. Its numbers mean something only
     while a function is traced. In that case, `asked` lists the numbers that Python has
-    asked for.
+    asked for, each as a step whose argument was asked and whose value was the answer.
     """
 
     T = property(lambda self: note("transpose", self))
@@ -78,8 +84,9 @@ class Symbol(NDArrayOperatorsMixin):
         if function not in ABOUT_SHAPES + BLANK:
             return note(function.__name__, *args, **kwargs)
         found = function(*map(example_of, args), **kwargs)
-        blank = function in BLANK
-        return Symbol(step_of(found), found, self.asked) if blank else found
+        if function not in BLANK:
+            return found
+        return Symbol(replace(step_of(found), name=function.__name__), found, self.asked)
 
     # Writing
 
@@ -89,13 +96,17 @@ class Symbol(NDArrayOperatorsMixin):
     def become(self, other: "Symbol") -> "Symbol":
         """Represent `other` from now on, as after an in-place operation.
 
-        A view writes `other` to its base, at its own positions. To find them, the same
-        view is taken of an array that numbers the positions of the base.
+        A view writes `other` to its base, at its own index or positions. To find these,
+        the same view is taken of an array that numbers the positions of the base.
         """
         if other.dtype != self.dtype:
             other = note("ndarray.astype", other, self.dtype)
         if self.base is None:
             self.now = other.now
+            return self
+        if self.step.call == "getitem":
+            index = self.step.arguments[1].value
+            self.base.become(note("with_item", self.base, index, other))
             return self
         shape, size = self.base.shape, self.base.size
         places = self.take(Symbol(Step("constant"), np.arange(size).reshape(shape)))
@@ -110,7 +121,8 @@ class Symbol(NDArrayOperatorsMixin):
         why = f"Python asks for the numbers of {self.step}, which are not known before "
         cure = "the graph runs. Choose with where(), or before you feed it."
         expect(self.asked is not None, f"{why}{cure}", error=TypeError)
-        self.asked.append(f"{line_outside()}: {self.step.name or self.step.call}")
+        answer = Step("asked", [self.step], value=self.example, line=line_outside())
+        self.asked.append(answer)
         return self.example
 
     def __bool__(self) -> bool:
@@ -124,6 +136,20 @@ class Symbol(NDArrayOperatorsMixin):
 
 
 Array.register(Symbol)
+
+
+class Number(Symbol):
+    """Represents a number of Python, such as a learning rate."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        out = () if out and isinstance(out[0], Number) else out  # n += 1 makes a new n
+        return super().__array_ufunc__(ufunc, method, *inputs, out=out, **options)
+
+    def __float__(self) -> float:
+        return float(self.numbers())
+
+    def __index__(self) -> int:
+        return operator.index(self.numbers())
 
 
 def named_symbol(call: str, array: ndarray, name: str, asked=None) -> Symbol:
@@ -142,6 +168,10 @@ def note(call: str, *args, **options) -> Symbol:
     symbols = [value for value in flat(args) if isinstance(value, Symbol)]
     if call not in CALLS or not symbols:  # a symbol as an option is not an argument
         raise TypeError(f"a static graph cannot note a call of {call}")
+    if call in OF_NUMBERS and all(isinstance(x, Number | int | float) for x in args):
+        example = OF_NUMBERS[call](*map(example_of, args))
+        step = Step(call, list(map(step_of, args)), line=line_outside())
+        return Number(step, example, symbols[0].asked)
     example = np.asarray(CALLS[call](*map(example_of, args), **options))
     step = Step(call, list(map(step_of, args)), options, example.shape, example.dtype)
     step.line = line_outside()
