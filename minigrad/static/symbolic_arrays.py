@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy import ndarray
@@ -16,14 +17,14 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from minigrad.array.dtypes import Array
 from minigrad.errors import expect
+from minigrad.graph.saved_values import storage
 from minigrad.static.steps import CALLS, Step, line_outside
 
 ABOUT_SHAPES = np.shape, np.ndim, np.size, np.shares_memory, np.may_share_memory
 BLANK = np.zeros_like, np.ones_like, np.empty_like
-OF_NUMBERS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}
-OF_NUMBERS |= {"divide": operator.truediv, "power": operator.pow}
-OF_NUMBERS |= {"floor_divide": operator.floordiv, "remainder": operator.mod}
-OF_NUMBERS |= {"negative": operator.neg}
+
+
+sources = WeakValueDictionary()  # of constants, by their numbers, as long as they live
 
 
 class Symbol(NDArrayOperatorsMixin):
@@ -86,7 +87,8 @@ class Symbol(NDArrayOperatorsMixin):
         found = function(*map(example_of, args), **kwargs)
         if function not in BLANK:
             return found
-        return Symbol(replace(step_of(found), name=function.__name__), found, self.asked)
+        step = replace(step_of(found), name=function.__name__)
+        return Symbol(step, found, self.asked)
 
     # Writing
 
@@ -168,9 +170,10 @@ def note(call: str, *args, **options) -> Symbol:
     symbols = [value for value in flat(args) if isinstance(value, Symbol)]
     if call not in CALLS or not symbols:  # a symbol as an option is not an argument
         raise TypeError(f"a static graph cannot note a call of {call}")
-    if call in OF_NUMBERS and all(isinstance(x, Number | int | float) for x in args):
-        example = OF_NUMBERS[call](*map(example_of, args))
-        step = Step(call, list(map(step_of, args)), line=line_outside())
+    plain = all(isinstance(x, Number | int | float) for x in args)
+    if plain and f"number.{call}" in CALLS:
+        example = CALLS[f"number.{call}"](*map(example_of, args))
+        step = Step(f"number.{call}", [*map(step_of, args)], line=line_outside())
         return Number(step, example, symbols[0].asked)
     example = np.asarray(CALLS[call](*map(example_of, args), **options))
     step = Step(call, list(map(step_of, args)), options, example.shape, example.dtype)
@@ -204,6 +207,9 @@ def step_of(value) -> Step:
     if any(isinstance(x, Symbol) for x in flat([value])):
         return Step(type(value).__name__, list(map(step_of, value)))
     if isinstance(value, ndarray | np.generic):
-        value = value.copy()  # other code may write to it later
-        return Step("constant", [], {}, value.shape, value.dtype, value)
+        copy = value.copy()  # other code may write to it later
+        step = Step("constant", [], {}, value.shape, value.dtype, copy)
+        if isinstance(value, ndarray):
+            sources[step.number] = storage(value)
+        return step
     return Step("constant", value=value)

@@ -62,7 +62,7 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
 
 
 def asked_at(question: Step) -> str:
-    """Return the line where Python asked for a number, and what it was the number of."""
+    """Return the line where Python asked for a number, and whose number it was."""
     (step,) = question.arguments
     return f"{question.line}: {step.name or step.call}"
 
