@@ -280,7 +280,9 @@ class Code:
             *first,
             *(x for x in ordered(fetches) if x not in {*first} and x.call != "asked"),
         ]
-        names = {place.step: place.name for place in self.places}
+        ahead = {*ordered([*asked, *ends[-1]])}
+        names = {step: "g1" for step in order if step not in ahead}
+        names |= {place.step: place.name for place in self.places}
         tensors = [place.name for place in self.places if place.key == "array"]
         graded = [tensors[i] for i, none in self.graded if not none]
         names |= {step: f"{name}_grad" for step, name in zip(grads, graded)}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from minigrad.static.execution import fold, in_order
-from minigrad.static.steps import CALLS, Step
+from minigrad.static.steps import CALLS, GIVEN, Step
 from minigrad.static.symbolic_arrays import flat
 
 Rule = Callable[[Step], Step]
@@ -63,10 +63,11 @@ def computed_once() -> Rule:
     known: dict[tuple, Step] = {}
 
     def rule(step):
-        constant = step.call == "constant"
-        if step.name or not (step.arguments or constant):  # fed, drawn or not yet filled
+        if not step.arguments and step.call != "constant":  # it is fed, or drawn
             return step
-        if isinstance(step.value, ndarray):
+        if step.name == "empty_like":
+            value = layout_of(step.value)
+        elif isinstance(step.value, ndarray):
             value = layout_of(step.value), step.value.tobytes()
         elif any(isinstance(x, ndarray) for x in flat([step.value])):
             return step
@@ -95,6 +96,25 @@ def without_copies(results: dict[int, ndarray]) -> Rule:
     return rule
 
 
+def views_once(results: dict[int, object]) -> Rule:
+    """Return a rule that replaces a view by an earlier one of the very same numbers."""
+    known: dict[tuple, Step] = {}
+    root: dict[Step, Step] = {}
+
+    def rule(step):
+        array, root[step] = results[step.number], step
+        if not isinstance(array, ndarray) or step.call in GIVEN:
+            return step
+        for each in step.arguments:
+            other = results[each.number]
+            if isinstance(other, ndarray) and np.may_share_memory(array, other):
+                root[step] = root[each]
+        address = array.__array_interface__["data"][0]
+        return known.setdefault((root[step], address, *layout_of(array)), step)
+
+    return rule
+
+
 def without_idle_writes(step: Step) -> Step:
     """Drop a write of what is there already, as in x[i] = x[i]."""
     if step.call == "with_item":
@@ -116,30 +136,33 @@ def by_bits(step: Step) -> Step:
 
 
 def one_for_all(step: Step) -> Step:
-    """Replace an array of equal constants by one number that is stretched."""
-
-    def single(x):
-        array = x.value if x.call == "constant" else None
-        if not isinstance(array, ndarray) or not array.ndim or x.name == "empty_like":
-            return x
-        if len({*array.ravel()[:2].tolist()}) != 1 or (array != array.flat[0]).any():
-            return x
-        one = array.ravel()[0]  # -0.0 counts as 0.0, so not for divisors
-        return Step("constant", [], {}, (), array.dtype, one, number=x.number)
-
+    """Replace an array of equal constants by one number, and leave out times 1."""
     full = [x for x in step.arguments if x.shape == step.shape and x.call != "constant"]
-    if full and is_elementwise(step) and step.call != "divide":
-        arguments = list(map(single, step.arguments))
-        if arguments != step.arguments:
-            return replace(step, arguments=arguments)
-    return step
+    if not full or not is_elementwise(step):
+        return step
+    arguments = list(map(single, step.arguments))
+    ones = [x for x in arguments if x.call == "constant" and np.all(x.value == 1)]
+    if step.call == "multiply" and ones and full[0].dtype == step.dtype:
+        return full[0]
+    return replace(step, arguments=arguments) if arguments != step.arguments else step
+
+
+def single(step: Step) -> Step:
+    """Return a constant without axes in place of an array of equal constants."""
+    array = step.value
+    if step.call != "constant" or not isinstance(array, ndarray) or array.size < 2:
+        return step
+    one = array[(0,) * array.ndim]
+    if step.name == "empty_like" or array.tobytes() != one.tobytes() * array.size:
+        return step
+    return Step("constant", [], {}, (), array.dtype, one, number=step.number)
 
 
 def shortened(fetches: Sequence[Step], given: dict) -> list[Step]:
     """Return the fetches after all passes. `given` has the numbers of an example."""
     results = results_of(ordered(fetches), given)
-    copies = without_copies({step.number: each for step, each in results.items()})
-    rules = copies, known_before, computed_once(), without_idle_writes, by_bits
-    for rule in (*rules, one_for_all, computed_once()):
+    results = {step.number: each for step, each in results.items()}
+    rules = views_once(results), without_copies(results), known_before, computed_once(), without_idle_writes, by_bits
+    for rule in (*rules, one_for_all, computed_once(), without_idle_writes):
         fetches = rewritten(fetches, rule)
     return fetches

@@ -106,9 +106,13 @@ class Symbol(NDArrayOperatorsMixin):
         if self.base is None:
             self.now = other.now
             return self
-        if self.step.call == "getitem":
-            index = self.step.arguments[1].value
-            self.base.become(note("with_item", self.base, index, other))
+        call, (_, *given) = self.step.call, self.step.arguments
+        if call == "getitem":
+            self.base.become(note("with_item", self.base, given[0].value, other))
+            return self
+        if call == "ndarray.transpose":
+            back = np.argsort([axis.value for axis in given]).tolist()
+            self.base.become(note("ndarray.transpose", other, *back))
             return self
         shape, size = self.base.shape, self.base.size
         places = self.take(Symbol(Step("constant"), np.arange(size).reshape(shape)))

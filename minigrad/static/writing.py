@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy import ndarray
 
-from minigrad.static.passes import is_elementwise, layout_of, results_of
+from minigrad.static.passes import is_elementwise, layout_of, results_of, single
 from minigrad.static.steps import CALLS, SIGNS, Step
 from minigrad.static.symbolic_arrays import flat
 
@@ -80,15 +80,19 @@ class Writer:
         )
         if step.shape == () or self.root[step] in self.returned:
             return ""
-        free = is_elementwise(step) or step.call in ("with_item", "with_sum")
-        if memory and self.last[memory.holder] < place + free:
+        part = step.call in ("with_item", "with_sum")
+        last = self.last[memory.holder] if memory else place
+        if last < place or memory and last == place and is_elementwise(step):
             return self.hold(step, memory, memory.name)
-        for each in step.arguments if free else ():
+        if is_elementwise(step) and (found := self.part_of_other(place, step)):
+            return found
+        over = step.arguments[:1] if part else step.arguments
+        for each in over if part or is_elementwise(step) else ():
             memory = self.memory.get(self.root.get(each))
             if memory and memory.holder is self.root[each] and self.fits(step, each):
                 if self.last[memory.holder] == place:
                     return self.hold(step, memory, self.text[each])
-        return self.part_of_other(place, step) or self.new_memory(step)
+        return self.new_memory(step)
 
     def fits(self, step: Step, other: Step) -> bool:
         """Return whether a result may be written over all of another one."""
@@ -155,12 +159,13 @@ class Writer:
         """Write a line of call(), and the line of the program that it comes from."""
         self.lines.append(f"{text:<60}  # {step.line}" if step.line else text)
 
-    def view(self, text: str, of: Step, ending: str) -> str:
+    def view(self, text: str, of: Step, ending: str, name: str | None = None) -> str:
         """Return the name of a view, which is taken once if its memory stays."""
         memory = self.memory.get(self.root[of])
         stays = memory.stays if memory else of.call == "constant"
         if not stays or text not in self.views:
-            self.views[text] = self.unused(f"{self.of(self.root[of])}_{ending}")
+            base = memory.name if memory else self.of(self.root[of])
+            self.views[text] = self.unused(name or f"{base}_{ending}")
             (self.top if stays else self.lines).append(f"{self.views[text]} = {text}")
         return self.views[text]
 
@@ -201,7 +206,7 @@ class Writer:
         elif self.root[step] is not step:
             of = next(x for x in step.arguments if self.root.get(x) is self.root[step])
             ending = ENDINGS.get(step.call.removeprefix("ndarray."), "view")
-            self.text[step] = self.view(self.call(step), of, ending)
+            self.text[step] = self.view(self.call(step), of, ending, self.named.get(step))
         elif step.call not in ("constant", "tuple", "list"):
             self.compute(place, step)
 
@@ -213,7 +218,7 @@ class Writer:
             out = self.text[step] = self.unused(self.named.get(step, "h1"))
             self.say(step, f"{out} = np.array({self.of(base)})")
         elif out != self.text.get(base) and base.name != "empty_like":
-            self.say(step, f"np.copyto({out}, {self.of(base)})")
+            self.say(step, f"np.copyto({out}, {self.of(single(base))})")
         part = f"{out}[{self.index(index)}]"
         if step.call == "with_sum":
             self.say(step, f"np.add.at({out}, {self.of(index)}, {self.of(value)})")
