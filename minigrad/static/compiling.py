@@ -101,7 +101,7 @@ class Compiled:
             code, why = Code(self.function, args, self.variables), ""
             if len(self.codes) == MOST:
                 why = f"{MOST} traces did not fit: {code.unlike(self.codes[-1])}"
-        except ZeroDivisionError as error:  # if it is the function's own, it comes again
+        except Exception as error:  # if it is the function's own, it comes again
             why = str(error) or repr(error)
         if not why:
             self.codes.append(code)
