@@ -4,28 +4,22 @@ The text is written from a trace. A trace is right only as long as all that Pyth
 looked at stays as it was, so each call first asks whether it did.
 """
 
-import builtins
 import copy
 import inspect
-import linecache
-import random
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
-from operator import attrgetter, getitem, is_
+from operator import attrgetter, getitem, is_, setitem
 
 import numpy as np
 from numpy import ndarray
 
-from minigrad.errors import kind
 from minigrad.graph.recording import recording
 from minigrad.graph.saved_values import record_write, storage
 from minigrad.graph.tensor import Tensor
-from minigrad.static import passes
-from minigrad.static.passes import layout_of, ordered
+from minigrad.static.passes import layout_of, ordered, shortened
 from minigrad.static.reachable import Reachable
 from minigrad.static.steps import CALLS, Step, line_outside
 from minigrad.static.symbolic_arrays import (
@@ -41,7 +35,7 @@ from minigrad.tensors.creation import _generators, generator
 MOST = 8
 PLAIN = int | float | bool | str | None
 SHORT = {"weight": "w", "bias": "b"}
-TAKEN = "np", "inf", "nan", "generator", "once", "call", "Changed"
+NAMES = {"np": np, "generator": generator, "inf": np.inf, "nan": np.nan}
 
 
 class Changed(Exception):
@@ -106,10 +100,8 @@ class Compiled:
         if not why:
             self.codes.append(code)
             return code.run(args)
-        result = self.function(*args)
-        self.why_not = why
-        name = getattr(self.function, "__qualname__", kind(self.function))
-        warnings.warn(f"{name} is not compiled: {why}", stacklevel=2)
+        result, self.why_not = self.function(*args), why
+        warnings.warn(f"the function is not compiled: {why}", stacklevel=2)
         return result
 
 
@@ -126,11 +118,17 @@ class Place:
     """Where an array or a number is kept: in a tensor, in its gradient, or in a dict."""
 
     def __init__(self, owner, key: str, name: str, fed: bool, asked: list):
-        self.owner, self.key, self.name = owner, key, name
-        self.get = partial(attrgetter(key), owner)
-        if isinstance(owner, dict):
-            self.get = partial(getitem, owner, key)
-        self.old = self.get()
+        if isinstance(owner, Tensor):
+            self.get, self.put = (
+                partial(attrgetter(key), owner),
+                partial(put, owner, key),
+            )
+        else:
+            self.get, self.put = (
+                partial(getitem, owner, key),
+                partial(setitem, owner, key),
+            )
+        self.owner, self.key, self.old, self.name = owner, key, self.get(), name
         if isinstance(self.old, ndarray):
             call = "placeholder" if fed else "variable"
             self.symbol = named_symbol(call, self.old, name, asked)
@@ -138,208 +136,169 @@ class Place:
             self.symbol = Number(Step("placeholder", name=name), self.old, asked)
         self.step = self.symbol.step
 
-    def put(self, value) -> None:
-        """Keep another value here."""
-        if isinstance(self.owner, dict):
-            self.owner[self.key] = value
-        elif self.key == "array":
-            self.owner.array = value
-        else:
-            self.owner._grad = Tensor(value)
+    def end(self) -> Step | None:
+        """Return the step of another number that is kept here now, or None."""
+        now = self.symbol if self.key == "_grad.array" else self.get()
+        if now is not self.symbol and not isinstance(now, Number):
+            raise TypeError(f"it puts something else into {self.name}")
+        if now.step is self.step:
+            return None
+        if isinstance(self.old, ndarray) and self.step.call == "placeholder":
+            raise TypeError("it writes to an argument: write to its clone()")
+        return now.step
 
 
 class Code:
     """What a function did with its arguments, as text, and what this depends on."""
 
     def __init__(self, function: Callable, args: tuple, variables: tuple):
-        if any(not isinstance(x, Tensor | PLAIN) for x in args):
-            raise TypeError("an argument is neither a tensor nor a plain value")
-        self.reach, self.asked = Reachable(partial(function, *variables)), []
-        inputs = [x for x in args if isinstance(x, Tensor)]
-        self.tensors = [
-            x for x in self.reach.tensors if x.is_leaf and x not in {*inputs}
-        ]
-        self.key, now, outside = self.key_of(args), generator(), drawn_outside()
-        self.find_places(function, inputs)
-        draws = Draws(copy.deepcopy(now), self.asked)
+        if any(
+            getattr(x, "grad_fn", 0) or not isinstance(x, Tensor | PLAIN) for x in args
+        ):
+            raise TypeError(
+                "an argument has a history, or is not a tensor or plain value"
+            )
+        names = [*inspect.signature(function).parameters] + ["x"] * len(args)
+        inputs = {x: name for x, name in zip(args, names) if isinstance(x, Tensor)}
+        self.reach, self.asked = Reachable(partial(function, *variables), inputs), []
+        known, now = [*self.reach.tensors], generator()
+        self.tensors = known[len(inputs) :]
+        self.key, draws = self.key_of(args), Draws(copy.deepcopy(now), self.asked)
+        self.places = self.find_places(len(inputs))
         try:
             _generators[:] = [draws]
-            parts = self.trace(function, args, [*inputs, *self.tensors])
-            if _generators[0] is not draws or drawn_outside() != outside:
-                raise TypeError("it draws random numbers that are not minigrad's")
+            fetches = self.trace(function, args, known)
+            if _generators[0] is not draws:
+                raise TypeError("it sets the seed of the random numbers")
             _generators[:] = [copy.deepcopy(now)]
-            self.write([self.asked, draws.steps, *parts])
+            self.write([self.asked, draws.steps, *fetches])
         finally:
             _generators[:] = [now]
 
     def key_of(self, args: tuple) -> list:
         """Return all that has to be equal in a call."""
+        known = [*(x for x in args if isinstance(x, Tensor)), *self.tensors]
         key = [recording.on, len({*map(id, args)})]
-        key += [x._grad is None for x in self.tensors]
-        key += [x.edge for x in self.tensors]
+        key += [x._grad is None for x in known] + [x.edge for x in self.tensors]
         for x in args:
             tensor = isinstance(x, Tensor)
-            key += layout_of(x.array) if tensor else (type(x), x)
-            key += [x.edge is None, x._grad is None] if tensor else []
+            key += [*layout_of(x.array), x.edge is None] if tensor else [type(x), x]
         return key
 
-    def find_places(self, function: Callable, inputs: list) -> None:
-        """Find where all numbers are kept that may be others in the next call."""
-        names = [*inspect.signature(function).parameters]
-        names += [f"x{i}" for i in range(len(names), len(inputs))]
-        paths = dict(zip(inputs, names)) | {
-            x: self.reach.tensors[x] for x in self.tensors
-        }
-        found = [(x, "array", path) for x, path in paths.items()] + self.reach.slots
-        found += [
-            (x, "_grad.array", f"{path}_grad")
-            for x, path in paths.items()
-            if x._grad is not None
-        ]
-        names, self.places = short_names([path for *_, path in found]), []
-        for i, ((owner, key, _), name) in enumerate(zip(found, names)):
-            self.places.append(Place(owner, key, name, i < len(inputs), self.asked))
+    def find_places(self, fed: int) -> list[Place]:
+        """Return where all numbers are kept that may be others in the next call."""
+        tensors, slots = self.reach.tensors.items(), self.reach.slots
+        found = [(x, "array", name) for x, name in tensors]
+        found += [(where, key, key) for where, key in slots]
+        found += [(x, "_grad.array", "grad") for x, _ in tensors if x._grad is not None]
+        names = [str(name).partition(".")[0] for *_, name in found]
+        names = [SHORT.get(x, x) if x.isidentifier() else "p" for x in names]
+        often, seen, places = (
+            Counter([*names, *NAMES, "Changed", "call"]),
+            Counter(),
+            [],
+        )
+        for i, (name, (owner, key, _)) in enumerate(zip(names, found)):
+            seen[name] += 1
+            name = f"{name}{seen[name]}" if often[name] > 1 else name
+            places.append(Place(owner, key, name, i < fed, self.asked))
+        return places
 
-    def trace(self, function: Callable, args: tuple, known: list) -> list[list]:
+    def trace(self, function: Callable, args: tuple, known: list) -> list[list[Step]]:
         """Call the function with symbols. Return the steps of all that it changed."""
-        before = {x: (x._grad, x.edge) for x in known}
+        before = [(x._grad, x.edge) for x in known]
         frozen = [x for x in self.reach.arrays if x.flags.writeable]
         try:
-            for each in frozen:
-                each.flags.writeable = False
+            for x in frozen:
+                x.flags.writeable = False
             for place in self.places:
                 place.put(place.symbol)
             held = [x._grad for x in known]
             outputs = function(*args)
-            grads, edges = [x._grad for x in known], [x.edge for x in known]
-            ends = [
-                x.symbol if x.key == "_grad.array" else x.get() for x in self.places
+            ends = [(place, place.end()) for place in self.places]
+            grads = [
+                (i, x._grad) for i, x in enumerate(known) if x._grad is not held[i]
             ]
+            same = all(x.edge is edge for x, (_, edge) in zip(known, before))
         finally:
             for place in self.places:
                 place.put(place.old)
-            for x, (grad, _) in before.items():
+            for x, (grad, _) in zip(known, before):
                 x._grad = grad
-            for each in frozen:
-                each.flags.writeable = True
-        self.reach.check()
-        if edges != [edge for _, edge in before.values()]:
-            raise TypeError("it changes what requires grad")
-        new = self.keep_writes(ends)
-        pairs = enumerate(zip(grads, held))
-        self.graded = [(i, grad is None) for i, (grad, old) in pairs if grad is not old]
-        grads = [
-            self.result(x) for x, old in zip(grads, held) if not (x is old or x is None)
-        ]
+            for x in frozen:
+                x.flags.writeable = True
+        if not (same and self.reach.unchanged()):
+            for put_back in self.reach.undo:
+                put_back()
+            raise TypeError(
+                "it changes what requires grad, or an object such as a list"
+            )
+        self.written = {p: x for p, x in ends if x and isinstance(p.old, ndarray)}
+        self.numbers = {p: x for p, x in ends if x and p not in self.written}
+        self.graded = [(i, grad is None) for i, grad in grads]
         self.several = type(outputs) if isinstance(outputs, list | tuple) else None
         outputs = outputs if self.several else [outputs]
-        if not {*map(id, known)}.isdisjoint(map(id, outputs)):
+        if any(x is y for x in outputs for y in known):
             raise TypeError("it returns a tensor that was there before")
-        self.are_tensors = [isinstance(x, Tensor) for x in outputs]
-        outputs = [self.result(x) for x in outputs]
-        return [new, grads, [*map(step_of, self.numbers.values())], outputs]
+        self.made = [isinstance(x, Tensor) for x in outputs]
+        steps = [self.written.values(), [result(x) for _, x in grads if x is not None]]
+        return [*steps, self.numbers.values(), [result(x) for x in outputs]]
 
-    def keep_writes(self, ends: list) -> list[Step]:
-        """Note which places have other numbers now. Return the steps of the arrays."""
-        self.written, self.numbers = [], {}
-        for place, end in zip(self.places, ends):
-            if end is not place.symbol:
-                if isinstance(place.old, ndarray) or not isinstance(end, Number):
-                    raise TypeError(f"it puts something else into {place.name}")
-                self.numbers[place] = end
-            elif end.step is not place.step:
-                if place.step.call == "placeholder":
-                    raise TypeError("it writes to an argument: write to its clone()")
-                self.written.append(place)
-        return [place.symbol.step for place in self.written]
-
-    def result(self, value) -> Step:
-        """Return the step of a result, unless backward() could go on from there."""
-        if isinstance(value, Tensor):
-            if value.edge is not None and not is_over(value.edge):
-                why = "its result requires grad: compile a step with backward(), "
-                raise TypeError(f"{why}or call it under no_grad()")
-            return step_of(value.array)
-        if not isinstance(value, Symbol | PLAIN):
-            raise TypeError(f"it returns a {kind(value)}")
-        return step_of(value)
-
-    def write(self, parts: list[list[Step]]) -> None:
+    def write(self, parts: list) -> None:
         """Shorten the graph, and write its text."""
-        fetches, given = sum(parts, []), {x.step: x.old for x in self.places}
-        found = {
+        fetches, given = sum(map(list, parts), []), {x.step: x.old for x in self.places}
+        living = {
             id(x): x for x in map(sources.get, (s.number for s in ordered(fetches)))
         }
-        self.living = [(x, x.copy()) for x in found.values() if x is not None]
-        fetches = passes.shortened(fetches, given)
-        rest = iter(fetches)
+        self.living = [(x, x.copy()) for x in living.values() if x is not None]
+        rest = iter(shortened(fetches, given))
         asked, drawn, new, grads, *ends = ([*islice(rest, len(x))] for x in parts)
         asked = [x for x in asked if x.arguments[0].call != "constant"]
-        first = ordered([*asked, *drawn]) if asked else []
-        order = [
-            *first,
-            *(x for x in ordered(fetches) if x not in {*first} and x.call != "asked"),
-        ]
-        ahead = {*ordered([*asked, *ends[-1]])}
-        names = {step: "g1" for step in order if step not in ahead}
-        names |= {place.step: place.name for place in self.places}
-        tensors = [place.name for place in self.places if place.key == "array"]
-        graded = [tensors[i] for i, none in self.graded if not none]
-        names |= {step: f"{name}_grad" for step, name in zip(grads, graded)}
-        self.drawn, used = bool(drawn), {*order}
-        self.variables = [
-            x for x in self.places if x.step in used and x.step.call == "variable"
-        ]
-        self.fed = [
-            x for x in self.places if x.step in used and x.step.call != "variable"
-        ]
-        changed = {place.step: step for place, step in zip(self.written, new)}
-        writer = Writer(order, given, names, [*grads, *sum(ends, [])], changed)
-        head = [[x.name for x in some] for some in (self.variables, self.fed)]
-        self.source = writer.source(*head)
-        name = f"<compiled {id(self)}>"
-        linecache.cache[name] = 0, None, self.source.splitlines(True), name
-        self.scope = {
-            "np": np,
-            "generator": generator,
-            "Changed": Changed,
-            "inf": np.inf,
-        }
-        self.scope |= {"nan": np.nan} | writer.constants
-        exec(builtins.compile(self.source, name, "exec"), self.scope)
-        self.layouts, self.arrays = [layout_of(x.old) for x in self.variables], []
-        numbers = {id(x): i for i, x in enumerate(self.places)}
-        self.fed = [numbers[id(x)] if x.key == "array" else x.get for x in self.fed]
+        first, ends = ordered([*asked, *drawn]) if asked else [], sum(ends, [])
+        later = ordered([*drawn, *new, *grads, *ends])
+        order = first + [x for x in later if x not in {*first}]
+        ahead = {*ordered([*asked, *ends])}
+        names = {step: "h1" if step in ahead else "g1" for step in order}
+        places = [x for x in self.places if x.step in names]
+        names |= {x.step: x.name for x in self.places}
+        owners = [i for i, none in self.graded if not none]
+        names |= {step: f"{self.places[i].name}_grad" for step, i in zip(grads, owners)}
+        new = dict(zip((x.step for x in self.written), new))
+        writer = Writer(order, given, names, [*grads, *ends], new)
+        self.variables = [x for x in places if x.step.call == "variable"]
+        fed = [x for x in places if x not in self.variables]
+        once, call = ([x.name for x in some] for some in (self.variables, fed))
+        self.source, self.drawn = writer.source(once, call), bool(drawn)
+        self.scope = NAMES | {"Changed": Changed} | writer.constants
+        exec(self.source, self.scope)
+        inputs = {id(x): i for i, x in enumerate(self.places)}
+        self.fed = [inputs[id(x)] if x.key == "array" else x.get for x in fed]
+        self.layouts = [layout_of(x.old) for x in self.variables]
         self.bind([x.old for x in self.variables])
-
-    # Running
 
     def bind(self, arrays: list[ndarray]) -> bool:
         """Get ready for variables in these arrays. Return whether the text is right."""
-        if [layout_of(x) for x in arrays] != self.layouts:
-            return False
         self.storages, self.arrays = {id(storage(x)) for x in arrays}, arrays
         if self.written and len(self.storages) < len(arrays):
             raise TypeError("two of its variables share memory")
         self.call = self.scope["once"](*arrays)
-        return True
+        return [layout_of(x) for x in arrays] == self.layouts
 
     def fits(self, args: tuple) -> bool:
         """Return whether the text is right for these arguments."""
         if self.key_of(args) != self.key or not self.reach.unchanged():
             return False
-        if not all(np.array_equal(*pair) for pair in self.living):
-            return False
         owners = {id(storage(x.array)) for x in args if isinstance(x, Tensor)}
-        if not {*self.tensors}.isdisjoint(args) or owners & self.storages:
+        if owners & self.storages or not {*self.tensors}.isdisjoint(args):
             return False
         arrays = [place.get() for place in self.variables]
-        return all(map(is_, arrays, self.arrays)) or self.bind(arrays)
+        bound = all(map(is_, arrays, self.arrays)) or self.bind(arrays)
+        return bound and all(np.array_equal(*pair) for pair in self.living)
 
     @np.errstate(all="ignore")
     def run(self, args: tuple):
         """Run the text, and put all results where the function would."""
-        known = [x for x in args if isinstance(x, Tensor)] + self.tensors
+        known = [*(x for x in args if isinstance(x, Tensor)), *self.tensors]
         fed = [known[x].array if isinstance(x, int) else x() for x in self.fed]
         results = iter(self.call(*fed))
         for place in self.written:
@@ -348,45 +307,38 @@ class Code:
             known[i]._grad = None if none else Tensor(next(results))
         for place in self.numbers:
             place.put(next(results))
-        pairs = zip(self.are_tensors, results)
-        outputs = [Tensor(x) if is_tensor else x for is_tensor, x in pairs]
+        outputs = [Tensor(x) if made else x for made, x in zip(self.made, results)]
         return self.several(outputs) if self.several else outputs[0]
 
     def unlike(self, other: "Code") -> str:
         """Return why a text was written that is not the other one."""
-        if self.key != other.key:
-            pairs = [pair for pair in zip(self.key, other.key) if pair[0] != pair[1]]
-            return "{0} is not {1}".format(*pairs[0])
         for mine, theirs in zip(self.asked, other.asked):
             if not np.array_equal(mine.value, theirs.value):
                 return f"Python asked for a number in {mine.line}"
-        return "Python's own numbers or objects are others"
+        return "its arguments, or Python's own numbers and objects, are others"
 
 
-def is_over(edge) -> bool:
-    """Return whether backward() has freed a part of the graph before an edge."""
-    to_visit, seen = [edge], set()
-    while to_visit:
-        node = to_visit.pop()
-        if getattr(node, "saved", {}) is None:
-            return True
-        seen.add(node)
-        to_visit += [x for x in node.parents if x is not None and x not in seen]
-    return False
+def put(x: Tensor, key: str, array) -> None:
+    """Give a tensor an array, or a gradient with this array."""
+    if key == "array":
+        x.array = array
+    else:
+        x._grad = Tensor(array)
 
 
-def drawn_outside() -> tuple:
-    """Return the state of random numbers that are not minigrad's."""
-    kind, keys, *rest = np.random.get_state()
-    return random.getstate(), keys.tobytes(), rest
+def result(value) -> Step:
+    """Return the step of a result, unless backward() could go on from there."""
+    if not isinstance(value, Tensor | Symbol | PLAIN):
+        raise TypeError(f"it returns {value!r:.30}")
+    if isinstance(value, Tensor) and value.edge is not None and not is_over(value.edge):
+        why = (
+            "its result requires grad: compile a step with backward(), or call it under"
+        )
+        raise TypeError(f"{why} no_grad()")
+    return step_of(value.array if isinstance(value, Tensor) else value)
 
 
-def short_names(paths: list[str]) -> list[str]:
-    """Return a name for each path, such as w2 for the second of the weights."""
-    keys = [re.sub(r"\W", "_", path.rpartition(".")[2]) for path in paths]
-    keys = [SHORT.get(key, f"p{key}" if key.isdigit() else key) for key in keys]
-    often, seen, names = Counter([*keys, *TAKEN]), Counter(), []
-    for key in keys:
-        seen[key] += 1
-        names.append(f"{key}{seen[key]}" if often[key] > 1 else key)
-    return names
+def is_over(node) -> bool:
+    """Return whether backward() has freed a part of the graph from a node on."""
+    parents = (each for each in node.parents if each is not None)
+    return getattr(node, "saved", 0) is None or any(map(is_over, parents))

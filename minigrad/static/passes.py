@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 from numpy import ndarray
 
 from minigrad.static.execution import fold, in_order
-from minigrad.static.steps import CALLS, GIVEN, Step
+from minigrad.static.steps import CALLS, Step
 from minigrad.static.symbolic_arrays import flat
 
 Rule = Callable[[Step], Step]
@@ -31,15 +32,20 @@ def results_of(steps: Sequence[Step], given: dict) -> dict[Step, object]:
 
 
 def layout_of(array: ndarray) -> tuple:
-    """Return what has to be the same in arrays that can use the same memory."""
+    """Return what is the same in arrays that can use the same memory."""
     return array.shape, array.strides, array.dtype
+
+
+def shares(results: dict, a: Step, b: Step) -> bool:
+    """Return whether the results of two steps are arrays in the same memory."""
+    both = results[a], results[b]
+    return all(isinstance(x, ndarray) for x in both) and np.may_share_memory(*both)
 
 
 def is_elementwise(step: Step) -> bool:
     """Return whether a step computes each element from those at the same position."""
     call = CALLS.get(step.call)
-    plain = isinstance(call, np.ufunc) and call.signature is None and call.nout == 1
-    return plain or step.call == "masked"
+    return isinstance(call, np.ufunc) and call.signature is None and call.nout == 1
 
 
 def rewritten(fetches: Sequence[Step], rule: Rule) -> list[Step]:
@@ -53,7 +59,7 @@ def rewritten(fetches: Sequence[Step], rule: Rule) -> list[Step]:
 
 
 def known_before(step: Step) -> Step:
-    """Compute what depends only on constants, unless it is drawn."""
+    """Compute what depends only on constants, unless it is drawn or asked."""
     free = step.call.startswith("generator.") or step.call == "asked"
     return step if free else fold(step, step.arguments)
 
@@ -63,106 +69,97 @@ def computed_once() -> Rule:
     known: dict[tuple, Step] = {}
 
     def rule(step):
-        if not step.arguments and step.call != "constant":  # it is fed, or drawn
-            return step
-        if step.name == "empty_like":
-            value = layout_of(step.value)
-        elif isinstance(step.value, ndarray):
-            value = layout_of(step.value), step.value.tobytes()
+        value = repr(step.value)
+        if isinstance(step.value, ndarray):
+            value = step.name or step.value.tobytes(), layout_of(step.value)
         elif any(isinstance(x, ndarray) for x in flat([step.value])):
             return step
-        else:
-            value = type(step.value), repr(step.value)
+        if not step.arguments and step.call != "constant":  # it is fed, or drawn
+            return step
         key = step.call, step.dtype, repr(step.options), value, *step.arguments
         return known.setdefault(key, step)
 
     return rule
 
 
-def without_copies(results: dict[int, ndarray]) -> Rule:
+def views_once(results: dict[Step, object]) -> Rule:
+    """Return a rule that replaces a view by an earlier one of the same elements."""
+    known, old, root = {}, {step.number: step for step in results}, {}
+
+    def rule(step):
+        me = old[step.number]
+        shown = [x for x in me.arguments if shares(results, me, x)]
+        root[me] = root[shown[0]] if shown else me
+        if not isinstance(results[me], ndarray):
+            return step
+        address = results[me].__array_interface__["data"][0]
+        return known.setdefault((root[me], address, *layout_of(results[me])), step)
+
+    return rule
+
+
+def without_copies(results: dict[Step, object]) -> Rule:
     """Return a rule that drops casts and copies that change nothing.
 
-    A copy in another order in memory stays. `results` has the result of each step, by
-    the number of the step.
+    A copy in another order in memory stays.
     """
+    layouts = {
+        s.number: layout_of(x) for s, x in results.items() if hasattr(x, "strides")
+    }
 
     def rule(step):
-        if step.call in ("ndarray.astype", "ndarray.copy"):
-            old, new = results[step.arguments[0].number], results[step.number]
-            if (old.dtype, old.strides) == (new.dtype, new.strides):
-                return step.arguments[0]
-        return step
+        copy = step.call in ("ndarray.astype", "ndarray.copy")
+        same = copy and layouts[step.arguments[0].number] == layouts[step.number]
+        return step.arguments[0] if same else step
 
     return rule
 
 
-def views_once(results: dict[int, object]) -> Rule:
-    """Return a rule that replaces a view by an earlier one of the very same numbers."""
-    known: dict[tuple, Step] = {}
-    root: dict[Step, Step] = {}
-
-    def rule(step):
-        array, root[step] = results[step.number], step
-        if not isinstance(array, ndarray) or step.call in GIVEN:
-            return step
-        for each in step.arguments:
-            other = results[each.number]
-            if isinstance(other, ndarray) and np.may_share_memory(array, other):
-                root[step] = root[each]
-        address = array.__array_interface__["data"][0]
-        return known.setdefault((root[step], address, *layout_of(array)), step)
-
-    return rule
-
-
-def without_idle_writes(step: Step) -> Step:
-    """Drop a write of what is there already, as in x[i] = x[i]."""
-    if step.call == "with_item":
-        base, index, value = step.arguments
-        if value.call == "getitem" and value.arguments == [base, index]:
-            return base
+def without_idle(step: Step) -> Step:
+    """Drop a product with ones, and a write of what is there already (x[i] = x[i])."""
+    if step.call == "with_item" and step.arguments[2].call == "getitem":
+        if step.arguments[2].arguments == step.arguments[:2]:
+            return step.arguments[0]
+    for one, other in permutations(
+        step.arguments if step.call == "multiply" else [], 2
+    ):
+        alike = (other.shape, other.dtype) == (step.shape, step.dtype)
+        if alike and one.call == "constant" and np.all(one.value == 1):
+            return other
     return step
 
 
 def by_bits(step: Step) -> Step:
-    """Let masked() choose between floats and 0, which takes a product of bits."""
-    if step.call == "where" and step.dtype.kind == "f":
-        mask, array, other = step.arguments
-        zero = other.call == "constant" and type(other.value) is int and not other.value
-        alike = (array.shape, array.dtype) == (step.shape, step.dtype)
-        if zero and alike and mask.shape == step.shape:
-            return replace(step, call="masked", arguments=[mask, array])
-    return step
-
-
-def one_for_all(step: Step) -> Step:
-    """Replace an array of equal constants by one number, and leave out times 1."""
-    full = [x for x in step.arguments if x.shape == step.shape and x.call != "constant"]
-    if not full or not is_elementwise(step):
+    """Choose between floats and 0 by a product of bits, which is much faster."""
+    if step.call != "where" or step.dtype.kind != "f":
         return step
-    arguments = list(map(single, step.arguments))
-    ones = [x for x in arguments if x.call == "constant" and np.all(x.value == 1)]
-    if step.call == "multiply" and ones and full[0].dtype == step.dtype:
-        return full[0]
-    return replace(step, arguments=arguments) if arguments != step.arguments else step
-
-
-def single(step: Step) -> Step:
-    """Return a constant without axes in place of an array of equal constants."""
-    array = step.value
-    if step.call != "constant" or not isinstance(array, ndarray) or array.size < 2:
+    mask, array, other = step.arguments
+    alike = (array.shape, array.dtype, mask.shape) == (
+        step.shape,
+        step.dtype,
+        step.shape,
+    )
+    if not alike or other.call != "constant" or repr(other.value) != "0":
         return step
-    one = array[(0,) * array.ndim]
-    if step.name == "empty_like" or array.tobytes() != one.tobytes() * array.size:
-        return step
-    return Step("constant", [], {}, (), array.dtype, one, number=step.number)
+    kind = np.dtype(f"i{step.dtype.itemsize}")
+    there, back = (
+        Step("constant", value=x, number=step.number) for x in (kind, step.dtype)
+    )
+    bits = replace(step, call="ndarray.view", arguments=[array, there], dtype=kind)
+    chosen = replace(step, call="multiply", arguments=[bits, mask], dtype=kind)
+    return replace(step, call="ndarray.view", arguments=[chosen, back])
 
 
 def shortened(fetches: Sequence[Step], given: dict) -> list[Step]:
     """Return the fetches after all passes. `given` has the numbers of an example."""
     results = results_of(ordered(fetches), given)
-    results = {step.number: each for step, each in results.items()}
-    rules = views_once(results), without_copies(results), known_before, computed_once(), without_idle_writes, by_bits
-    for rule in (*rules, one_for_all, computed_once(), without_idle_writes):
+    rules = views_once(results), without_copies(results), known_before
+    for rule in (
+        *rules,
+        computed_once(),
+        without_idle,
+        computed_once(),
+        by_bits,
+    ):
         fetches = rewritten(fetches, rule)
     return fetches

@@ -1,11 +1,11 @@
 """What a function can get at: tensors, numbers that change, and all the rest."""
 
+import gc
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain
-from operator import call, is_, setitem
-from types import CodeType, FunctionType, MethodType, ModuleType
+from operator import is_, setitem
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
@@ -13,118 +13,107 @@ from minigrad.graph.tensor import Tensor
 from minigrad.optim import Optimizer
 from minigrad.optim.lr_scheduler import LRScheduler
 
-OURS = "minigrad", "numpy", "builtins"  # their functions and classes remember nothing
-ONLY_ONCE = "print", "input", "open", "next"  # what a trace would call only once
+ONLY_ONCE = {"print", "input", "open", "next", "random", "time"}  # in a trace
 RESTLESS = Iterator, random.Random, np.random.Generator, np.random.RandomState
+PARTS = list, tuple, set, CellType, MethodType, partial
 
 
 class Reachable:
     """All that a function can get at, so that a change of it is noticed.
 
-    `tensors` maps tensors to their names. `slots` are the numbers and arrays that an
-    optimizer or a schedule remembers, each as (dict, key, name). The objects that the
-    functions in `watched` return have to stay the same. `undo` puts them back.
+    `tensors` maps tensors to names. `slots` has the numbers and arrays that optimizers
+    and schedules remember, as (dict, key). All that `watched` objects refer to has to
+    stay the same, and so has `kept`. `undo` puts it back.
     """
 
-    def __init__(self, function: Callable):
-        self.tensors, self.arrays, self.slots, self.seen = {}, [], [], {}
-        self.watched, self.undo = [], []
+    def __init__(self, function, inputs: dict[Tensor, str]):
+        self.tensors, self.arrays, self.seen = dict(inputs), [], {}
+        self.slots, self.kept, self.watched, self.undo = [], [], [], []
+        self.memories = []
         self.visit(function, "", False)
-        self.before = list(self.now())
-
-    def now(self) -> Iterator:
-        """Yield all objects that have to stay the same, and END."""
-        return chain(chain.from_iterable(map(call, self.watched)), [RESTLESS])
+        for memory in self.memories:
+            self.visit(memory, "", True)
+        self.before = gc.get_referents(*self.watched)
 
     def unchanged(self) -> bool:
         """Return whether all that has to stay the same is the same."""
-        return all(map(is_, self.now(), self.before))
-
-    def check(self) -> None:
-        """Raise TypeError if something changed, and put it back as it was."""
-        if not self.unchanged():
-            for put_back in self.undo:
-                put_back()
-            raise TypeError("it changes what it can get at, such as a list")
+        now, before = gc.get_referents(*self.watched), self.before
+        kept = all(where.get(key) is value for where, key, value in self.kept)
+        return kept and len(now) == len(before) and all(map(is_, now, before))
 
     def visit(self, value, name: str, moves: bool) -> None:
         """Note an object, and all that can be got at from it.
 
         If it `moves`, it belongs to an optimizer or a schedule, and numbers may change.
         """
-        if id(value) in self.seen:
+        if id(value) in self.seen or isinstance(value, type | ModuleType):
             return
         self.seen[id(value)] = value
         if isinstance(value, RESTLESS):
-            raise TypeError(f"{name} is something else at each call")
+            raise TypeError(f"{name or value} is something else at each call")
         if isinstance(value, Tensor):
-            self.tensors[value] = name
+            self.tensors |= {value: name} if value.is_leaf else {}
         elif isinstance(value, np.ndarray):
             self.arrays.append(value)
         elif isinstance(value, dict):
-            self.visit_dict(value, name, moves)
-        elif isinstance(value, list | tuple):
-            self.watched.append(partial(iter, value))
-            if isinstance(value, list):
-                self.undo.append(partial(setitem, value, slice(None), [*value]))
-            self.visit_all(dict(enumerate(value)), name, moves)
-        elif isinstance(value, MethodType):
-            self.visit_all({"": value.__self__, "f": value.__func__}, name, moves)
-        elif isinstance(value, partial):
-            parts = {"": value.func, "args": value.args, "kw": value.keywords}
-            self.visit_all(parts, name, moves)
+            self.visit_items(value, value, moves)
         elif isinstance(value, FunctionType):
             self.visit_function(value)
-        elif hasattr(value, "__dict__") and not isinstance(value, type | ModuleType):
-            moves = moves or isinstance(value, Optimizer | LRScheduler)
-            self.visit(vars(value), name, moves)
+        elif isinstance(value, PARTS):
+            self.watched.append(value)
+            if isinstance(value, list):
+                self.undo.append(partial(setitem, value, slice(None), [*value]))
+            elif isinstance(value, CellType):
+                old = value.cell_contents
+                self.undo.append(partial(setattr, value, "cell_contents", old))
+            for each in gc.get_referents(value):
+                self.visit(each, name, moves)
+        elif hasattr(value, "__dict__"):
+            if isinstance(value, Optimizer | LRScheduler):
+                self.memories.append(vars(value))  # which has no good names for tensors
+            else:
+                self.visit(vars(value), name, moves)
             for kind in type(value).__mro__:
-                self.visit_all(vars(kind) if not is_ours(kind) else {}, "", False)
+                for each in () if is_ours(kind) else vars(kind).values():
+                    self.visit(each, name, False)
 
-    def visit_all(self, values: dict, name: str, moves: bool) -> None:
-        """Visit all values, whose names begin with `name`."""
+    def visit_items(self, values: dict, scope: dict, moves: bool) -> None:
+        """Visit the values of a dict, which are in `scope`. Numbers that move are slots."""
+        self.undo += [values.clear] if scope is values else []
+        self.undo.append(partial(scope.update, dict(values)))
+        if not moves and scope is values:
+            self.watched.append(values)
         for key, value in values.items():
-            key = self.tensors.get(key, key) if isinstance(key, Tensor) else key
-            self.visit(value, f"{name}.{key}".strip("."), moves)
-
-    def visit_dict(self, values: dict, name: str, moves: bool) -> None:
-        """Visit the values of a dict. Numbers that move are slots."""
-        kinds = (int, float, np.ndarray) if moves else ()
-        moving = [key for key in values if type(values[key]) in kinds]
-        kept = {key: each for key, each in values.items() if type(each) not in kinds}
-        self.watched.append(lambda: (len(values), *map(values.get, kept)))
-        if len(kept) == len(values):
-            self.watched[-1] = values.values
-        self.undo += [values.clear, partial(values.update, dict(values))]
-        self.slots += [(values, k, f"{name}.{k}") for k in moving]
-        self.visit_all(kept, name, moves)
+            if moves and type(value) in (int, float, np.ndarray):
+                self.slots.append((values, key))
+                continue
+            if moves or scope is not values:
+                self.kept.append((scope, key, value))
+            self.visit(value, self.tensors.get(key, key), moves)
 
     def visit_function(self, function: FunctionType) -> None:
-        """Visit what a function can get at by a name of a variable around it."""
+        """Visit what a function finds by the names of variables around it."""
         if is_ours(function):
             return
-        cells, code, around = function.__closure__ or (), function.__code__, {}
-        for name in names_in(code):
-            if name in ONLY_ONCE and name not in function.__globals__:
-                raise TypeError(f"{name}() would be called only once")
-            if name in function.__globals__:
-                around[name] = function.__globals__[name]
-        self.watched.append(lambda: map(function.__globals__.get, around))
-        self.watched.append(lambda: [cell.cell_contents for cell in cells])
-        inside = dict(zip(code.co_freevars, self.watched[-1]()))
-        for cell, value in zip(cells, inside.values()):
-            self.undo.append(partial(setattr, cell, "cell_contents", value))
-        self.undo.append(partial(function.__globals__.update, around))
-        self.visit_all(inside | around, "", False)
-        self.visit(function.__defaults__, "default", False)
+        names, scope = names_in(function.__code__), function.__globals__
+        found = {name: scope[name] for name in names if name in scope}
+        for name in sorted(ONLY_ONCE & names):
+            if not isinstance(found.get(name), FunctionType):
+                raise TypeError(f"{name} would be called only once")
+        self.visit_items(found, scope, False)
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or ()
+        ):
+            self.visit(cell, name, False)
+        self.visit((function.__defaults__, function.__kwdefaults__), "", False)
 
 
 def is_ours(thing) -> bool:
     """Return whether a function or class is from a package that remembers nothing."""
-    return str(thing.__module__).split(".")[0] in OURS
+    return str(thing.__module__).split(".")[0] in ("minigrad", "numpy", "builtins")
 
 
-def names_in(code: CodeType) -> list[str]:
+def names_in(code: CodeType) -> set[str]:
     """Return the names that code uses, and those of the functions inside of it."""
     inner = [names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return [*code.co_names, *chain.from_iterable(inner)]
+    return {*code.co_names}.union(*inner)

@@ -1,5 +1,6 @@
 """compile(): the same numbers as eager code, bit for bit, or eager code and a warning."""
 
+import re
 import warnings
 
 import numpy as np
@@ -231,9 +232,9 @@ W = minigrad.tensor([1.0, 2.0], requires_grad=True)
 @pytest.mark.parametrize(
     ("function", "why"),
     [
-        (noted, "changes what it can get at"),
+        (noted, "such as a list"),
         (lambda x: print(end="") or x * 2, "print"),
-        (lambda x: x * float(np.random.rand()), "random numbers"),
+        (lambda x: x * float(np.random.rand()), "only once"),
         (lambda x: x * W, "requires grad"),
         (lambda x: x.add_(1), "writes to an argument"),
         (lambda x: x[x > 0], "where"),
@@ -326,13 +327,42 @@ def test_the_text_is_what_one_would_write_by_hand():
         sgd.step()
         return loss
 
-    compiled = agrees(step, (minigrad.ones(3, 2),), (minigrad.ones(3, 2),))
-    lines = [line.split("  #")[0].strip() for line in compiled.source.splitlines()]
-    assert [line for line in lines if line and "empty" not in line] == TEXT.splitlines()
+    compiled = minigrad.compile(step)
+    for _ in range(2):
+        compiled(minigrad.ones(3, 2))
     assert "  # test_compile.py, line " in compiled.source
+    lines = [re.sub(" +# test.*", "", x) for x in compiled.source.splitlines()]
+    assert "\n".join(lines) == TEXT.strip()
 
 
-TEXT = ""
+TEXT = """
+def once(w):
+    w_T = np.transpose(w)
+    h1 = np.empty((3, 1), np.float32)
+    h2 = np.empty((3, 1), np.float32)
+    g1 = h2  # again
+    g2 = np.empty((3, 1), np.float32)
+    g1_T = np.transpose(g1)
+    g3 = np.empty((1, 2), np.float32)
+
+    def call(x, lr, momentum, weight_decay):
+        if weight_decay != 0.0: raise Changed
+        if momentum != 0.0: raise Changed
+        np.matmul(x, w_T, out=h1)
+        np.tanh(h1, out=h1)
+        np.square(h1, out=h2)
+        h3 = np.add.reduce(h2, keepdims=False, axis=None)
+        np.add(h1, h1, out=g1)
+        np.multiply(g1, h1, out=g2)
+        np.multiply(g2, h1, out=g2)
+        np.subtract(g1, g2, out=g1)
+        w_grad = np.matmul(g1_T, x)
+        np.multiply(lr, w_grad, out=g3)
+        np.subtract(w, g3, out=w)
+        return [w_grad, h3]
+
+    return call
+"""
 
 
 # Passes
@@ -371,8 +401,7 @@ def test_copies_that_change_nothing_are_left_out():
     x = Step("placeholder", shape=(2, 3), dtype=np.dtype("f"))
     for given, left_out in (np.ones((2, 3), "f"), True), (np.ones((3, 2), "f").T, False):
         copy = step_of("ndarray.copy", x, shape=(2, 3))
-        results = passes.results_of([copy], {x: given})
-        rule = passes.without_copies({s.number: r for s, r in results.items()})
+        rule = passes.without_copies(passes.results_of([copy], {x: given}))
         assert (after(rule, copy) is x) is left_out
 
 
@@ -381,26 +410,26 @@ def test_a_view_of_a_view_may_be_there_already():
     turned = step_of("transpose", x)
     back = step_of("transpose", turned)
     results = passes.results_of([turned, back], {x: np.ones((2, 3), "f")})
-    rule = passes.views_once({s.number: r for s, r in results.items()})
-    assert after(rule, back) is not back
+    assert after(passes.views_once(results), back) is x
 
 
-def test_a_write_of_what_is_there_is_left_out():
+def test_a_write_of_what_is_there_and_a_product_with_1_are_left_out():
     x, index = Step("placeholder", shape=(2,), dtype=np.dtype("f")), constant(0)
     write = step_of("with_item", x, index, step_of("getitem", x, index, shape=()))
-    assert after(passes.without_idle_writes, write) is x
+    assert after(passes.without_idle, write) is x
+    ones = constant(np.ones(2, "f"))
+    assert after(passes.without_idle, step_of("multiply", ones, x)) is x
 
 
 def test_a_mask_and_zero_become_a_product_of_bits():
     x, mask = (Step("placeholder", shape=(2,), dtype=np.dtype(d)) for d in "f?")
     found = after(passes.by_bits, step_of("where", mask, x, constant(0)))
-    assert (found.call, found.arguments) == ("masked", [mask, x])
+    (product, _), (bits, chosen) = found.arguments, found.arguments[0].arguments
+    assert [x.call for x in (found, product, bits)] == [
+        "ndarray.view",
+        "multiply",
+        "ndarray.view",
+    ]
+    assert bits.arguments[0] is x and chosen is mask
     other = step_of("where", mask, x, constant(1))
     assert after(passes.by_bits, other) is other
-
-
-def test_equal_constants_become_one_number_and_times_1_is_left_out():
-    x = Step("placeholder", shape=(2,), dtype=np.dtype("f"))
-    found = after(passes.one_for_all, step_of("add", x, constant(np.full(2, 0.5, "f"))))
-    assert found.arguments[1].shape == () and found.arguments[1].value == 0.5
-    assert after(passes.one_for_all, step_of("multiply", constant(np.ones(2, "f")), x)) is x
