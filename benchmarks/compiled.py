@@ -24,7 +24,6 @@ import numpy as np
 import torch
 
 import minigrad
-from minigrad.static.compiling import compile
 
 RUNS, ROUNDS = 5, 15  # the median of five runs, each of which has medians of rounds
 BOUNDS = {"mlp": 1.25, "wide mlp": 1.1, "cnn": 1.4, "chain": 1.3, "transformer": 1.4}
@@ -32,7 +31,7 @@ MEAN = 0.45  # of PyTorch's time, in the geometric mean
 
 
 def rivals(name):
-    """Return for each rival a step, and a function that returns gradients and weights."""
+    """Return for each rival a step, a function for gradients and weights, and itself."""
     network, _, shape, shapes, _ = NETWORKS[name]
     numbers = np.random.RandomState(0)
     x = numbers.standard_normal(shape).astype(np.float32)
@@ -57,9 +56,6 @@ def rivals(name):
         read = lambda: [a.detach().numpy().copy() for b in p for a in (b.grad, b)]  # noqa: E731
         return lambda: changed(inputs, parents), read, changed
 
-    def read():
-        return [a.copy() for pair in zip(by_hand()[1], weights) for a in pair]
-
     def read_by_hand():
         return [a.copy() for pair in zip(made_by_hand[0], weights) for a in pair]
 
@@ -69,7 +65,7 @@ def rivals(name):
         made_by_hand[:] = [by_hand()[1]]
 
     return {
-        "compiled": by_library(minigrad, compile),
+        "compiled": by_library(minigrad, minigrad.compile),
         "by hand": (step_by_hand, read_by_hand, None),
         "eager": by_library(minigrad),
         "PyTorch": by_library(torch),
@@ -117,7 +113,9 @@ def calls(name):
     for _ in range(3):
         step()
     code, took, count = compiled.codes[0], Counter(), Counter()
-    lines = re.sub(r"^( {8})(?!if |return)(.*)$", r"\1START(); \2", code.source, flags=re.M)
+    lines = re.sub(
+        r"^( {8})(?!if |return)(.*)$", r"\1START(); \2", code.source, flags=re.M
+    )
     names = re.findall(r"START\(\); (?:\w+ = )?(np\.[\w.]+|\w+)", lines)
     stamps = []
     code.scope["START"] = lambda: stamps.append(time.perf_counter())
@@ -141,7 +139,10 @@ def main(names):
     missed, of_pytorch = 0, []
     for name, bound in BOUNDS.items():
         command = [sys.executable, __file__, name]
-        runs = [subprocess.run(command, stdout=subprocess.PIPE, text=True) for _ in range(RUNS)]
+        runs = [
+            subprocess.run(command, stdout=subprocess.PIPE, text=True)
+            for _ in range(RUNS)
+        ]
         numbers = [[*map(float, run.stdout.split(",")[1:])] for run in runs]
         took, hand, eager, theirs = map(statistics.median, zip(*numbers))
         of_pytorch.append(theirs)

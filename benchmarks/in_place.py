@@ -113,7 +113,9 @@ def chain(p, x, classes, rate):
 def pool(x):
     """Return functions for the largest of each 2 x 2, and for the way back."""
     h, w = x.shape[1] // 2 * 2, x.shape[2] // 2 * 2
-    places = [(slice(None), slice(i, h, 2), slice(j, w, 2)) for i in (0, 1) for j in (0, 1)]
+    places = [
+        (slice(None), slice(i, h, 2), slice(j, w, 2)) for i in (0, 1) for j in (0, 1)
+    ]
     parts = [x[place] for place in places]
     out = empty(*parts[0].shape)
     where, missing, other = (empty(*out.shape, dtype=d) for d in (np.int8, bool, bool))
@@ -144,7 +146,10 @@ def convolution(x, w, b, gw, gb, needs_slope):
     columns = im2col(x)
     windows = columns.reshape(c, 3, 3, h - 2, width - 2, n)
     rows = empty(len(w), columns.shape[1])
-    out, mask = rows.reshape(len(w), h - 2, width - 2, n), empty(*rows.shape, dtype=bool)
+    out, mask = (
+        rows.reshape(len(w), h - 2, width - 2, n),
+        empty(*rows.shape, dtype=bool),
+    )
     spread = np.empty_like(columns) if needs_slope else None
     slopes = np.empty_like(x) if needs_slope else None
 
@@ -273,7 +278,11 @@ def transformer(p, x, classes, rate, heads=4):
     qkv, qkv_back, parts, gh1 = linear(h1, *pairs[1])
     q, k, v = parts.reshape(n, t, 3, heads, size).transpose(2, 0, 3, 1, 4)
     scale, hidden = np.float32(size**-0.5), ~np.tri(t, dtype=bool)
-    scaled, a, ga = empty(n, heads, t, size), empty(n, heads, t, t), empty(n, heads, t, t)
+    scaled, a, ga = (
+        empty(n, heads, t, size),
+        empty(n, heads, t, t),
+        empty(n, heads, t, t),
+    )
     row, heard, mixed = empty(n, heads, t, 1), empty(n, heads, t, size), empty(n * t, d)
     mixed_heads = mixed.reshape(n, t, heads, size).transpose(0, 2, 1, 3)
     merge, merge_back, x2, gmixed = linear(mixed, *pairs[2])

@@ -35,11 +35,14 @@ from minigrad.tensors.creation import _generators, generator
 MOST = 8
 PLAIN = int | float | bool | str | None
 SHORT = {"weight": "w", "bias": "b"}
-NAMES = {"np": np, "generator": generator, "inf": np.inf, "nan": np.nan}
 
 
 class Changed(Exception):
     """A number that Python asked for is another one now."""
+
+
+NAMES = {"np": np, "generator": generator, "inf": np.inf, "nan": np.nan}
+NAMES |= {"Changed": Changed, "once": None, "call": None}
 
 
 class Draws:
@@ -115,7 +118,7 @@ def compile(function: Callable, variables: Iterable[Tensor] = ()) -> Compiled:
 
 
 class Place:
-    """Where an array or a number is kept: in a tensor, in its gradient, or in a dict."""
+    """Where arrays and numbers are kept: by a tensor, as its gradient, or in a dict."""
 
     def __init__(self, owner, key: str, name: str, fed: bool, asked: list):
         if isinstance(owner, Tensor):
@@ -124,10 +127,8 @@ class Place:
                 partial(put, owner, key),
             )
         else:
-            self.get, self.put = (
-                partial(getitem, owner, key),
-                partial(setitem, owner, key),
-            )
+            self.get = partial(getitem, owner, key)
+            self.put = partial(setitem, owner, key)
         self.owner, self.key, self.old, self.name = owner, key, self.get(), name
         if isinstance(self.old, ndarray):
             call = "placeholder" if fed else "variable"
@@ -152,12 +153,11 @@ class Code:
     """What a function did with its arguments, as text, and what this depends on."""
 
     def __init__(self, function: Callable, args: tuple, variables: tuple):
-        if any(
-            getattr(x, "grad_fn", 0) or not isinstance(x, Tensor | PLAIN) for x in args
-        ):
-            raise TypeError(
-                "an argument has a history, or is not a tensor or plain value"
-            )
+        plain = (
+            isinstance(x, PLAIN) or isinstance(x, Tensor) and x.is_leaf for x in args
+        )
+        if not all(plain):
+            raise TypeError("an argument has a history, or is no tensor or plain value")
         names = [*inspect.signature(function).parameters] + ["x"] * len(args)
         inputs = {x: name for x, name in zip(args, names) if isinstance(x, Tensor)}
         self.reach, self.asked = Reachable(partial(function, *variables), inputs), []
@@ -193,11 +193,7 @@ class Code:
         found += [(x, "_grad.array", "grad") for x, _ in tensors if x._grad is not None]
         names = [str(name).partition(".")[0] for *_, name in found]
         names = [SHORT.get(x, x) if x.isidentifier() else "p" for x in names]
-        often, seen, places = (
-            Counter([*names, *NAMES, "Changed", "call"]),
-            Counter(),
-            [],
-        )
+        often, seen, places = Counter([*names, *NAMES]), Counter(), []
         for i, (name, (owner, key, _)) in enumerate(zip(names, found)):
             seen[name] += 1
             name = f"{name}{seen[name]}" if often[name] > 1 else name
@@ -216,9 +212,8 @@ class Code:
             held = [x._grad for x in known]
             outputs = function(*args)
             ends = [(place, place.end()) for place in self.places]
-            grads = [
-                (i, x._grad) for i, x in enumerate(known) if x._grad is not held[i]
-            ]
+            grads = [(i, x._grad) for i, x in enumerate(known)]
+            grads = [(i, grad) for i, grad in grads if grad is not held[i]]
             same = all(x.edge is edge for x, (_, edge) in zip(known, before))
         finally:
             for place in self.places:
@@ -247,10 +242,9 @@ class Code:
     def write(self, parts: list) -> None:
         """Shorten the graph, and write its text."""
         fetches, given = sum(map(list, parts), []), {x.step: x.old for x in self.places}
-        living = {
-            id(x): x for x in map(sources.get, (s.number for s in ordered(fetches)))
-        }
-        self.living = [(x, x.copy()) for x in living.values() if x is not None]
+        living = [sources.get(step.number) for step in ordered(fetches)]
+        living = {id(x): x for x in living if x is not None}
+        self.living = [(x, x.copy()) for x in living.values()]
         rest = iter(shortened(fetches, given))
         asked, drawn, new, grads, *ends = ([*islice(rest, len(x))] for x in parts)
         asked = [x for x in asked if x.arguments[0].call != "constant"]
@@ -269,20 +263,21 @@ class Code:
         fed = [x for x in places if x not in self.variables]
         once, call = ([x.name for x in some] for some in (self.variables, fed))
         self.source, self.drawn = writer.source(once, call), bool(drawn)
-        self.scope = NAMES | {"Changed": Changed} | writer.constants
+        self.scope = NAMES | writer.constants
         exec(self.source, self.scope)
         inputs = {id(x): i for i, x in enumerate(self.places)}
         self.fed = [inputs[id(x)] if x.key == "array" else x.get for x in fed]
         self.layouts = [layout_of(x.old) for x in self.variables]
-        self.bind([x.old for x in self.variables])
+        if not self.bind([x.old for x in self.variables]):
+            raise TypeError("two of its variables share memory")
 
     def bind(self, arrays: list[ndarray]) -> bool:
         """Get ready for variables in these arrays. Return whether the text is right."""
+        if [layout_of(x) for x in arrays] != self.layouts:
+            return False
         self.storages, self.arrays = {id(storage(x)) for x in arrays}, arrays
-        if self.written and len(self.storages) < len(arrays):
-            raise TypeError("two of its variables share memory")
         self.call = self.scope["once"](*arrays)
-        return [layout_of(x) for x in arrays] == self.layouts
+        return not self.written or len(self.storages) == len(arrays)
 
     def fits(self, args: tuple) -> bool:
         """Return whether the text is right for these arguments."""
@@ -307,7 +302,8 @@ class Code:
             known[i]._grad = None if none else Tensor(next(results))
         for place in self.numbers:
             place.put(next(results))
-        outputs = [Tensor(x) if made else x for made, x in zip(self.made, results)]
+        pairs = zip(self.made, results)
+        outputs = [Tensor(np.asarray(x)) if made else x for made, x in pairs]
         return self.several(outputs) if self.several else outputs[0]
 
     def unlike(self, other: "Code") -> str:

@@ -103,9 +103,8 @@ def without_copies(results: dict[Step, object]) -> Rule:
 
     A copy in another order in memory stays.
     """
-    layouts = {
-        s.number: layout_of(x) for s, x in results.items() if hasattr(x, "strides")
-    }
+    arrays = [pair for pair in results.items() if hasattr(pair[1], "strides")]
+    layouts = {step.number: layout_of(array) for step, array in arrays}
 
     def rule(step):
         copy = step.call in ("ndarray.astype", "ndarray.copy")
@@ -118,11 +117,10 @@ def without_copies(results: dict[Step, object]) -> Rule:
 def without_idle(step: Step) -> Step:
     """Drop a product with ones, and a write of what is there already (x[i] = x[i])."""
     if step.call == "with_item" and step.arguments[2].call == "getitem":
-        if step.arguments[2].arguments == step.arguments[:2]:
-            return step.arguments[0]
-    for one, other in permutations(
-        step.arguments if step.call == "multiply" else [], 2
-    ):
+        there = step.arguments[2].arguments == step.arguments[:2]
+        return step.arguments[0] if there else step
+    factors = step.arguments if step.call == "multiply" else []
+    for one, other in permutations(factors, 2):
         alike = (other.shape, other.dtype) == (step.shape, step.dtype)
         if alike and one.call == "constant" and np.all(one.value == 1):
             return other
@@ -134,17 +132,12 @@ def by_bits(step: Step) -> Step:
     if step.call != "where" or step.dtype.kind != "f":
         return step
     mask, array, other = step.arguments
-    alike = (array.shape, array.dtype, mask.shape) == (
-        step.shape,
-        step.dtype,
-        step.shape,
-    )
+    alike = array.shape == mask.shape == step.shape and array.dtype == step.dtype
     if not alike or other.call != "constant" or repr(other.value) != "0":
         return step
     kind = np.dtype(f"i{step.dtype.itemsize}")
-    there, back = (
-        Step("constant", value=x, number=step.number) for x in (kind, step.dtype)
-    )
+    both = (Step("constant", value=x, number=step.number) for x in (kind, step.dtype))
+    there, back = both
     bits = replace(step, call="ndarray.view", arguments=[array, there], dtype=kind)
     chosen = replace(step, call="multiply", arguments=[bits, mask], dtype=kind)
     return replace(step, call="ndarray.view", arguments=[chosen, back])
@@ -153,13 +146,7 @@ def by_bits(step: Step) -> Step:
 def shortened(fetches: Sequence[Step], given: dict) -> list[Step]:
     """Return the fetches after all passes. `given` has the numbers of an example."""
     results = results_of(ordered(fetches), given)
-    rules = views_once(results), without_copies(results), known_before
-    for rule in (
-        *rules,
-        computed_once(),
-        without_idle,
-        computed_once(),
-        by_bits,
-    ):
+    rules = [views_once(results), without_copies(results), known_before]
+    for rule in [*rules, computed_once(), without_idle, computed_once(), by_bits]:
         fetches = rewritten(fetches, rule)
     return fetches

@@ -1,5 +1,6 @@
 """What a function can get at: tensors, numbers that change, and all the rest."""
 
+import dis
 import gc
 import random
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from minigrad.graph.tensor import Tensor
 from minigrad.optim import Optimizer
 from minigrad.optim.lr_scheduler import LRScheduler
 
-ONLY_ONCE = {"print", "input", "open", "next", "random", "time"}  # in a trace
+ONLY_ONCE = "print", "input", "open", "next", "random", "time"  # in a trace
 RESTLESS = Iterator, random.Random, np.random.Generator, np.random.RandomState
 PARTS = list, tuple, set, CellType, MethodType, partial
 
@@ -46,13 +47,18 @@ class Reachable:
 
         If it `moves`, it belongs to an optimizer or a schedule, and numbers may change.
         """
-        if id(value) in self.seen or isinstance(value, type | ModuleType):
+        known = (
+            isinstance(value, type | ModuleType) or "static" in type(value).__module__
+        )
+        if known or id(value) in self.seen:
             return
         self.seen[id(value)] = value
         if isinstance(value, RESTLESS):
             raise TypeError(f"{name or value} is something else at each call")
         if isinstance(value, Tensor):
-            self.tensors |= {value: name} if value.is_leaf else {}
+            if value in self.tensors or not value.is_leaf:
+                raise TypeError(f"{name} is an argument, too, or has a history")
+            self.tensors[value] = name
         elif isinstance(value, np.ndarray):
             self.arrays.append(value)
         elif isinstance(value, dict):
@@ -70,7 +76,7 @@ class Reachable:
                 self.visit(each, name, moves)
         elif hasattr(value, "__dict__"):
             if isinstance(value, Optimizer | LRScheduler):
-                self.memories.append(vars(value))  # which has no good names for tensors
+                self.memories.append(vars(value))  # later, as names there are poor
             else:
                 self.visit(vars(value), name, moves)
             for kind in type(value).__mro__:
@@ -78,7 +84,7 @@ class Reachable:
                     self.visit(each, name, False)
 
     def visit_items(self, values: dict, scope: dict, moves: bool) -> None:
-        """Visit the values of a dict, which are in `scope`. Numbers that move are slots."""
+        """Visit the values of a dict, taken from `scope`. What moves there is a slot."""
         self.undo += [values.clear] if scope is values else []
         self.undo.append(partial(scope.update, dict(values)))
         if not moves and scope is values:
@@ -95,15 +101,14 @@ class Reachable:
         """Visit what a function finds by the names of variables around it."""
         if is_ours(function):
             return
-        names, scope = names_in(function.__code__), function.__globals__
-        found = {name: scope[name] for name in names if name in scope}
-        for name in sorted(ONLY_ONCE & names):
-            if not isinstance(found.get(name), FunctionType):
+        scope, names = function.__globals__, dict(names_in(function.__code__))
+        found = {x: scope[x] for x, around in names.items() if around and x in scope}
+        for name in ONLY_ONCE:
+            if name in names and not isinstance(found.get(name), FunctionType):
                 raise TypeError(f"{name} would be called only once")
         self.visit_items(found, scope, False)
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or ()
-        ):
+        cells = function.__closure__ or ()
+        for name, cell in zip(function.__code__.co_freevars, cells):
             self.visit(cell, name, False)
         self.visit((function.__defaults__, function.__kwdefaults__), "", False)
 
@@ -113,7 +118,12 @@ def is_ours(thing) -> bool:
     return str(thing.__module__).split(".")[0] in ("minigrad", "numpy", "builtins")
 
 
-def names_in(code: CodeType) -> set[str]:
-    """Return the names that code uses, and those of the functions inside of it."""
-    inner = [names_in(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return {*code.co_names}.union(*inner)
+def names_in(code: CodeType) -> Iterator[tuple[str, bool]]:
+    """Yield the names that code uses, and whether they are variables around it."""
+    yield from ((name, False) for name in code.co_names)
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield step.argval, True
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from names_in(each)

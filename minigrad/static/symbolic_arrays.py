@@ -148,7 +148,10 @@ class Number(Symbol):
     """Represents a number of Python, such as a learning rate."""
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
-        out = () if out and isinstance(out[0], Number) else out  # n += 1 makes a new n
+        call = f"number.{ufunc.__name__}"
+        if call in CALLS and all(isinstance(x, Number | int | float) for x in inputs):
+            step = Step(call, [*map(step_of, inputs)], line=line_outside())
+            return Number(step, CALLS[call](*map(example_of, inputs)), self.asked)
         return super().__array_ufunc__(ufunc, method, *inputs, out=out, **options)
 
     def __float__(self) -> float:
@@ -174,11 +177,6 @@ def note(call: str, *args, **options) -> Symbol:
     symbols = [value for value in flat(args) if isinstance(value, Symbol)]
     if call not in CALLS or not symbols:  # a symbol as an option is not an argument
         raise TypeError(f"a static graph cannot note a call of {call}")
-    plain = all(isinstance(x, Number | int | float) for x in args)
-    if plain and f"number.{call}" in CALLS:
-        example = CALLS[f"number.{call}"](*map(example_of, args))
-        step = Step(f"number.{call}", [*map(step_of, args)], line=line_outside())
-        return Number(step, example, symbols[0].asked)
     example = np.asarray(CALLS[call](*map(example_of, args), **options))
     step = Step(call, list(map(step_of, args)), options, example.shape, example.dtype)
     step.line = line_outside()

@@ -15,7 +15,7 @@ ENDINGS = {"transpose": "T", "swapaxes": "T", "getitem": "part", "view": "bits"}
 class Memory:
     """Memory with a name. `holder` is the step whose result it has now.
 
-    It stays from call to call if it is taken once. It is used again, if it has a layout.
+    It stays from call to call, if taken once. If it has a layout, it is used again.
     """
 
     def __init__(self, name: str, holder: Step, stays: bool, layout: tuple = ()):
@@ -47,12 +47,13 @@ class Writer:
         self.finish()
 
     def find_lifetimes(self) -> None:
-        """Find in whose memory each result is, and where it is read for the last time."""
-        self.root, self.last = {}, {}
+        """Find in whose memory each result is, and where it is read last."""
+        self.root, self.last, self.asks = {}, {}, -1
         for place, step in enumerate(self.order):
             shown = [x for x in step.arguments if shares(self.results, step, x)]
             self.root[step] = self.root[shown[0]] if shown else step
             self.last[step] = place
+            self.asks = place if step.call == "asked" else self.asks
             self.last |= {self.root[each]: place for each in leaves(step)}
         ends = [x for x in self.order if x.call in GIVEN and x not in self.new]
         self.returned = {self.root[x] for x in self.outputs}
@@ -71,8 +72,10 @@ class Writer:
             root = self.root.get(each)
             memory = self.memory.get(root)
             if memory and memory.holder is root and self.last[root] == place:
-                whole = self.results[root].size == self.results[step].size
-                if whole and layout_of(self.results[each]) == layout:
+                alike = layout_of(self.results[each]) == layout
+                alike = alike and self.results[root].size == self.results[step].size
+                kept = root.call == "variable" and place < self.asks  # it may run again
+                if alike and not kept:
                     memory.holder, self.memory[step] = step, memory
                     self.text[step] = self.text[each]
                     return self.text[step]
