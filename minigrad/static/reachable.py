@@ -84,7 +84,7 @@ class Reachable:
                     self.visit(each, name, False)
 
     def visit_items(self, values: dict, scope: dict, moves: bool) -> None:
-        """Visit the values of a dict, taken from `scope`. What moves there is a slot."""
+        """Visit the values of a dict, from `scope`. What moves there is a slot."""
         self.undo += [values.clear] if scope is values else []
         self.undo.append(partial(scope.update, dict(values)))
         if not moves and scope is values:
