@@ -31,7 +31,7 @@ MEAN = 0.45  # of PyTorch's time, in the geometric mean
 
 
 def rivals(name):
-    """Return for each rival a step, what reads its gradients and weights, and itself."""
+    """Return for each rival a step, what reads gradients and weights, and itself."""
     network, _, shape, shapes, _ = NETWORKS[name]
     numbers = np.random.RandomState(0)
     x = numbers.standard_normal(shape).astype(np.float32)

@@ -242,7 +242,7 @@ class Code:
     def write(self, parts: list) -> None:
         """Shorten the graph, and write its text."""
         fetches, given = sum(map(list, parts), []), {x.step: x.old for x in self.places}
-        living = [sources.get(step.number) for step in ordered(fetches)]
+        living = [sources.get(step.position) for step in ordered(fetches)]
         living = {id(x): x for x in living if x is not None}
         self.living = [(x, x.copy()) for x in living.values()]
         rest = iter(shortened(fetches, given))

@@ -116,7 +116,7 @@ class Program:
         """
         places = [[self.place[a] for a in step.arguments] for step in self.steps]
         steps = [
-            vars(step) | {"arguments": arguments, "number": i}
+            vars(step) | {"arguments": arguments, "position": i}
             for i, (step, arguments) in enumerate(zip(self.steps, places))
         ]
         lines = ",\n".join(json.dumps(step, default=plain) for step in steps)

@@ -16,7 +16,7 @@ Rule = Callable[[Step], Step]
 
 def ordered(fetches: Sequence[Step]) -> list[Step]:
     """List the steps that the fetches need, in the order of the program."""
-    return sorted(in_order(fetches), key=lambda step: step.number)
+    return sorted(in_order(fetches), key=lambda step: step.position)
 
 
 def results_of(steps: Sequence[Step], given: dict) -> dict[Step, object]:
@@ -84,10 +84,10 @@ def computed_once() -> Rule:
 
 def views_once(results: dict[Step, object]) -> Rule:
     """Return a rule that replaces a view by an earlier one of the same elements."""
-    known, old, root = {}, {step.number: step for step in results}, {}
+    known, old, root = {}, {step.position: step for step in results}, {}
 
     def rule(step):
-        me = old[step.number]
+        me = old[step.position]
         shown = [x for x in me.arguments if shares(results, me, x)]
         root[me] = root[shown[0]] if shown else me
         if not isinstance(results[me], ndarray):
@@ -104,11 +104,11 @@ def without_copies(results: dict[Step, object]) -> Rule:
     A copy in another order in memory stays.
     """
     arrays = [pair for pair in results.items() if hasattr(pair[1], "strides")]
-    layouts = {step.number: layout_of(array) for step, array in arrays}
+    layouts = {step.position: layout_of(array) for step, array in arrays}
 
     def rule(step):
         copy = step.call in ("ndarray.astype", "ndarray.copy")
-        same = copy and layouts[step.arguments[0].number] == layouts[step.number]
+        same = copy and layouts[step.arguments[0].position] == layouts[step.position]
         return step.arguments[0] if same else step
 
     return rule
@@ -136,7 +136,9 @@ def by_bits(step: Step) -> Step:
     if not alike or other.call != "constant" or repr(other.value) != "0":
         return step
     kind = np.dtype(f"i{step.dtype.itemsize}")
-    both = (Step("constant", value=x, number=step.number) for x in (kind, step.dtype))
+    both = (
+        Step("constant", value=x, position=step.position) for x in (kind, step.dtype)
+    )
     there, back = both
     bits = replace(step, call="ndarray.view", arguments=[array, there], dtype=kind)
     chosen = replace(step, call="multiply", arguments=[bits, mask], dtype=kind)

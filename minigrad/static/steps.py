@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from minigrad.tensors.creation import generator
 
-numbers = itertools.count()
+positions = itertools.count()
 
 
 @dataclass(eq=False, repr=False)
@@ -21,7 +21,7 @@ class Step:
 
     A placeholder is fed, a variable starts with its `value`, and a constant always is
     its `value`. `line` says where in the program the step comes from. Later steps have
-    larger numbers.
+    larger positions.
     """
 
     call: str
@@ -32,7 +32,7 @@ class Step:
     value: object = None
     name: str = ""
     line: str = ""
-    number: int = field(default_factory=numbers.__next__)
+    position: int = field(default_factory=positions.__next__)
 
     def __repr__(self) -> str:
         shape = "" if self.shape is None else f" {self.shape}"

@@ -24,7 +24,7 @@ ABOUT_SHAPES = np.shape, np.ndim, np.size, np.shares_memory, np.may_share_memory
 BLANK = np.zeros_like, np.ones_like, np.empty_like
 
 
-sources = WeakValueDictionary()  # of constants, by their numbers, as long as they live
+sources = WeakValueDictionary()  # of constants, by position, as long as they live
 
 
 class Symbol(NDArrayOperatorsMixin):
@@ -212,6 +212,6 @@ def step_of(value) -> Step:
         copy = value.copy()  # other code may write to it later
         step = Step("constant", [], {}, value.shape, value.dtype, copy)
         if isinstance(value, ndarray):
-            sources[step.number] = storage(value)
+            sources[step.position] = storage(value)
         return step
     return Step("constant", value=value)

@@ -40,7 +40,7 @@ class Writer:
         for place, step in enumerate(order):
             if step not in self.text and step.call not in ("constant", "tuple", "list"):
                 self.write(place, step)
-            for root in {self.root[x] for x in (step, *leaves(step))}:
+            for root in dict.fromkeys(self.root[x] for x in (step, *leaves(step))):
                 memory = self.memory.get(root)
                 if memory and memory.holder is root and self.last[root] <= place:
                     self.free += [memory] if memory.layout else []
@@ -236,8 +236,9 @@ def literal(value) -> str:
         ends = ["" if x is None else str(x) for x in (value.start, value.stop)]
         return ":".join([*ends, str(value.step)] if value.step else ends)
     if isinstance(value, tuple | list):
-        inside = "".join(f"{literal(each)}, " for each in value)
-        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+        inside = ", ".join(map(literal, value))
+        one = "," if len(value) == 1 else ""
+        return f"({inside}{one})" if isinstance(value, tuple) else f"[{inside}]"
     if isinstance(value, np.dtype | type):
         return f"np.{np.dtype(value).name}"
     return "..." if value is ... else repr(value)
