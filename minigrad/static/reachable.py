@@ -6,7 +6,15 @@ import random
 from collections.abc import Iterator
 from functools import partial
 from operator import is_, setitem
-from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MethodType,
+    ModuleType,
+)
 
 import numpy as np
 
@@ -16,7 +24,9 @@ from minigrad.optim.lr_scheduler import LRScheduler
 
 ONLY_ONCE = "print", "input", "open", "next", "random", "time"  # in a trace
 RESTLESS = Iterator, random.Random, np.random.Generator, np.random.RandomState
-PARTS = list, tuple, set, CellType, MethodType, partial
+PARTS = list, tuple, set, CellType, MethodType, partial, property, staticmethod
+PARTS += (classmethod,)
+STILL = type, ModuleType, BuiltinFunctionType, slice, GetSetDescriptorType
 
 
 class Reachable:
@@ -82,6 +92,8 @@ class Reachable:
             for kind in type(value).__mro__:
                 for each in () if is_ours(kind) else vars(kind).values():
                     self.visit(each, name, False)
+        elif gc.is_tracked(value):
+            raise TypeError(f"what changes in {name} ({type(value)}) cannot be seen")
 
     def visit_items(self, values: dict, scope: dict, moves: bool) -> None:
         """Visit the values of a dict, from `scope`. What moves there is a slot."""

@@ -1,7 +1,9 @@
 """compile(): the same as eager code, bit for bit, or eager code and a warning."""
 
+import itertools
 import re
 import warnings
+from collections import deque
 
 import numpy as np
 import pytest
@@ -253,6 +255,7 @@ def noted(x):
     return x * 2
 
 
+QUEUE, NUMBERS = deque(), itertools.repeat(2)
 W = minigrad.tensor([1.0, 2.0], requires_grad=True)
 
 
@@ -260,6 +263,9 @@ W = minigrad.tensor([1.0, 2.0], requires_grad=True)
     ("function", "why"),
     [
         (noted, "such as a list"),
+        (lambda x: QUEUE.append(1) or x * 2, "cannot be seen"),
+        (lambda x: x * next(NUMBERS), "only once"),
+        (lambda x: x * NUMBERS.__next__(), "something else at each call"),
         (lambda x: print(end="") or x * 2, "print"),
         (lambda x: x * float(np.random.rand()), "only once"),
         (lambda x: x * W, "requires grad"),
