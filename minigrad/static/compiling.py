@@ -68,18 +68,14 @@ class Draws:
 class Compiled:
     """A function that runs as NumPy's calls, written once for each kind of arguments.
 
-    `source` is the text that was written last. The first call runs the function itself,
-    in which an optimizer makes what it remembers.
+    `source` is the text that was written last. If a call cannot be traced, the function
+    itself runs, in which an optimizer makes what it remembers. If the next call cannot
+    be traced either, that is said once, and from then on the function itself runs.
     """
 
     def __init__(self, function: Callable, variables: Iterable[Tensor] = ()):
         self.function, self.variables = function, tuple(variables)
-        self.codes, self.warm, self.why_not = [], False, ""
-
-    @property
-    def source(self) -> str:
-        """The text that was written last, or "" if there is none."""
-        return self.codes[-1].source if self.codes else ""
+        self.codes, self.failures, self.why_not, self.source = [], 0, "", ""
 
     def __call__(self, *args):
         """Return what the function returns. Results have no history."""
@@ -91,8 +87,7 @@ class Compiled:
                 except Changed:
                     if before:
                         generator().bit_generator.state = before
-        if not self.warm or self.why_not:
-            self.warm = True
+        if self.failures == 2:
             return self.function(*args)
         try:
             code, why = Code(self.function, args, self.variables), ""
@@ -102,9 +97,12 @@ class Compiled:
             why = str(error) or repr(error)
         if not why:
             self.codes.append(code)
+            self.source, self.failures = code.source, 0
             return code.run(args)
-        result, self.why_not = self.function(*args), why
-        warnings.warn(f"the function is not compiled: {why}", stacklevel=2)
+        result = self.function(*args)
+        self.failures, self.why_not = self.failures + 1, why
+        if self.failures == 2:
+            warnings.warn(f"the function is not compiled: {why}", stacklevel=2)
         return result
 
 
@@ -254,9 +252,9 @@ class Code:
         ahead = {*ordered([*asked, *ends])}
         names = {step: "h1" if step in ahead else "g1" for step in order}
         places = [x for x in self.places if x.step in names]
-        names |= {x.step: x.name for x in self.places}
         owners = [i for i, none in self.graded if not none]
         names |= {step: f"{self.places[i].name}_grad" for step, i in zip(grads, owners)}
+        names |= {x.step: x.name for x in self.places}
         new = dict(zip((x.step for x in self.written), new))
         writer = Writer(order, given, names, [*grads, *ends], new)
         self.variables = [x for x in places if x.step.call == "variable"]

@@ -136,19 +136,26 @@ def by_bits(step: Step) -> Step:
     if not alike or other.call != "constant" or repr(other.value) != "0":
         return step
     kind = np.dtype(f"i{step.dtype.itemsize}")
-    both = (
-        Step("constant", value=x, position=step.position) for x in (kind, step.dtype)
-    )
-    there, back = both
+    values = kind, step.dtype
+    there, back = (Step("constant", value=x, position=step.position) for x in values)
     bits = replace(step, call="ndarray.view", arguments=[array, there], dtype=kind)
     chosen = replace(step, call="multiply", arguments=[bits, mask], dtype=kind)
     return replace(step, call="ndarray.view", arguments=[chosen, back])
 
 
+def direct(step: Step) -> Step:
+    """Call reduce() of a ufunc instead of a method that calls it and takes longer."""
+    ufunc = {"ndarray.sum": "add", "ndarray.any": "logical_or"}.get(step.call)
+    if ufunc is None or len(step.arguments) > 1:
+        return step
+    options = {"axis": None} | step.options
+    return replace(step, call=f"{ufunc}.reduce", options=options)
+
+
 def shortened(fetches: Sequence[Step], given: dict) -> list[Step]:
     """Return the fetches after all passes. `given` has the numbers of an example."""
     results = results_of(ordered(fetches), given)
-    rules = [views_once(results), without_copies(results), known_before]
+    rules = [views_once(results), without_copies(results), direct, known_before]
     for rule in [*rules, computed_once(), without_idle, computed_once(), by_bits]:
         fetches = rewritten(fetches, rule)
     return fetches

@@ -40,16 +40,18 @@ class Reachable:
     def __init__(self, function, inputs: dict[Tensor, str]):
         self.tensors, self.arrays, self.seen = dict(inputs), [], {}
         self.slots, self.kept, self.watched, self.undo = [], [], [], []
-        self.memories = []
+        self.memories, self.moving = [], []
         self.visit(function, "", False)
         for memory in self.memories:
             self.visit(memory, "", True)
+        self.sizes = [*map(len, self.moving)]
         self.before = gc.get_referents(*self.watched)
 
     def unchanged(self) -> bool:
         """Return whether all that has to stay the same is the same."""
         now, before = gc.get_referents(*self.watched), self.before
         kept = all(where.get(key) is value for where, key, value in self.kept)
+        kept = kept and [*map(len, self.moving)] == self.sizes
         return kept and len(now) == len(before) and all(map(is_, now, before))
 
     def visit(self, value, name: str, moves: bool) -> None:
@@ -99,8 +101,8 @@ class Reachable:
         """Visit the values of a dict, from `scope`. What moves there is a slot."""
         self.undo += [values.clear] if scope is values else []
         self.undo.append(partial(scope.update, dict(values)))
-        if not moves and scope is values:
-            self.watched.append(values)
+        if scope is values:
+            (self.moving if moves else self.watched).append(values)
         for key, value in values.items():
             if moves and type(value) in (int, float, np.ndarray):
                 self.slots.append((values, key))

