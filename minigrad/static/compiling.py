@@ -97,7 +97,7 @@ class Compiled:
             why = str(error) or repr(error)
         if not why:
             self.codes.append(code)
-            self.source, self.failures = code.source, 0
+            self.source, self.failures, self.why_not = code.source, 0, ""
             return code.run(args)
         result = self.function(*args)
         self.failures, self.why_not = self.failures + 1, why
