@@ -17,6 +17,7 @@ from minigrad.rules.pointwise import *
 from minigrad.rules.reductions import *
 from minigrad.rules.shape import *
 from minigrad.rules.softmax import *
+from minigrad.static.compiling import compile
 from minigrad.tensors.creation import arange, empty, eye, from_numpy, full, linspace
 from minigrad.tensors.creation import manual_seed, ones, ones_like, rand, rand_like
 from minigrad.tensors.creation import randint, randn, tensor, zeros, zeros_like

@@ -115,7 +115,10 @@ class Program:
         Raises TypeError for objects that JSON cannot hold, such as a slice.
         """
         places = [[self.place[a] for a in step.arguments] for step in self.steps]
-        steps = [vars(step) | {"arguments": p} for step, p in zip(self.steps, places)]
+        steps = [
+            vars(step) | {"arguments": arguments, "position": i}
+            for i, (step, arguments) in enumerate(zip(self.steps, places))
+        ]
         lines = ",\n".join(json.dumps(step, default=plain) for step in steps)
         fetches = [self.place[step] for step in self.fetches]
         text = f'{{"steps": [\n{lines}\n],\n"fetches": {fetches}}}\n'

@@ -1,5 +1,6 @@
 """Steps: The calls that make up a static graph, and the functions that they call."""
 
+import itertools
 import operator
 import os
 import sys
@@ -9,13 +10,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy import ndarray
 
+from minigrad.tensors.creation import generator
+
+positions = itertools.count()
+
 
 @dataclass(eq=False, repr=False)
 class Step:
     """One call in a static graph, with the name of its function and its arguments.
 
     A placeholder is fed, a variable starts with its `value`, and a constant always is
-    its `value`. `line` says where in the program the step comes from.
+    its `value`. `line` says where in the program the step comes from. Later steps have
+    larger positions.
     """
 
     call: str
@@ -26,6 +32,7 @@ class Step:
     value: object = None
     name: str = ""
     line: str = ""
+    position: int = field(default_factory=positions.__next__)
 
     def __repr__(self) -> str:
         shape = "" if self.shape is None else f" {self.shape}"
@@ -64,16 +71,32 @@ def method(name: str) -> Callable:
     return lambda array, *args, **options: getattr(array, name)(*args, **options)
 
 
+def masked(mask: ndarray, array: ndarray) -> ndarray:
+    """Return the numbers of an array where a mask is True, and 0 elsewhere."""
+    return np.where(mask, array, 0)
+
+
+def draw(name: str) -> Callable:
+    """Return a function that draws with a method of minigrad's random generator."""
+    return lambda *args, **options: getattr(generator(), name)(*args, **options)
+
+
 FUNCTIONS = """argmax argmin argsort broadcast_to clip concatenate cumsum dot einsum
     expand_dims flip max mean min moveaxis pad prod reshape roll squeeze stack std sum
     swapaxes take transpose tril triu var where"""
 METHODS = """all any argmax argmin astype clip copy cumsum max mean min prod ravel
     reshape round squeeze std sum swapaxes take transpose var view"""
+DRAWS = "random", "standard_normal", "integers"
 CALLS = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
 CALLS |= {f"{name}.reduce": f.reduce for name, f in CALLS.items() if f.nin == 2}
 CALLS |= {name: getattr(np, name) for name in FUNCTIONS.split()}
 CALLS |= {f"ndarray.{name}": method(name) for name in METHODS.split()}
 CALLS |= {"getitem": operator.getitem, "with_item": with_item, "with_sum": with_sum}
+SIGNS = dict(add="+", subtract="-", multiply="*", divide="/", power="**", negative="-")
+OF_NUMBERS = dict(subtract="sub", multiply="mul", divide="truediv", power="pow")
+OF_NUMBERS |= dict(add="add", negative="neg")
+CALLS |= {f"number.{k}": getattr(operator, v) for k, v in OF_NUMBERS.items()}
+CALLS |= {"masked": masked} | {f"generator.{name}": draw(name) for name in DRAWS}
 CALLS |= {"tuple": lambda *items: items, "list": lambda *items: list(items)}
 CALLS |= {"assign": lambda value, variable: value.copy()}
 GIVEN = ("placeholder", "variable", "constant")  # steps that call nothing

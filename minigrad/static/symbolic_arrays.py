@@ -1,12 +1,15 @@
-"""Symbols: They replace arrays while a static graph is built.
+"""Symbols: They replace arrays and numbers while a static graph is built.
 
 If NumPy is asked to compute with a Symbol, the call is not run but noted as a Step. The
 rules do not notice this. So they leave behind a graph of everything that they would
 compute, forwards and backwards, and no second set of derivatives is needed.
 """
 
+import operator
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy import ndarray
@@ -14,10 +17,14 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from minigrad.array.dtypes import Array
 from minigrad.errors import expect
+from minigrad.graph.saved_values import storage
 from minigrad.static.steps import CALLS, Step, line_outside
 
 ABOUT_SHAPES = np.shape, np.ndim, np.size, np.shares_memory, np.may_share_memory
 BLANK = np.zeros_like, np.ones_like, np.empty_like
+
+
+sources = WeakValueDictionary()  # of constants, by position, as long as they live
 
 
 class Symbol(NDArrayOperatorsMixin):
@@ -25,7 +32,7 @@ class Symbol(NDArrayOperatorsMixin):
 
     `example` is an array of the same shape and dtype. Its numbers mean something only
     while a function is traced. In that case, `asked` lists the numbers that Python has
-    asked for.
+    asked for, each as a step whose argument was asked and whose value was the answer.
     """
 
     T = property(lambda self: note("transpose", self))
@@ -78,8 +85,10 @@ class Symbol(NDArrayOperatorsMixin):
         if function not in ABOUT_SHAPES + BLANK:
             return note(function.__name__, *args, **kwargs)
         found = function(*map(example_of, args), **kwargs)
-        blank = function in BLANK
-        return Symbol(step_of(found), found, self.asked) if blank else found
+        if function not in BLANK:
+            return found
+        step = replace(step_of(found), name=function.__name__)
+        return Symbol(step, found, self.asked)
 
     # Writing
 
@@ -89,13 +98,21 @@ class Symbol(NDArrayOperatorsMixin):
     def become(self, other: "Symbol") -> "Symbol":
         """Represent `other` from now on, as after an in-place operation.
 
-        A view writes `other` to its base, at its own positions. To find them, the same
-        view is taken of an array that numbers the positions of the base.
+        A view writes `other` to its base, at its own index or positions. To find these,
+        the same view is taken of an array that numbers the positions of the base.
         """
         if other.dtype != self.dtype:
             other = note("ndarray.astype", other, self.dtype)
         if self.base is None:
             self.now = other.now
+            return self
+        call, (_, *given) = self.step.call, self.step.arguments
+        if call == "getitem":
+            self.base.become(note("with_item", self.base, given[0].value, other))
+            return self
+        if call == "ndarray.transpose":
+            back = np.argsort([axis.value for axis in given]).tolist()
+            self.base.become(note("ndarray.transpose", other, *back))
             return self
         shape, size = self.base.shape, self.base.size
         places = self.take(Symbol(Step("constant"), np.arange(size).reshape(shape)))
@@ -110,7 +127,8 @@ class Symbol(NDArrayOperatorsMixin):
         why = f"Python asks for the numbers of {self.step}, which are not known before "
         cure = "the graph runs. Choose with where(), or before you feed it."
         expect(self.asked is not None, f"{why}{cure}", error=TypeError)
-        self.asked.append(f"{line_outside()}: {self.step.name or self.step.call}")
+        answer = Step("asked", [self.step], value=self.example, line=line_outside())
+        self.asked.append(answer)
         return self.example
 
     def __bool__(self) -> bool:
@@ -124,6 +142,23 @@ class Symbol(NDArrayOperatorsMixin):
 
 
 Array.register(Symbol)
+
+
+class Number(Symbol):
+    """Represents a number of Python, such as a learning rate."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **options):
+        call = f"number.{ufunc.__name__}"
+        if call in CALLS and all(isinstance(x, Number | int | float) for x in inputs):
+            step = Step(call, [*map(step_of, inputs)], line=line_outside())
+            return Number(step, CALLS[call](*map(example_of, inputs)), self.asked)
+        return super().__array_ufunc__(ufunc, method, *inputs, out=out, **options)
+
+    def __float__(self) -> float:
+        return float(self.numbers())
+
+    def __index__(self) -> int:
+        return operator.index(self.numbers())
 
 
 def named_symbol(call: str, array: ndarray, name: str, asked=None) -> Symbol:
@@ -174,6 +209,9 @@ def step_of(value) -> Step:
     if any(isinstance(x, Symbol) for x in flat([value])):
         return Step(type(value).__name__, list(map(step_of, value)))
     if isinstance(value, ndarray | np.generic):
-        value = value.copy()  # other code may write to it later
-        return Step("constant", [], {}, value.shape, value.dtype, value)
+        copy = value.copy()  # other code may write to it later
+        step = Step("constant", [], {}, value.shape, value.dtype, copy)
+        if isinstance(value, ndarray):
+            sources[step.position] = storage(value)
+        return step
     return Step("constant", value=value)

@@ -19,7 +19,7 @@ class Traced:
     """
 
     def __init__(self, inputs, outputs, variables, new, asked):
-        self.variables, self.asked = variables, asked
+        self.variables, self.asked = variables, [asked_at(each) for each in asked]
         self.single = not isinstance(outputs, tuple | list)
         outputs = [outputs] if self.single else outputs
         self.changed = [step for step in variables if new[step] is not step]
@@ -47,7 +47,7 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
     `variables` are tensors, such as model.parameters(). Their numbers are looked up at
     each run, and `function` may change them in place. Everything else stays as it is.
     """
-    asked: list[str] = []
+    asked: list[Step] = []
     symbols = [
         named_symbol("placeholder", x.array, f"input {i}", asked)
         for i, x in enumerate(examples)
@@ -59,6 +59,12 @@ def trace(function: Callable, *examples: Tensor, variables: Iterable = ()) -> Tr
     if inputs != [symbol.step for symbol in symbols]:
         raise RuntimeError("the function writes to an input: write to its clone()")
     return Traced(inputs, outputs, holders, new, asked)
+
+
+def asked_at(question: Step) -> str:
+    """Return the line where Python asked for a number, and whose number it was."""
+    (step,) = question.arguments
+    return f"{question.line}: {step.name or step.call}"
 
 
 @contextmanager
