@@ -1,15 +1,13 @@
 """What comes out of grading: grades.csv, grades.json, a page for each student, and one
 for the teacher.
 
-A student's page says what was wrong, on which input, and which hint to read; nothing
-in it comes from a hidden check but that there was one.
+A student's page shows the code, what was wrong, on which input, and which hint to read;
+nothing in it comes from a hidden check but that there was one.
 """
 
 import csv
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,11 @@ from typing import Any
 import jinja2
 
 from classroom import ROOT
+from classroom.cell.asked import hint_about
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
-from classroom.teacher.points import Student
+from classroom.teacher.in_common import Summary
+from classroom.teacher.students import Student, neat
 
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
@@ -27,8 +27,8 @@ Exercises = dict[str, Exercise]
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
-def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
-    """Write all files of the report into the folder `out`."""
+def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> float:
+    """Write all files of the report into the folder `out`; return the most points."""
     exercises = {n: e for chapter in chapters for n, e in chapter.exercises.items()}
     for student in students:
         student.points = {n: student.earned(e) for n, e in exercises.items()}
@@ -38,9 +38,9 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    most = sum(exercise.points for exercise in exercises.values())
+    most = neat(sum(exercise.points for exercise in exercises.values()))
     templates.globals |= {"chapters": chapters, "exercises": exercises, "most": most}
-    templates.globals |= {"words": WORDS}
+    templates.globals |= {"words": WORDS, "hint_about": hint_about}
     (out / "students").mkdir(parents=True, exist_ok=True)
     for old in (out / "students").glob("*.html"):
         old.unlink()
@@ -48,30 +48,29 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     for student in students:
         text = page.render(student=student)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
-    about = {"students": students, "tallies": tally(students, exercises, "status")}
-    about |= {"spread": Counter(student.total for student in students)}
-    messages = tally(students, exercises, "message").items()
-    about |= {"wrong": {name: each.most_common(3) for name, each in messages if each}}
-    text = templates.get_template("class.html").render(**about)
+    summary = Summary(students, chapters)
+    text = templates.get_template("class.html").render(all=summary, students=students)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, exercises, most)
     write_json(out / "grades.json", students, exercises, most)
+    return most
 
 
-def write_csv(path: Path, students: list[Student], exercises: Exercises, of: int):
+def write_csv(path: Path, students: list[Student], exercises: Exercises, of: float):
     """Write a row per student: points, or how an exercise without points went."""
     safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
     with path.open("w", **safe) as file:
         sheet = csv.writer(file)
-        sheet.writerow(["student", "id", *exercises, "points", "of", "remarks"])
+        about = "student", "id", "email", "group"
+        sheet.writerow([*about, *exercises, "points", "of", "remarks"])
         for student in students:
-            row = [student.name, student.id]
+            row = [*student.who, student.group]
             row += [cell(student, exercise) for exercise in exercises.values()]
             row += [student.total, of, "; ".join(student.remarks())]
             sheet.writerow(map(harmless, row))
 
 
-def cell(student: Student, exercise: Exercise) -> int | str | None:
+def cell(student: Student, exercise: Exercise) -> float | str | None:
     """Return the text of the sheet for one exercise, or nothing if it is not graded."""
     found = student.results.get(exercise.name)
     if exercise.points:
@@ -91,27 +90,16 @@ def harmless(value: Any) -> Any:
     return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
 
 
-def write_json(path: Path, students: list[Student], exercises: Exercises, of: int):
+def write_json(path: Path, students: list[Student], exercises: Exercises, of: float):
     """Write all results, for other programs."""
     found = []
     for student in students:
-        about = {"student": student.name, "id": student.id, "of": of}
-        about |= {"points": student.total, "remarks": student.remarks()}
+        about = {"student": student.name, "id": student.id, "email": student.email}
+        about |= {"group": student.group, "of": of, "points": student.total}
+        about |= {"remarks": student.remarks(), "comments": student.comments}
         results = {name: asdict(each) for name, each in student.results.items()}
         for name, each in results.items():
             each |= {"points": student.points[name], "of": exercises[name].points}
         found.append(about | {"exercises": results})
     text = json.dumps(found, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-
-
-# --- what the teacher's page shows ---------------------------------------------------
-
-
-def tally(students: list[Student], names: Iterable, what: str) -> dict[str, Counter]:
-    """Count the statuses, or the messages, of each exercise; "" does not count."""
-    counts: dict[str, Counter] = {name: Counter() for name in names}
-    for student in students:
-        for name, result in student.results.items():
-            counts[name].update(filter(None, [getattr(result, what)]))
-    return counts

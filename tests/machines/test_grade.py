@@ -24,10 +24,9 @@ from classroom.run import sandbox
 from classroom.run.answers import run_answers
 from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
-from classroom.teacher.archives import printable
 from classroom.teacher.grade import grade_command
-from classroom.teacher.hidden_checks import hidden_checks
-from classroom.teacher.tasks import grade_answers
+from classroom.teacher.students import printable
+from classroom.teacher.tasks import grade_answers, hidden_checks
 from tests.course import hostile
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
