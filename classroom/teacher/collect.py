@@ -14,6 +14,8 @@ import unicodedata
 import zipfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from classroom import ROOT
@@ -34,7 +36,6 @@ from classroom.teacher.students import HandIn, Student, printable, shown
 TOGETHER = 120  # seconds within which files were packed, or unpacked, all at once
 WAIT = 6 * SECONDS  # of the clock: the machine may have more to do
 OF_COURSE = {"exercises", "notebooks", "classroom"}
-ATTEMPT = r"_attempt_(\d{4}(?:-\d\d){5})"  # Blackboard's
 OF_CANVAS = r"_(?:\d{4,}_|text\.|link\.).*"
 PLATFORMS = [  # how each names a student's folder, or begins the name of a file
     # Moodle: "Ada Lovelace_1234_assignsubmission_file_"
@@ -44,7 +45,7 @@ PLATFORMS = [  # how each names a student's folder, or begins the name of a file
     r"(?P<name>\w+?)_(?:LATE_)?(?P<id>\d+)" + OF_CANVAS,
     r"(?:LATE_)?(?P<name>(?P<id>anon_[^\W_]+))" + OF_CANVAS,
     # Blackboard: "Blame_ada_attempt_2027-03-01-17-59-00_04_blame.ipynb"
-    r"(?P<id>(?:.+?_)?(?P<name>[^_]+))" + ATTEMPT + ".*",
+    r"(?P<id>(?:.+?_)?(?P<name>[^_]+))_attempt_(?P<when>\d{4}(?:-\d\d){5}).*",
 ]
 
 
@@ -79,6 +80,14 @@ def by_platform(name: str) -> re.Match | None:
     """Return the parts of a name that a learning platform has given, or None."""
     matches = (re.fullmatch(form, name, re.DOTALL) for form in PLATFORMS)
     return next(filter(None, matches), None)
+
+
+def attempt(file: str) -> datetime | None:
+    """Return the time that Blackboard puts into an outermost name, or None."""
+    match = by_platform(file.partition("/")[0])
+    with suppress(LookupError, TypeError, ValueError):
+        return datetime.strptime(match["when"], "%Y-%m-%d-%H-%M-%S")
+    return None
 
 
 # --- where it lies -----------------------------------------------------------------
@@ -181,10 +190,9 @@ def in_order(hand_ins: list[HandIn]) -> list[HandIn]:
     by_time = max(times) - min(times) > TOGETHER
 
     def rank(hand_in: HandIn) -> tuple:
-        attempt = re.search(ATTEMPT, hand_in.file)
         pieces = re.split(r"(\d+)", hand_in.file.removesuffix(".ipynb").casefold())
         name = [(piece.zfill(20) if piece.isdigit() else piece) for piece in pieces]
-        told = attempt[0] if attempt else ""
+        told = attempt(hand_in.file) or datetime.min
         changed = hand_in.changed if by_time else 0.0
         theirs = not hand_in.among_solutions
         return theirs, bool(hand_in.answers), told, changed, name

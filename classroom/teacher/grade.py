@@ -16,7 +16,8 @@ from rich.console import Console
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
 from classroom.run import sandbox
-from classroom.teacher import changes, sheets
+from classroom.teacher import sheets
+from classroom.teacher.changes import Last, confirmed
 from classroom.teacher.collect import submissions
 from classroom.teacher.report import write_report
 from classroom.teacher.roster import enrolled, read_roster
@@ -27,9 +28,8 @@ from classroom.teacher.tasks import Ledger, run_tasks
 TRIES = 20  # notebooks of a chapter of which the best may count
 OURS = "seed.txt", "graded.jsonl", "comments.csv"  # what tells a report
 ONE_TIME = """\
-All files have the same time, which is that of a download. It does not tell who was
-late, so nobody is. As --roster, give Moodle's grading worksheet, which knows the times.
-"""
+All files have the time of one download, so nobody is late. As --roster, give Moodle's
+grading worksheet, which knows the times."""
 
 
 # --- the command --------------------------------------------------------------------
@@ -66,8 +66,8 @@ def grade_command(
     make_room(out, path)
     students = enrolled(students, sheet) if sheet else students
     read_comments(out / "comments.csv", students, exercises)
-    last = changes.last_report(out / "grades.json")
-    asks = changes.asked(again, students, last)
+    last = Last(out / "grades.json")
+    last.again(again, students)
     if not unsafe:
         sandbox.require()
     if law.deadlines and law.only_downloaded(students):
@@ -75,15 +75,15 @@ def grade_command(
         law.deadlines = {}
     settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
     ledger = Ledger(out / "graded.jsonl", settings, held=bool(again))
-    grade_all(students, law, ledger, last, asks)
+    grade_all(students, law, ledger, last)
     begun = {h.chapter for s in students for h in s.hand_ins.values() if h.answers}
     counted = [chapter for chapter in chosen if chapter.slug in begun]
     for student in students:
         give_results(student, law, ledger, counted)
-        past = changes.kept(student, last, asks)
+        past = last.kept(student)
         student.results |= {n: past[n] for n in past.keys() & student.results.keys()}
-    changed = changes.tell(students, exercises, last)
-    if again and not (changed and changes.confirmed()):
+    changes = last.changes(students, exercises)
+    if again and not (changes and confirmed()):
         print("Nothing is written.")
         return 0
     ledger.write()
@@ -102,22 +102,16 @@ def grade_command(
     return 1 if ledger.hindered else 0
 
 
-def grade_all(
-    students: list[Student],
-    law: Rules,
-    ledger: Ledger,
-    last: changes.Report,
-    asks: changes.Asks,
-) -> None:
+def grade_all(students: list[Student], law: Rules, ledger: Ledger, last: Last) -> None:
     """Grade all notebooks that may count and have an answer without a result."""
     tasks, best = [], law.count == "best"
     for student in students:
         law.arrange(student, lambda hand_in: 0)
-        past = {} if best else changes.kept(student, last, asks)
+        past = {} if best else last.kept(student)
         for found in student.attempts.values():
             for hand_in in found[-TRIES if best else -1 :]:
                 tasks += [hand_in] if hand_in.answers.keys() - past.keys() else []
-                if ledger.held and any(asks(student, n) for n in hand_in.answers):
+                if ledger.held and any(last.asks(student, n) for n in hand_in.answers):
                     ledger.known.pop(ledger.key_of(hand_in), None)
     run_tasks(tasks, ledger, Console(highlight=False))
 

@@ -161,14 +161,12 @@ def letters_of(names: bytes) -> str:
     Windows writes Korean as cp949, in which a European name is also valid. But then
     Hangul occurs within words of other letters.
     """
-    with suppress(UnicodeError):
-        names.decode("utf-8")
-        return "utf-8"
-    with suppress(UnicodeError):
-        text = names.decode("cp949")
-        own = re.findall(r"(?<![^\W\d_])[가-힣]+(?![^\W\d_])", text)
-        if 2 * len("".join(own)) > len(re.findall("[가-힣]", text)):
-            return "cp949"
+    for letters in ("utf-8", "cp949"):
+        with suppress(UnicodeError):
+            text = names.decode(letters)
+            own = "".join(re.findall(r"(?<![^\W\d_])[가-힣]+(?![^\W\d_])", text))
+            if letters == "utf-8" or 2 * len(own) > len(re.findall("[가-힣]", text)):
+                return letters
     return "cp437"
 
 

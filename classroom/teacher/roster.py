@@ -71,6 +71,7 @@ def read_roster(path: Path) -> Sheet:
         )
     sheet = Sheet(path, kind, comma, header, lines, [])
     for n, line in enumerate(lines[1:], 1):
+        line += [""] * (len(header) - len(line))
         row = dict(zip(header, map(str.strip, line)))
         if kind == "canvas" and row["student"] in NOT_STUDENTS:
             continue

@@ -1,28 +1,22 @@
 """What a teacher decides: deadlines and what counts, comments and changed points."""
 
 import math
-import re
 import tomllib
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from classroom.notebook.files import Unreadable
-from classroom.teacher.collect import ATTEMPT, TOGETHER
+from classroom.teacher.collect import TOGETHER, attempt
 from classroom.teacher.roster import read_lines
 from classroom.teacher.students import HandIn, Student, neat, plain, the_one
 
 COUNTS = "last", "best", "last on time"
 EXAMPLE = """\
-zone = "Europe/Berlin"     # of all times (default: the zone of this machine)
-grace = 15                 # minutes
-penalty = 10               # percent of the points for each day that has begun
-count = "last"             # or "best", or "last on time"
-[deadlines]
-4 = 2027-03-01T18:00:00    # chapter 4
-5 = 2027-03-08             # chapter 5, until the end of the day"""
+zone = "Europe/Berlin", grace = 15 (minutes), penalty = 10 (percent a day), count =
+"last" (or "best", "last on time"), [deadlines] and below it 4 = 2027-03-01T18:00:00"""
 COMMENTS = ["student", "exercise", "points", "comment"]
 DAY = timedelta(days=1)
 
@@ -48,11 +42,12 @@ class Rules:
     def days_late(self, student: Student, hand_in: HandIn) -> int:
         """Return how many days late something is, each counted when it begins."""
         chapter = number_of(hand_in.chapter)
-        when, due = self.handed_in(student, hand_in), self.deadlines.get(chapter)
-        if not (due and when):
+        if not (due := self.deadlines.get(chapter)):
             return 0
         for words in (student.extensions.get(name) for name in ("", chapter)):
             due = max(due, self.extended(due, words, student)) if words else due
+        told = attempt(hand_in.file) or student.submitted
+        when = self.moment(told or datetime.fromtimestamp(hand_in.changed, UTC))
         return max(0, math.ceil((when - due - timedelta(minutes=self.grace)) / DAY))
 
     def extended(self, due: datetime, words: str, student: Student) -> datetime:
@@ -68,20 +63,11 @@ class Rules:
                 "or a date, such as 2027-03-05 or 2027-03-05 18:00."
             ) from None
 
-    def handed_in(self, student: Student, hand_in: HandIn) -> datetime | None:
-        """Return when something was handed in, if the platform or the file says it."""
-        if attempt := re.search(ATTEMPT, hand_in.file):
-            return self.moment(datetime.strptime(attempt[1], "%Y-%m-%d-%H-%M-%S"))
-        if student.submitted:
-            return self.moment(student.submitted)
-        changed = hand_in.changed
-        return datetime.fromtimestamp(changed).astimezone() if changed else None
-
     def only_downloaded(self, students: list[Student]) -> bool:
         """Return whether the times of all files can only be that of one download."""
         unknown = [s for s in students if not s.submitted]
         found = [h for s in unknown for h in s.hand_ins.values()]
-        times = [h.changed for h in found if not re.search(ATTEMPT, h.file)]
+        times = [hand_in.changed for hand_in in found if not attempt(hand_in.file)]
         return len(times) > 2 and max(times) - min(times) <= TOGETHER
 
     def arrange(self, student: Student, points: Callable[[HandIn], float]) -> None:
@@ -119,8 +105,8 @@ def read_rules(path: Path | None) -> Rules:
             raise ValueError("a value is none of those that are possible")
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise Unreadable(
-            f"{path} cannot be used as rules: {error}. Expected are some of these "
-            f"lines:\n{EXAMPLE}"
+            f"{path} cannot be used as rules: {error}. Expected are lines such as "
+            f"{EXAMPLE}"
         ) from None
     return rules
 
@@ -140,7 +126,7 @@ def read_comments(
     if not path.exists():
         path.write_text(",".join(COMMENTS) + "\n", encoding="utf-8-sig")
     _, lines = read_lines(path)
-    if not lines or [plain(cell) for cell in lines[0]] != COMMENTS:
+    if [plain(cell) for cell in lines[0][:4]] != COMMENTS:
         raise Unreadable(f"{path}: the first line has to be {','.join(COMMENTS)}")
     for n, line in enumerate(lines[1:], 2):
         name, exercise, points, comment = [*map(str.strip, line), *[""] * 4][:4]

@@ -11,7 +11,7 @@ from classroom.teacher.roster import Sheet
 from classroom.teacher.students import Student, neat, plain
 
 COMMENTS = "feedback comments"
-ASSIGNMENT = re.compile(r".+ \(\d+\)|minigrad")  # of Canvas: "Chapter 4 (1234)"
+ASSIGNMENT = re.compile(r".+ \(\d+\)")  # as Canvas names one: "Chapter 4 (1234)"
 
 
 def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) -> str:
@@ -22,7 +22,7 @@ def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) ->
     place, rows, of, highest = grade_column(sheet), 0, most, ""
     for line in sheet.lines:
         if line[0].strip() == "Points Possible":  # of Canvas
-            highest = line[place] = line[place] or str(most)
+            highest = line[place]
     for student in students:
         if student.line is None or not student.attempts or student.total is None:
             continue
@@ -40,34 +40,25 @@ def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) ->
         rows += 1
     path = out / f"{sheet.kind}-{sheet.path.name}"
     with path.open("w", encoding="utf-8", newline="") as file:
-        heads = [plain(cell) for cell in sheet.lines[0]]
-        kept = [n for n, head in enumerate(heads) if not head.startswith("extension")]
-        lines = ([line[n] for n in kept if n < len(line)] for line in sheet.lines)
+        names = enumerate(sheet.header)
+        kept = [n for n, name in names if not name.startswith("extension")]
+        lines = ([line[n] for n in kept] for line in sheet.lines)
         csv.writer(file, delimiter=sheet.comma).writerows(lines)
     scale = f" ({most} points are a grade of {of})" if of != most else ""
     return f"Students with a grade in {path}: {rows}{scale}"
 
 
 def grade_column(sheet: Sheet) -> int:
-    """Return the column for the grades; a gradebook without assignments gets one.
-
-    Raises Unreadable if nothing says which of several it is.
-    """
-    header = sheet.lines[0]
+    """Return the column for the grades; raise Unreadable if it is not only one."""
+    found = [n for n, cell in enumerate(sheet.lines[0]) if ASSIGNMENT.fullmatch(cell)]
     if sheet.kind == "moodle":
-        return sheet.header.index("grade")
-    found = [n for n, cell in enumerate(header) if ASSIGNMENT.fullmatch(cell)]
-    if len(found) > 1:
+        found = [sheet.header.index("grade")]
+    if len(found) != 1:
+        names = ", ".join(sheet.lines[0][n] for n in found) or "none"
         raise Unreadable(
-            f"{sheet.path.name} has {len(found)} assignments: "
-            f"{', '.join(header[n] for n in found)}. Expected is one, for these "
-            "grades. Delete the other columns; Canvas leaves their grades alone."
+            f"{sheet.path.name} has the assignments {names}. Expected is the one for "
+            "these grades. Delete the columns of others; Canvas then leaves them alone."
         )
-    if not found:
-        found = [len(header)]
-        for line in sheet.lines:
-            line += [""] * (found[0] + 1 - len(line))
-        header[found[0]] = "minigrad"
     return found[0]
 
 
