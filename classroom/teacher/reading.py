@@ -31,13 +31,14 @@ SECONDS = 10  # of a processor, for all that one student has handed in
 MEMORY = 512 << 20  # bytes that reading it may take (not on Windows)
 TOTAL_LIMIT = 100 << 20  # bytes of all that is read of one student
 ENTRIES = 20_000  # names in one zip
-DEPTH = 2  # a zip, and the zips in it
+DEPTH, FOLDERS = 2, 100  # a zip and the zips in it; folders in folders
 TOLD, TEXT = 20, 500  # things that are told of one student; characters of each
 UTF_8 = 0x800  # the flag of an entry whose name is in Unicode
 IGNORED = {"__MACOSX", ".ipynb_checkpoints", ".git", ".venv", "kept"}
 LINK = "it is a symbolic link, which is not followed"
 NO_NOTEBOOK = "it is not a notebook"
 TOO_DEEP = f"zips are nested more than {DEPTH} deep"
+FAR_IN = f"folders are nested more than {FOLDERS} deep"
 Parts = tuple[str, ...]  # of the name of a file or folder
 
 
@@ -69,6 +70,8 @@ class Reader:
                         yield from self.zip(file, parts, inside)
                     else:
                         yield self.read(file, parts, about.st_mtime)
+            elif len(parts) > FOLDERS:
+                yield Found(parts, FAR_IN)
             elif stat.S_ISDIR(about.st_mode):
                 for name in sorted(each.name for each in path.iterdir()):
                     if not ignored(name):

@@ -97,11 +97,13 @@ def student_in(row: dict[str, str], kind: str) -> Student:
     if not first:
         first, _, last = about["name"].rpartition(" ")
     first, last = about["first"] or first, about["last"] or last
-    name = f"{first} {last}".strip() or number
+    korean = re.fullmatch("[가-힣]+", last + first)
+    name = last + first if korean else f"{first} {last}".strip() or number
     student = Student(name, about["id"] or number)
     student.email, student.group = about["email"], about["group"]
     student.number, student.moodle = number or row.get("id", ""), number
-    forms = f"{last} {first}", f"{last}, {first}", re.sub(r"[\W_]", "", last + first)
+    forms = f"{first} {last}", f"{last} {first}", f"{last}, {first}"
+    forms += (re.sub(r"[\W_]", "", last + first),)
     student.names = {plain(form) for form in (about["login"], *forms)}
     for head, cell in row.items():
         if cell and (match := re.fullmatch(r"extension ?(\d*)", head)):

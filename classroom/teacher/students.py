@@ -123,7 +123,7 @@ class Student:
         """All notes on the submission."""
         of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
         of_files += [
-            f"{other.file}: not graded, since {last.file} has the same chapter. "
+            f"{other.file}: does not count, since {last.file} has the same chapter. "
             "Are these two students in one folder?"
             for *others, last in self.attempts.values()
             for other in others

@@ -71,6 +71,7 @@ def handed_in(name, number="", answer=hostile.WRONG, status="passed", message=""
         (WORKSHEET, ("Ada King", "s1", "ada@x.org", "", "77")),
         (GRADEBOOK, ("Ada King", "s1", "", "Monday", "12")),
         ("Name\nAda King\n", ("Ada King", "", "", "", "")),
+        ("Surname,First name\n김,철수\n", ("김철수", "", "", "", "")),
         ("Name\tGroups\nKing, Ada\tA, B\n", ("Ada King", "", "", "A, B", "")),
     ],
 )
