@@ -7,29 +7,97 @@ inputs come from the teacher's seed. Each set of answers is a separate task, so 
 submission cannot harm another.
 """
 
+import json
+import re
 import secrets
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
 
 from classroom.notebook.files import Unreadable
-from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
+from classroom.notebook.pristine import Chapter, Exercise, all_chapters, chosen_chapters
 from classroom.run import sandbox
-from classroom.teacher import sheets
-from classroom.teacher.changes import Last, confirmed
+from classroom.run.verdict import Result
 from classroom.teacher.collect import submissions
 from classroom.teacher.report import write_report
-from classroom.teacher.roster import enrolled, read_roster
+from classroom.teacher.roster import (
+    enrolled,
+    grade_column,
+    read_roster,
+    write_back,
+    write_feedback,
+)
 from classroom.teacher.rules import Rules, read_comments, read_rules
-from classroom.teacher.students import HandIn, Student
+from classroom.teacher.students import HandIn, Student, the_one
 from classroom.teacher.tasks import Ledger, run_tasks
 
 TRIES = 20  # notebooks of a chapter of which the best may count
+SHOWN = 20  # changes since the last report
 OURS = "seed.txt", "graded.jsonl", "comments.csv"  # what tells a report
 ONE_TIME = """\
 All files have the time of one download, so nobody is late. As --roster, give Moodle's
 grading worksheet, which knows the times."""
+
+
+# --- what changes ---------------------------------------------------------------------
+
+
+class Last:
+    """The last report, of which one student or one exercise may be graded again."""
+
+    def __init__(self, path: Path) -> None:
+        self.results, self.words, self.student = {}, None, None
+        with suppress(OSError, ValueError, LookupError):
+            for e in json.loads(path.read_text("utf-8")):
+                self.results[e["student"], e["id"], e["email"]] = e["exercises"]
+
+    def again(self, words: str | None, students: list[Student]) -> None:
+        """Note the student or the exercise that is graded again; raise Unreadable."""
+        known = {name for exercises in self.results.values() for name in exercises}
+        if words and (
+            not known or re.fullmatch(r"\d+\.\d+", words) and words not in known
+        ):
+            raise Unreadable(
+                f"--again {words} changes a report, and this folder has none, or none "
+                f"with an exercise {words}. First grade without --again."
+            )
+        self.words = words
+        if words and words not in known:
+            self.student = the_one(words, students)
+
+    def asks(self, student: Student, exercise: str) -> bool:
+        """Return whether an exercise of a student is graded in this run."""
+        return not self.words or student is self.student or exercise == self.words
+
+    def kept(self, student: Student) -> dict[str, Result]:
+        """Return the results of a student that stay as they are."""
+        past = self.results.get(student.who, {}).items()
+        left = {name: each for name, each in past if not self.asks(student, name)}
+        return {name: Result(e["status"], e["message"]) for name, e in left.items()}
+
+    def changes(self, students: list[Student], exercises: dict[str, Exercise]) -> int:
+        """Print each change of points since this report; return how many they are."""
+        found = []
+        for student in students:
+            past = self.results.get(student.who, {})
+            for name in past.keys() & student.results.keys():
+                points = past[name]["points"], student.earned(exercises[name])
+                told = ("not graded" if p is None else f"{p:g}" for p in points)
+                if points[0] != points[1]:
+                    found.append(f"  {student.name}, {name}: {' → '.join(told)}\n")
+        if self.results:
+            print(f"Changes of points since the last report: {len(found)}")
+            print("".join(sorted(found)[:SHOWN]), end="")
+        return len(found)
+
+
+def confirmed() -> bool:
+    """Ask whether to write the report; without an answer, it is not written."""
+    with suppress(EOFError):
+        return input("Write the report with these changes? [y/N] ").lower() == "y"
+    return False
 
 
 # --- the command --------------------------------------------------------------------
@@ -59,7 +127,7 @@ def grade_command(
     chosen = chosen_chapters(chapters, everything)
     sheet = read_roster(roster) if roster else None
     if sheet and sheet.kind:
-        sheets.grade_column(sheet)  # before anything takes long
+        grade_column(sheet)  # before anything takes long
     students = submissions(path, chosen, law.zone)
     if not students:
         raise Unreadable(f"There is no student's folder, zip or file in {path}.")
@@ -91,10 +159,10 @@ def grade_command(
     for problem, count in Counter(ledger.hindered.values()).items():
         print(f"{count} not graded: {problem}")
     if sheet and sheet.kind:
-        print(sheets.write_back(out, sheet, students, most))
+        print(write_back(out, sheet, students, most))
     if sheet and (astray := [s.name for s in students if s.line is None]):
         print(f"In no line of {sheet.path.name}: {', '.join(astray)}")
-    if sheets.write_feedback(out, students):
+    if write_feedback(out, students):
         print(f"Pages for Moodle: {out / 'feedback.zip'}")
     print(f"{len(students)} students: {out / 'index.html'}")
     if ledger.hindered:
@@ -133,6 +201,9 @@ def give_results(
             student.results |= ledger.results(hand_in, about[slug])
             if ledger.key_of(hand_in) in ledger.hindered:
                 hand_in.notes.append("it could not be graded, because of the machine")
+
+
+# --- the report's folder --------------------------------------------------------------
 
 
 def make_room(out: Path, path: Path) -> None:

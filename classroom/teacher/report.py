@@ -8,22 +8,29 @@ nothing in it comes from a hidden check but that there was one.
 import csv
 import json
 import re
+import statistics
+from collections import Counter
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 
 from classroom import ROOT
+from classroom.author import chapters as sources
+from classroom.author.blanks import Exercise as Source
 from classroom.cell.asked import hint_about
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
-from classroom.teacher.in_common import Summary
+from classroom.teacher.reading import form_of
 from classroom.teacher.students import Student, neat
 
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 Exercises = dict[str, Exercise]
+LINES = 4  # of an answer that two students seldom write alike, by chance
+DISCUSSED = 2  # wrong answers
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
@@ -48,7 +55,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     for student in students:
         text = page.render(student=student)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
-    summary = Summary(students, chapters)
+    summary = Summary(students, exercises)
     text = templates.get_template("class.html").render(all=summary, students=students)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, exercises, most)
@@ -103,3 +110,78 @@ def write_json(path: Path, students: list[Student], exercises: Exercises, of: fl
         found.append(about | {"exercises": results})
     text = json.dumps(found, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+# --- what the class has in common -----------------------------------------------------
+
+
+class Wrong(NamedTuple):
+    """A wrong answer to an exercise, and who gave it, with names of their own."""
+
+    exercise: str
+    form: tuple[str, ...]
+    students: list[Student]
+
+    @property
+    def code(self) -> str:
+        """The answer of the first of them."""
+        return self.students[0].answer(self.exercise)[0]
+
+    @property
+    def message(self) -> str:
+        """What the first of them was told."""
+        return self.students[0].results[self.exercise].message
+
+    @property
+    def mistake(self) -> str:
+        """The name of the recorded mistake in the answer, or "".
+
+        It is the one with the same code, or else the only one with such a message.
+        """
+        source = sources_of(int(self.exercise.partition(".")[0]))[self.exercise]
+        by_form = {tuple(form_of(code)): name for name, code in source.wrong.items()}
+        told = [name for name, words in source.refusal.items() if words in self.message]
+        return by_form.get(self.form, told[0] if len(told) == 1 else "")
+
+
+class Summary:
+    """What the teacher's page tells about a class and its results."""
+
+    def __init__(self, students: list[Student], exercises: Exercises) -> None:
+        totals = [s.total for s in students if s.attempts and s.total is not None]
+        self.graded = len(totals)
+        self.mean = statistics.fmean(totals) if totals else 0
+        self.spread = statistics.pstdev(totals) if totals else 0
+        every = (student.total for student in students if student.total is not None)
+        self.points = sorted(Counter(every).items(), reverse=True)
+        self.tallies = {name: Counter() for name in exercises}
+        for student in students:
+            for name, result in student.results.items():
+                self.tallies[name][result.status] += 1
+        found = wrong_answers(students)
+        self.mistakes: dict[str, Counter] = {name: Counter() for name in exercises}
+        for wrong in found:
+            told = wrong.mistake or (wrong.message or "no message").splitlines()[0]
+            self.mistakes[wrong.exercise][told] += len(wrong.students)
+        several = [wrong for wrong in found if len(wrong.students) > 1]
+        several.sort(key=lambda wrong: -len(wrong.students))
+        self.discuss = several[:DISCUSSED]
+        long = [wrong for wrong in several if len(wrong.form) >= LINES]
+        self.alike = [wrong for wrong in long if not wrong.mistake]
+
+
+def wrong_answers(students: list[Student]) -> list[Wrong]:
+    """Return the wrong answers of a class, each once, whatever its names."""
+    found: dict[tuple, list[Student]] = {}
+    for student in students:
+        for name, result in student.results.items():
+            if result.status in ("wrong", "error", "slow", "died"):
+                key = name, student.answer(name)[1]
+                found.setdefault(key, []).append(student)
+    return [Wrong(*key, theirs) for key, theirs in found.items()]
+
+
+@cache
+def sources_of(number: int) -> dict[str, Source]:
+    """Return a chapter's exercises from chapters/, with their recorded mistakes."""
+    return next(c.exercises for c in sources.chapters() if c.number == number)

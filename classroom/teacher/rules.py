@@ -39,16 +39,21 @@ class Rules:
             return when.replace(tzinfo=ZoneInfo(self.zone))
         return when.astimezone()
 
-    def days_late(self, student: Student, hand_in: HandIn) -> int:
-        """Return how many days late something is, each counted when it begins."""
+    def late(self, student: Student, hand_in: HandIn) -> tuple[int, float]:
+        """Return how many days late something is, and the share that this costs.
+
+        A day counts when it begins.
+        """
         chapter = number_of(hand_in.chapter)
         if not (due := self.deadlines.get(chapter)):
-            return 0
+            return 0, 0
         for words in (student.extensions.get(name) for name in ("", chapter)):
             due = max(due, self.extended(due, words, student)) if words else due
         told = attempt(hand_in.file) or student.submitted
         when = self.moment(told or datetime.fromtimestamp(hand_in.changed, UTC))
-        return max(0, math.ceil((when - due - timedelta(minutes=self.grace)) / DAY))
+        over = (when - due - timedelta(minutes=self.grace)) / DAY
+        days = max(0, math.ceil(over))
+        return days, min(1.0, days * self.penalty / 100)
 
     def extended(self, due: datetime, words: str, student: Student) -> datetime:
         """Return a deadline moved by days, or to a date; raise Unreadable."""
@@ -74,20 +79,15 @@ class Rules:
         """Put that notebook of each chapter last which counts; note what is lost."""
 
         def rank(hand_in: HandIn) -> tuple:
-            late = self.days_late(student, hand_in)
-            by = {"best": points(hand_in) * (1 - self.lost(late))}
-            by["last on time"] = not late
+            days, lost = self.late(student, hand_in)
+            by = {"best": points(hand_in) * (1 - lost), "last on time": not days}
             theirs = not hand_in.among_solutions
             return theirs, bool(hand_in.answers), by.get(self.count, 0)
 
         for chapter, found in student.attempts.items():
             found.sort(key=rank)
-            late = self.days_late(student, found[-1]) if found[-1].answers else 0
-            student.late[number_of(chapter)] = late, self.lost(late)
-
-    def lost(self, days: int) -> float:
-        """Return the share of the points that is lost by being late."""
-        return min(1.0, days * self.penalty / 100)
+            if found[-1].answers:
+                student.late[number_of(chapter)] = self.late(student, found[-1])
 
 
 def read_rules(path: Path | None) -> Rules:

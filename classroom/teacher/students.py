@@ -100,8 +100,8 @@ class Student:
         """The file name of the student's page, the same on every machine."""
         name = unicodedata.normalize("NFC", self.name).lower()
         words = re.sub(r"[\W_]+", "-", name)[:40].strip("-")
-        whole = "\n".join(filter(None, self.who))
-        digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+        whole = "\n".join(self.who).encode("utf-8", "surrogatepass")
+        digest = hashlib.sha256(whole).hexdigest()
         return f"{words or 'student'}-{digest[:16]}.html"
 
     def called(self) -> set[str]:

@@ -14,12 +14,16 @@ from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import Result
 from classroom.teacher import tasks
 from classroom.teacher.grade import grade_command
-from classroom.teacher.in_common import Summary
 from classroom.teacher.reading import form_of
-from classroom.teacher.report import write_report
-from classroom.teacher.roster import enrolled, read_roster
+from classroom.teacher.report import Summary, write_report
+from classroom.teacher.roster import (
+    enrolled,
+    grade_column,
+    read_roster,
+    write_back,
+    write_feedback,
+)
 from classroom.teacher.rules import Rules, read_comments, read_rules
-from classroom.teacher.sheets import grade_column, write_back, write_feedback
 from classroom.teacher.students import HandIn, Student
 from tests.course import hostile
 
@@ -207,20 +211,20 @@ def test_days_late_begin_after_grace_and_extension(
     (hand_in,) = student.attempts[SLUG]
     hand_in.changed = datetime.fromisoformat(f"{when}:00+00:00").timestamp()
     student.extensions = {"": extension}
-    assert rules(tmp_path, text).days_late(student, hand_in) == days
+    assert rules(tmp_path, text).late(student, hand_in)[0] == days
 
 
 def test_the_platforms_time_goes_before_the_files(tmp_path):
     law, student = rules(tmp_path, SIX), handed_in("ada")
     (hand_in,) = student.attempts[SLUG]
     student.submitted = datetime(2027, 3, 1, 18, 1)
-    assert law.days_late(student, hand_in) == 1
+    assert law.late(student, hand_in)[0] == 1
     name = "HW_ada_attempt_2027-03-01-17-59-00_a.ipynb"
     for mine in f"ada/{name}", f"{name}_77_assignsubmission_file_/a.ipynb":
         hand_in.file = mine
-        assert law.days_late(student, hand_in) == 1, "the student has chosen this name"
+        assert law.late(student, hand_in)[0] == 1, "the student has chosen this name"
     hand_in.file = name
-    assert law.days_late(student, hand_in) == 0
+    assert law.late(student, hand_in)[0] == 0
     (ada, bo, _) = sheet(tmp_path, WORKSHEET).students
     assert ada.submitted == datetime(2027, 3, 1, 18, 5)
 
@@ -270,7 +274,7 @@ def test_an_extension_that_is_none_is_told_of(tmp_path):
     student = handed_in("ada")
     student.extensions = {"4": "5.3.27"}
     with pytest.raises(Unreadable, match="ada has the extension '5.3.27'. Write days"):
-        rules(tmp_path, SIX).days_late(student, student.hand_ins[SLUG])
+        rules(tmp_path, SIX).late(student, student.hand_ins[SLUG])
 
 
 # --- comments, changed points, and again ----------------------------------------------
@@ -356,7 +360,7 @@ def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
         student.points = {
             n: student.earned(CHAPTER.exercises[n]) for n in ("4.2", "4.3")
         }
-    found = Summary(students, [CHAPTER])
+    found = Summary(students, CHAPTER.exercises)
     named = "lets the blame through although 0 has won"
     assert found.mistakes["4.3"] == {named: 3, "odd": 2}
     assert [len(each.students) for each in found.discuss] == [3, 2]
