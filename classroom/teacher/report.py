@@ -133,15 +133,22 @@ class Wrong(NamedTuple):
         return self.students[0].results[self.exercise].message
 
     @property
-    def mistake(self) -> str:
-        """The name of the recorded mistake in the answer, or "".
+    def source(self) -> Source:
+        """The exercise in chapters/, with its recorded mistakes."""
+        return sources_of(int(self.exercise.partition(".")[0]))[self.exercise]
 
-        It is the one with the same code, or else the only one with such a message.
-        """
-        source = sources_of(int(self.exercise.partition(".")[0]))[self.exercise]
-        by_form = {tuple(form_of(code)): name for name, code in source.wrong.items()}
-        told = [name for name, words in source.refusal.items() if words in self.message]
-        return by_form.get(self.form, told[0] if len(told) == 1 else "")
+    @property
+    def mistake(self) -> str:
+        """The name of the recorded mistake with this code, or ""."""
+        recorded = self.source.wrong.items()
+        return {tuple(form_of(t)): name for name, t in recorded}.get(self.form, "")
+
+    def called(self) -> str:
+        """Return the mistake's name, or what has the same message, or the message."""
+        told = self.source.refusal.items()
+        like = [name for name, words in told if words in self.message]
+        perhaps = f"perhaps: {like[0]}" if len(like) == 1 else self.message
+        return self.mistake or (perhaps or "no message").splitlines()[0]
 
 
 class Summary:
@@ -161,8 +168,7 @@ class Summary:
         found = wrong_answers(students)
         self.mistakes: dict[str, Counter] = {name: Counter() for name in exercises}
         for wrong in found:
-            told = wrong.mistake or (wrong.message or "no message").splitlines()[0]
-            self.mistakes[wrong.exercise][told] += len(wrong.students)
+            self.mistakes[wrong.exercise][wrong.called()] += len(wrong.students)
         several = [wrong for wrong in found if len(wrong.students) > 1]
         several.sort(key=lambda wrong: -len(wrong.students))
         self.discuss = several[:DISCUSSED]

@@ -348,6 +348,7 @@ def test_one_student_or_one_exercise_again_and_only_after_a_yes(run, capsys):
 def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
     renamed = "def predict_blame(p, q, r):\n    # mine\n    return [q, p, 1.0]\n"
     told = "the blame at a, b, c = -2.0, 3.0, 5.0"
+    swap = "the blame at a, b, c = 2.0, 3.0, 5.0"
     gate = renamed.replace("p, q, r", "a, b, c").replace("q, p", "b, a")
     own = "def predict_blame(a, b, c):\n    x = a\n    y = b\n    return [x, y, 2]\n"
     other = own.replace("x", "u").replace("y", "w").replace("a", "o")
@@ -355,15 +356,19 @@ def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
     students = [handed_in(n, "", gate, "wrong", told) for n in ("ada", "bo")]
     students += [handed_in("cy", "", renamed, "wrong", told)]
     students += [handed_in("di", "", code, "error", "odd") for code in (own, other)]
-    students += [handed_in("ed")]
+    students += [handed_in("ed"), handed_in("fi", "", hostile.WRONG, "wrong", swap)]
     for student in students:
         student.points = {
             n: student.earned(CHAPTER.exercises[n]) for n in ("4.2", "4.3")
         }
     found = Summary(students, CHAPTER.exercises)
     named = "lets the blame through although 0 has won"
-    assert found.mistakes["4.3"] == {named: 3, "odd": 2}
+    assert found.mistakes["4.3"] == {
+        named: 3,
+        "odd": 2,
+        "perhaps: forgets to swap the factors": 1,
+    }
     assert [len(each.students) for each in found.discuss] == [3, 2]
     assert [each.form for each in found.alike] == [tuple(form_of(own))]
-    assert (found.graded, found.mean) == (6, 13 / 6)
-    assert found.spread == pytest.approx((5 / 36) ** 0.5)
+    assert (found.graded, found.mean) == (7, 15 / 7)
+    assert found.spread == pytest.approx(6**0.5 / 7)

@@ -140,7 +140,8 @@ def test_pages_tell_what_was_wrong_and_on_which_input(report):
     assert set(pages) == {"ada", "bo", "cy", "di", "ed"}
     assert "the blame at a, b, c = 2.0, 3.0, 5.0" in pages["bo"]
     assert "your answer: [1, 1, 1]" in pages["bo"]
-    assert "Hint 1 of exercise 4.3" in pages["bo"]
+    assert "Hint 2 of exercise 4.3 is about this mistake" in pages["bo"]
+    assert "return [1.0, 1.0, 1.0]" in pages["bo"]
     assert "3 of 3 points" in pages["ada"] and "your answer" not in pages["ada"]
     index = (out / "index.html").read_text("utf-8")
     assert "2 ×" in index and 'class="bar passed"' in index
