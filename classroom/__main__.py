@@ -105,6 +105,10 @@ def command_line() -> ArgumentParser:
     each.add_argument("path", metavar="submissions", type=Path, help=kinds)
     each.add_argument("--out", type=Path, required=True, help="the report's folder")
     each.add_argument("--chapters", **CHAPTERS)
+    each.add_argument("--roster", type=Path, help="the class, as a CSV file")
+    each.add_argument("--rules", type=Path, help="deadlines and what counts (TOML)")
+    only = "grade only this student (ada) or exercise (4.2) again"
+    each.add_argument("--again", metavar="WHAT", help=only)
     each.add_argument("--seed", help="secret words that seed the hidden inputs")
     each.add_argument("--timeout", type=float, default=20, help="seconds for a cell")
     each.add_argument("--unsafe", action="store_true", help="run without a sandbox")

@@ -7,22 +7,97 @@ inputs come from the teacher's seed. Each set of answers is a separate task, so 
 submission cannot harm another.
 """
 
+import json
+import re
 import secrets
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
 
 from classroom.notebook.files import Unreadable
-from classroom.notebook.pristine import all_chapters, chosen_chapters
+from classroom.notebook.pristine import Chapter, Exercise, all_chapters, chosen_chapters
 from classroom.run import sandbox
-from classroom.run.verdict import BLANK, Result
+from classroom.run.verdict import Result
 from classroom.teacher.collect import submissions
-from classroom.teacher.hidden_checks import pristine
 from classroom.teacher.report import write_report
-from classroom.teacher.tasks import Ledger, key_of, run_tasks
+from classroom.teacher.roster import (
+    enrolled,
+    grade_column,
+    read_roster,
+    write_back,
+    write_feedback,
+)
+from classroom.teacher.rules import Rules, read_comments, read_rules
+from classroom.teacher.students import HandIn, Student, the_one
+from classroom.teacher.tasks import Ledger, run_tasks
 
-UNGRADED = Result("ungraded")
+TRIES = 20  # notebooks of a chapter of which the best may count
+SHOWN = 20  # changes since the last report
+OURS = "seed.txt", "graded.jsonl", "comments.csv"  # what tells a report
+ONE_TIME = """\
+All files have the time of one download, so nobody is late. As --roster, give Moodle's
+grading worksheet, which knows the times."""
+
+
+# --- what changes ---------------------------------------------------------------------
+
+
+class Last:
+    """The last report, of which one student or one exercise may be graded again."""
+
+    def __init__(self, path: Path) -> None:
+        self.results, self.words, self.student = {}, None, None
+        with suppress(OSError, ValueError, LookupError):
+            for e in json.loads(path.read_text("utf-8")):
+                self.results[e["student"], e["id"], e["email"]] = e["exercises"]
+
+    def again(self, words: str | None, students: list[Student]) -> None:
+        """Note the student or the exercise that is graded again; raise Unreadable."""
+        known = {name for exercises in self.results.values() for name in exercises}
+        if words and (
+            not known or re.fullmatch(r"\d+\.\d+", words) and words not in known
+        ):
+            raise Unreadable(
+                f"--again {words} changes a report, and this folder has none, or none "
+                f"with an exercise {words}. First grade without --again."
+            )
+        self.words = words
+        if words and words not in known:
+            self.student = the_one(words, students)
+
+    def asks(self, student: Student, exercise: str) -> bool:
+        """Return whether an exercise of a student is graded in this run."""
+        return not self.words or student is self.student or exercise == self.words
+
+    def kept(self, student: Student) -> dict[str, Result]:
+        """Return the results of a student that stay as they are."""
+        past = self.results.get(student.who, {}).items()
+        left = {name: each for name, each in past if not self.asks(student, name)}
+        return {name: Result(e["status"], e["message"]) for name, e in left.items()}
+
+    def changes(self, students: list[Student], exercises: dict[str, Exercise]) -> int:
+        """Print each change of points since this report; return how many they are."""
+        found = []
+        for student in students:
+            past = self.results.get(student.who, {})
+            for name in past.keys() & student.results.keys():
+                points = past[name]["points"], student.earned(exercises[name])
+                told = ("not graded" if p is None else f"{p:g}" for p in points)
+                if points[0] != points[1]:
+                    found.append(f"  {student.name}, {name}: {' → '.join(told)}\n")
+        if self.results:
+            print(f"Changes of points since the last report: {len(found)}")
+            print("".join(sorted(found)[:SHOWN]), end="")
+        return len(found)
+
+
+def confirmed() -> bool:
+    """Ask whether to write the report; without an answer, it is not written."""
+    with suppress(EOFError):
+        return input("Write the report with these changes? [y/N] ").lower() == "y"
+    return False
 
 
 # --- the command --------------------------------------------------------------------
@@ -35,42 +110,100 @@ def grade_command(
     seed: str | None = None,
     timeout: float = 20,
     unsafe: bool = False,
+    roster: Path | None = None,
+    rules: Path | None = None,
+    again: str | None = None,
 ) -> int:
     """Grade submissions and write the report; raise Trouble if that cannot be done.
+
+    `again` is a student or an exercise. Only that is graded, and the rest of the last
+    report stays.
 
     Returns 0, or 1 if the machine, or our own code, failed some notebook. The next run
     continues from there.
     """
-    console = Console(highlight=False)
-    chosen = chosen_chapters(chapters, all_chapters())
-    students = submissions(path, chosen)
+    everything, law = all_chapters(), read_rules(rules)
+    exercises = {n: e for chapter in everything for n, e in chapter.exercises.items()}
+    chosen = chosen_chapters(chapters, everything)
+    sheet = read_roster(roster) if roster else None
+    if sheet and sheet.kind:
+        grade_column(sheet)  # before anything takes long
+    students = submissions(path, chosen, law.zone)
     if not students:
         raise Unreadable(f"There is no student's folder, zip or file in {path}.")
     make_room(out, path)
-    hand_ins = [h for s in students for h in s.hand_ins.values() if h.answers]
-    begun = {hand_in.chapter for hand_in in hand_ins}
-    settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
+    students = enrolled(students, sheet) if sheet else students
+    read_comments(out / "comments.csv", students, exercises)
+    last = Last(out / "grades.json")
+    last.again(again, students)
     if not unsafe:
         sandbox.require(out)
-    tasks = {key_of(h, settings): h for h in hand_ins}
-    ledger = Ledger(out / "graded.jsonl")
-    hindered = run_tasks(tasks, ledger, settings, console)
+    if law.deadlines and law.only_downloaded(students):
+        print(ONE_TIME)
+        law.deadlines = {}
+    settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
+    ledger = Ledger(out / "graded.jsonl", settings, held=bool(again))
+    grade_all(students, law, ledger, last)
+    begun = {h.chapter for s in students for h in s.hand_ins.values() if h.answers}
+    counted = [chapter for chapter in chosen if chapter.slug in begun]
     for student in students:
-        for hand_in in [h for h in student.hand_ins.values() if h.chapter in begun]:
-            key = key_of(hand_in, settings)
-            found = ledger.known.get(key, {})
-            rest = UNGRADED if key in hindered else BLANK
-            student.results |= dict.fromkeys(pristine(hand_in.chapter).exercises, rest)
-            student.results |= {name: Result(*each) for name, each in found.items()}
-            if key in hindered:
-                hand_in.notes.append("it could not be graded, because of the machine")
-    write_report(out, students, [c for c in chosen if c.slug in begun])
-    for problem, count in Counter(hindered.values()).items():
+        give_results(student, law, ledger, counted)
+        past = last.kept(student)
+        student.results |= {n: past[n] for n in past.keys() & student.results.keys()}
+    changes = last.changes(students, exercises)
+    if again and not (changes and confirmed()):
+        print("Nothing is written.")
+        return 0
+    ledger.write()
+    most = write_report(out, students, counted)
+    for problem, count in Counter(ledger.hindered.values()).items():
         print(f"{count} not graded: {problem}")
+    if sheet and sheet.kind:
+        print(write_back(out, sheet, students, most))
+    if sheet and (astray := [s.name for s in students if s.line is None]):
+        print(f"In no line of {sheet.path.name}: {', '.join(astray)}")
+    if write_feedback(out, students):
+        print(f"Pages for Moodle: {out / 'feedback.zip'}")
     print(f"{len(students)} students: {out / 'index.html'}")
-    if hindered:
+    if ledger.hindered:
         print("Run the same command again to retry those that are not graded.")
-    return 1 if hindered else 0
+    return 1 if ledger.hindered else 0
+
+
+def grade_all(students: list[Student], law: Rules, ledger: Ledger, last: Last) -> None:
+    """Grade all notebooks that may count and have an answer without a result."""
+    tasks, best = [], law.count == "best"
+    for student in students:
+        law.arrange(student, lambda hand_in: 0)
+        past = {} if best else last.kept(student)
+        for found in student.attempts.values():
+            for hand_in in found[-TRIES if best else -1 :]:
+                tasks += [hand_in] if hand_in.answers.keys() - past.keys() else []
+                if ledger.held and any(last.asks(student, n) for n in hand_in.answers):
+                    ledger.known.pop(ledger.key_of(hand_in), None)
+    run_tasks(tasks, ledger, Console(highlight=False))
+
+
+def give_results(
+    student: Student, law: Rules, ledger: Ledger, chapters: list[Chapter]
+) -> None:
+    """Note the results of those notebooks of a student that count."""
+    about = {chapter.slug: chapter.exercises for chapter in chapters}
+
+    def points(hand_in: HandIn) -> float:
+        found = ledger.results(hand_in, ()).items()
+        passed = [name for name, result in found if result.status == "passed"]
+        return sum(about[hand_in.chapter][name].points for name in passed)
+
+    law.arrange(student, points)
+    for slug, hand_in in student.hand_ins.items():
+        if slug in about:
+            student.results |= ledger.results(hand_in, about[slug])
+            if ledger.key_of(hand_in) in ledger.hindered:
+                hand_in.notes.append("it could not be graded, because of the machine")
+
+
+# --- the report's folder --------------------------------------------------------------
 
 
 def make_room(out: Path, path: Path) -> None:
@@ -84,7 +217,7 @@ def make_room(out: Path, path: Path) -> None:
             "a student. Give a folder elsewhere."
         )
     out.mkdir(parents=True, exist_ok=True)
-    begun = any((out / name).exists() for name in ("seed.txt", "graded.jsonl"))
+    begun = any((out / name).exists() for name in OURS)
     if any(out.iterdir()) and not begun:
         raise Unreadable(
             f"--out {out} contains other files, and no report of this command. Give a "

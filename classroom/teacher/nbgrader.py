@@ -6,7 +6,7 @@ from typing import Any
 
 from classroom.author import chapters as sources
 from classroom.notebook.pristine import Chapter
-from classroom.teacher.hidden_checks import hidden_checks
+from classroom.teacher.tasks import hidden_checks
 
 HIDDEN = """
 ### BEGIN HIDDEN TESTS

@@ -1,34 +1,41 @@
 """What comes out of grading: grades.csv, grades.json, a page for each student, and one
 for the teacher.
 
-A student's page says what was wrong, on which input, and which hint to read; nothing
-in it comes from a hidden check but that there was one.
+A student's page shows the code, what was wrong, on which input, and which hint to read;
+nothing in it comes from a hidden check but that there was one.
 """
 
 import csv
 import json
 import re
+import statistics
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 
 from classroom import ROOT
+from classroom.author import chapters as sources
+from classroom.author.blanks import Exercise as Source
+from classroom.cell.asked import hint_about
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
-from classroom.teacher.points import Student
+from classroom.teacher.reading import form_of
+from classroom.teacher.students import Student, neat
 
 TEMPLATES = ROOT / "classroom" / "templates"
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 Exercises = dict[str, Exercise]
+LINES = 4  # of an answer that two students seldom write alike, by chance
+DISCUSSED = 2  # wrong answers
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
-def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> None:
-    """Write all files of the report into the folder `out`."""
+def write_report(out: Path, students: list[Student], chapters: list[Chapter]) -> float:
+    """Write all files of the report into the folder `out`; return the most points."""
     exercises = {n: e for chapter in chapters for n, e in chapter.exercises.items()}
     for student in students:
         student.points = {n: student.earned(e) for n, e in exercises.items()}
@@ -38,9 +45,9 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    most = sum(exercise.points for exercise in exercises.values())
+    most = neat(sum(exercise.points for exercise in exercises.values()))
     templates.globals |= {"chapters": chapters, "exercises": exercises, "most": most}
-    templates.globals |= {"words": WORDS}
+    templates.globals |= {"words": WORDS, "hint_about": hint_about}
     (out / "students").mkdir(parents=True, exist_ok=True)
     for old in (out / "students").glob("*.html"):
         old.unlink()
@@ -48,30 +55,29 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     for student in students:
         text = page.render(student=student)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
-    about = {"students": students, "tallies": tally(students, exercises, "status")}
-    about |= {"spread": Counter(student.total for student in students)}
-    messages = tally(students, exercises, "message").items()
-    about |= {"wrong": {name: each.most_common(3) for name, each in messages if each}}
-    text = templates.get_template("class.html").render(**about)
+    summary = Summary(students, exercises)
+    text = templates.get_template("class.html").render(all=summary, students=students)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, exercises, most)
     write_json(out / "grades.json", students, exercises, most)
+    return most
 
 
-def write_csv(path: Path, students: list[Student], exercises: Exercises, of: int):
+def write_csv(path: Path, students: list[Student], exercises: Exercises, of: float):
     """Write a row per student: points, or how an exercise without points went."""
     safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
     with path.open("w", **safe) as file:
         sheet = csv.writer(file)
-        sheet.writerow(["student", "id", *exercises, "points", "of", "remarks"])
+        about = "student", "id", "email", "group"
+        sheet.writerow([*about, *exercises, "points", "of", "remarks"])
         for student in students:
-            row = [student.name, student.id]
+            row = [*student.who, student.group]
             row += [cell(student, exercise) for exercise in exercises.values()]
             row += [student.total, of, "; ".join(student.remarks())]
             sheet.writerow(map(harmless, row))
 
 
-def cell(student: Student, exercise: Exercise) -> int | str | None:
+def cell(student: Student, exercise: Exercise) -> float | str | None:
     """Return the text of the sheet for one exercise, or nothing if it is not graded."""
     found = student.results.get(exercise.name)
     if exercise.points:
@@ -91,12 +97,13 @@ def harmless(value: Any) -> Any:
     return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
 
 
-def write_json(path: Path, students: list[Student], exercises: Exercises, of: int):
+def write_json(path: Path, students: list[Student], exercises: Exercises, of: float):
     """Write all results, for other programs."""
     found = []
     for student in students:
-        about = {"student": student.name, "id": student.id, "of": of}
-        about |= {"points": student.total, "remarks": student.remarks()}
+        about = {"student": student.name, "id": student.id, "email": student.email}
+        about |= {"group": student.group, "of": of, "points": student.total}
+        about |= {"remarks": student.remarks(), "comments": student.comments}
         results = {name: asdict(each) for name, each in student.results.items()}
         for name, each in results.items():
             each |= {"points": student.points[name], "of": exercises[name].points}
@@ -105,13 +112,82 @@ def write_json(path: Path, students: list[Student], exercises: Exercises, of: in
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
-# --- what the teacher's page shows ---------------------------------------------------
+# --- what the class has in common -----------------------------------------------------
 
 
-def tally(students: list[Student], names: Iterable, what: str) -> dict[str, Counter]:
-    """Count the statuses, or the messages, of each exercise; "" does not count."""
-    counts: dict[str, Counter] = {name: Counter() for name in names}
+class Wrong(NamedTuple):
+    """A wrong answer to an exercise, and who gave it, with names of their own."""
+
+    exercise: str
+    form: tuple[str, ...]
+    students: list[Student]
+
+    @property
+    def code(self) -> str:
+        """The answer of the first of them."""
+        return self.students[0].answer(self.exercise)[0]
+
+    @property
+    def message(self) -> str:
+        """What the first of them was told."""
+        return self.students[0].results[self.exercise].message
+
+    @property
+    def source(self) -> Source:
+        """The exercise in chapters/, with its recorded mistakes."""
+        return sources_of(int(self.exercise.partition(".")[0]))[self.exercise]
+
+    @property
+    def mistake(self) -> str:
+        """The name of the recorded mistake with this code, or ""."""
+        recorded = self.source.wrong.items()
+        return {tuple(form_of(t)): name for name, t in recorded}.get(self.form, "")
+
+    def called(self) -> str:
+        """Return the mistake's name, or what has the same message, or the message."""
+        told = self.source.refusal.items()
+        like = [name for name, words in told if words in self.message]
+        perhaps = f"perhaps: {like[0]}" if len(like) == 1 else self.message
+        return self.mistake or (perhaps or "no message").splitlines()[0]
+
+
+class Summary:
+    """What the teacher's page tells about a class and its results."""
+
+    def __init__(self, students: list[Student], exercises: Exercises) -> None:
+        totals = [s.total for s in students if s.attempts and s.total is not None]
+        self.graded = len(totals)
+        self.mean = statistics.fmean(totals) if totals else 0
+        self.spread = statistics.pstdev(totals) if totals else 0
+        every = (student.total for student in students if student.total is not None)
+        self.points = sorted(Counter(every).items(), reverse=True)
+        self.tallies = {name: Counter() for name in exercises}
+        for student in students:
+            for name, result in student.results.items():
+                self.tallies[name][result.status] += 1
+        found = wrong_answers(students)
+        self.mistakes: dict[str, Counter] = {name: Counter() for name in exercises}
+        for wrong in found:
+            self.mistakes[wrong.exercise][wrong.called()] += len(wrong.students)
+        several = [wrong for wrong in found if len(wrong.students) > 1]
+        several.sort(key=lambda wrong: -len(wrong.students))
+        self.discuss = several[:DISCUSSED]
+        long = [wrong for wrong in several if len(wrong.form) >= LINES]
+        self.alike = [wrong for wrong in long if not wrong.mistake]
+
+
+def wrong_answers(students: list[Student]) -> list[Wrong]:
+    """Return the wrong answers of a class, each once, whatever its names."""
+    found: dict[tuple, list[Student]] = {}
     for student in students:
         for name, result in student.results.items():
-            counts[name].update(filter(None, [getattr(result, what)]))
-    return counts
+            if result.status in ("wrong", "error", "slow", "died"):
+                key = name, student.answer(name)[1]
+                found.setdefault(key, []).append(student)
+    return [Wrong(*key, theirs) for key, theirs in found.items()]
+
+
+@cache
+def sources_of(number: int) -> dict[str, Source]:
+    """Return a chapter's exercises from chapters/, with their recorded mistakes."""
+    return next(c.exercises for c in sources.chapters() if c.number == number)

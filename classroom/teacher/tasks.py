@@ -1,12 +1,14 @@
-"""Grade each set of answers as a separate task.
+"""Grade each set of answers as a separate task, so that none costs another anything.
 
-So one submission cannot cost another anything.
+A hidden check runs the drawn inputs of a chapter, with a seed that is kept secret.
 """
 
 import hashlib
+import hmac
 import json
 import os
 import platform
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from multiprocessing.pool import ThreadPool
@@ -16,20 +18,59 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
+from classroom.author.chapters import chapters
+from classroom.author.drawn import drawn_cells, what_is_printed
 from classroom.cell.odd_characters import advice
 from classroom.notebook.carry_over import graft
-from classroom.notebook.files import digest_of, write_whole
+from classroom.notebook.files import Cell, digest_of, write_whole
+from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
 from classroom.run.answers import run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
-from classroom.teacher.hidden_checks import hidden_checks, own_seed, pristine
-from classroom.teacher.reading import HandIn
+from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
+UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
 Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
+
+
+# --- hidden checks ------------------------------------------------------------------
+
+
+@cache
+def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
+    """Return the cells of a chapter's hidden checks, with the output of our solution.
+
+    Raises RuntimeError if our solution does not run.
+    """
+    chapter = next(c for c in chapters() if c.slug == slug)
+    with PARSING:
+        cells = drawn_cells(chapter, seed)
+    printed, _ = what_is_printed(chapter, cells, ROOT / "exercises")
+    for name, cell in cells.items():
+        stream = {"output_type": "stream", "name": "stdout", "text": printed[name]}
+        cell |= {"outputs": [stream], "execution_count": 1}
+        cell["metadata"]["tags"] = ["nbval-check-output"]
+    return cells
+
+
+def own_seed(seed: str, slug: str, answers: dict[str, list[str]]) -> str:
+    """Return one of sixteen seeds, by the answers; it reveals nothing of the teacher's.
+
+    So what an answer finds out about its own inputs seldom helps another one, or itself
+    after a change. And the reference runs at most sixteen times a chapter.
+    """
+    said = json.dumps(answers, sort_keys=True)
+    which = hmac.new(seed.encode(), said.encode(), "sha256").digest()[0] % 16
+    return hmac.new(seed.encode(), f"{slug} {which}".encode(), "sha256").hexdigest()
+
+
+def pristine(slug: str) -> Chapter:
+    """Return the untouched notebook of a chapter."""
+    return Chapter(ROOT / "classroom" / "pristine" / f"{slug}.ipynb")
 
 
 # --- one task -----------------------------------------------------------------------
@@ -91,59 +132,73 @@ def judged(
 # --- all tasks ----------------------------------------------------------------------
 
 
-def key_of(hand_in: HandIn, settings: tuple[str, float, bool]) -> str:
-    """Return a key for a task: equal keys mean equal grades."""
-    what = [hand_in.chapter, hand_in.answers, *settings, course_digest()]
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:20]
-
-
 class Ledger:
-    """The results so far, one in each line of a file, which survives an interrupt."""
+    """The results so far, one in each line of a file, which survives an interrupt.
 
-    def __init__(self, path: Path):
-        self.path, self.known = path, {}
+    `settings` are the seed, the time-out and whether there is a sandbox. With `held`,
+    new results are written only by `write`.
+    """
+
+    def __init__(
+        self, path: Path, settings: tuple[str, float, bool], held: bool = False
+    ) -> None:
+        self.path, self.settings, self.held = path, settings, held
+        self.known, self.hindered = {}, {}  # what hindered a task may not do so again
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         for line in lines:
             with suppress(ValueError, KeyError):  # a line that was broken off
                 entry = json.loads(line)
                 self.known[entry["key"]] = entry["grades"]
-        write_whole(path, "".join(map(self.line, self.known)))
+        if not held:
+            self.write()
+
+    def key_of(self, hand_in: HandIn) -> str:
+        """Return a key for a task: equal keys mean equal grades."""
+        what = [hand_in.chapter, hand_in.answers, *self.settings, course_digest()]
+        digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
+        return digest.hexdigest()[:20]
+
+    def results(self, hand_in: HandIn, exercises: Iterable[str]) -> dict[str, Result]:
+        """Return the result of each exercise of a notebook."""
+        key = self.key_of(hand_in)
+        rest = UNGRADED if key in self.hindered else BLANK
+        found = {n: Result(*each) for n, each in self.known.get(key, {}).items()}
+        return dict.fromkeys(exercises, rest) | found
 
     def line(self, key: str) -> str:
         """Return the line of the file for one task."""
         return json.dumps({"key": key, "grades": self.known[key]}) + "\n"
 
+    def write(self) -> None:
+        """Write the whole file."""
+        write_whole(self.path, "".join(map(self.line, self.known)))
+
     def add(self, key: str, grades: dict[str, tuple[str, str]]) -> None:
         """Write one notebook's grades to the file."""
         self.known[key] = grades
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(self.line(key))
+        if not self.held:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(self.line(key))
 
 
-def run_tasks(
-    tasks: dict[str, HandIn],
-    ledger: Ledger,
-    settings: tuple[str, float, bool],
-    console: Console,
-) -> dict[str, str]:
-    """Grade what is not in the ledger yet, and write each result when it is done.
+def run_tasks(hand_ins: list[HandIn], ledger: Ledger, console: Console) -> None:
+    """Grade what is not in the ledger yet, and add each result when it is done.
 
-    Returns the reasons why tasks could not be graded, by key.
+    The ledger also notes the reasons why tasks could not be graded.
     """
+    tasks = {ledger.key_of(each): each for each in hand_ins}
     new = {key: each for key, each in tasks.items() if key not in ledger.known}
-    left = {key: (each.chapter, each.answers, *settings) for key, each in new.items()}
-    hindered = {}
+    left = [(k, (e.chapter, e.answers, *ledger.settings)) for k, e in new.items()]
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
         with ThreadPool(os.cpu_count()) as pool:  # nobody waits for it at Ctrl-C
-            for key, grades, problem in pool.imap_unordered(_outcome, left.items()):
+            for key, grades, problem in pool.imap_unordered(_outcome, left):
                 if problem:
-                    hindered[key] = problem[:MESSAGE]
+                    ledger.hindered[key] = problem[:MESSAGE]
                 else:
                     ledger.add(key, grades)
                 progress.advance(bar)
-    return hindered
 
 
 def _outcome(task: tuple[str, tuple]) -> Outcome:

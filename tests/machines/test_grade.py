@@ -24,10 +24,9 @@ from classroom.run import sandbox
 from classroom.run.answers import run_answers
 from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
-from classroom.teacher.archives import printable
 from classroom.teacher.grade import grade_command
-from classroom.teacher.hidden_checks import hidden_checks
-from classroom.teacher.tasks import grade_answers
+from classroom.teacher.students import printable
+from classroom.teacher.tasks import grade_answers, hidden_checks
 from tests.course import hostile
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
@@ -141,7 +140,8 @@ def test_pages_tell_what_was_wrong_and_on_which_input(report):
     assert set(pages) == {"ada", "bo", "cy", "di", "ed"}
     assert "the blame at a, b, c = 2.0, 3.0, 5.0" in pages["bo"]
     assert "your answer: [1, 1, 1]" in pages["bo"]
-    assert "Hint 1 of exercise 4.3" in pages["bo"]
+    assert "Hint 2 of exercise 4.3 is about this mistake" in pages["bo"]
+    assert "return [1.0, 1.0, 1.0]" in pages["bo"]
     assert "3 of 3 points" in pages["ada"] and "your answer" not in pages["ada"]
     index = (out / "index.html").read_text("utf-8")
     assert "2 ×" in index and 'class="bar passed"' in index

@@ -1,0 +1,146 @@
+"""What a teacher decides: deadlines and what counts, comments and changed points."""
+
+import math
+import tomllib
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from classroom.notebook.files import Unreadable
+from classroom.teacher.collect import TOGETHER, attempt
+from classroom.teacher.roster import read_lines
+from classroom.teacher.students import HandIn, Student, neat, plain, the_one
+
+COUNTS = "last", "best", "last on time"
+EXAMPLE = """\
+zone = "Europe/Berlin", grace = 15 (minutes), penalty = 10 (percent a day), count =
+"last" (or "best", "last on time"), [deadlines] and below it 4 = 2027-03-01T18:00:00"""
+COMMENTS = ["student", "exercise", "points", "comment"]
+DAY = timedelta(days=1)
+
+
+@dataclass
+class Rules:
+    """What a file of rules says; `deadlines` are by the number of a chapter."""
+
+    zone: str = ""
+    grace: float = 0
+    penalty: float = 0
+    count: str = "last"
+    deadlines: dict[str, datetime] = field(default_factory=dict)
+
+    def moment(self, when: date) -> datetime:
+        """Return a time with its zone; a date alone is the end of that day."""
+        if not isinstance(when, datetime):
+            when = datetime.combine(when, time(23, 59, 59))
+        if self.zone and not when.tzinfo:
+            return when.replace(tzinfo=ZoneInfo(self.zone))
+        return when.astimezone()
+
+    def late(self, student: Student, hand_in: HandIn) -> tuple[int, float]:
+        """Return how many days late something is, and the share that this costs.
+
+        A day counts when it begins.
+        """
+        chapter = number_of(hand_in.chapter)
+        if not (due := self.deadlines.get(chapter)):
+            return 0, 0
+        for words in (student.extensions.get(name) for name in ("", chapter)):
+            due = max(due, self.extended(due, words, student)) if words else due
+        told = attempt(hand_in.file) or student.submitted
+        when = self.moment(told or datetime.fromtimestamp(hand_in.changed, UTC))
+        over = (when - due - timedelta(minutes=self.grace)) / DAY
+        days = max(0, math.ceil(over))
+        return days, min(1.0, days * self.penalty / 100)
+
+    def extended(self, due: datetime, words: str, student: Student) -> datetime:
+        """Return a deadline moved by days, or to a date; raise Unreadable."""
+        try:
+            if words.isdecimal():
+                return due + int(words) * DAY
+            only = len(words) == len("2027-03-05")
+            return self.moment((date if only else datetime).fromisoformat(words))
+        except (ValueError, OverflowError):
+            raise Unreadable(
+                f"{student.name} has the extension {words!r}. Write days, such as 3, "
+                "or a date, such as 2027-03-05 or 2027-03-05 18:00."
+            ) from None
+
+    def only_downloaded(self, students: list[Student]) -> bool:
+        """Return whether the times of all files can only be that of one download."""
+        unknown = [s for s in students if not s.submitted]
+        found = [h for s in unknown for h in s.hand_ins.values()]
+        times = [hand_in.changed for hand_in in found if not attempt(hand_in.file)]
+        return len(times) > 2 and max(times) - min(times) <= TOGETHER
+
+    def arrange(self, student: Student, points: Callable[[HandIn], float]) -> None:
+        """Put that notebook of each chapter last which counts; note what is lost."""
+
+        def rank(hand_in: HandIn) -> tuple:
+            days, lost = self.late(student, hand_in)
+            by = {"best": points(hand_in) * (1 - lost), "last on time": not days}
+            theirs = not hand_in.among_solutions
+            return theirs, bool(hand_in.answers), by.get(self.count, 0)
+
+        for chapter, found in student.attempts.items():
+            found.sort(key=rank)
+            if found[-1].answers:
+                student.late[number_of(chapter)] = self.late(student, found[-1])
+
+
+def read_rules(path: Path | None) -> Rules:
+    """Return the rules in a file; raise Unreadable and say what was expected."""
+    rules = Rules()
+    try:
+        found = tomllib.loads(path.read_text("utf-8-sig")) if path else {}
+        if unknown := found.keys() - vars(rules).keys():
+            raise ValueError(f"it says {' and '.join(sorted(unknown))}")
+        rules = Rules(**found)
+        rules.moment(date(2027, 1, 1))  # is there such a zone?
+        deadlines = rules.deadlines.items()
+        rules.deadlines = {str(int(n)): rules.moment(when) for n, when in deadlines}
+        if rules.count not in COUNTS or min(rules.grace, rules.penalty) < 0:
+            raise ValueError("a value is none of those that are possible")
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise Unreadable(
+            f"{path} cannot be used as rules: {error}. Expected are lines such as "
+            f"{EXAMPLE}"
+        ) from None
+    return rules
+
+
+def number_of(chapter: str) -> str:
+    """Return the number of a chapter: "4" for 04_blame."""
+    return str(int(chapter.partition("_")[0]))
+
+
+def read_comments(
+    path: Path, students: list[Student], exercises: Container[str]
+) -> None:
+    """Give students the comments and points in a file; raise Unreadable.
+
+    If there is no file, write one with nothing but its header.
+    """
+    if not path.exists():
+        path.write_text(",".join(COMMENTS) + "\n", encoding="utf-8-sig")
+    _, lines = read_lines(path)
+    if [plain(cell) for cell in lines[0][:4]] != COMMENTS:
+        raise Unreadable(f"{path}: the first line has to be {','.join(COMMENTS)}")
+    for n, line in enumerate(lines[1:], 2):
+        name, exercise, points, comment = [*map(str.strip, line), *[""] * 4][:4]
+        try:
+            student = the_one(name, students)
+            if (exercise or points) and exercise not in exercises:
+                raise ValueError(f"{exercise!r} is no exercise of these chapters")
+            if points:
+                number = neat(float(points.replace(",", ".")))
+                student.changed[exercise] = number
+            if comment:
+                student.comments[exercise] = comment
+        except (Unreadable, ValueError, OverflowError) as error:
+            raise Unreadable(
+                f"{path}, line {n}: {error}. Expected: a student; an exercise such as "
+                "4.2, or nothing; points such as 1.5, or nothing; a comment."
+            ) from None
