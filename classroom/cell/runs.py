@@ -125,9 +125,7 @@ def note(exercise: str, passed: bool) -> None:
         chapter = {*chapter_of(_course, exercise)}
         if passed and first and chapter <= {*read_notes(_course)}:
             number = exercise.partition(".")[0]
-            print(
-                f"With it, chapter {number} is done. The way on is below, and at home."
-            )
+            print(f"With it, you have passed all of chapter {number}.")
 
 
 def our_solution(exercise: str) -> str:
