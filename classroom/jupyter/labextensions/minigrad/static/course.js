@@ -71,9 +71,11 @@ async function watchRuns(shell) {
     if (isCheck(cell)) runAbove(panel, cell);
     ranIn(panel).add(cell.model);
   });
+  let saved = Promise.resolve();  // one after the other: two at once would be in conflict
   NotebookActions.executed.connect((_, { notebook, cell }) => {
     const context = panelOf(notebook)?.context;
-    if (isCheck(cell) && context?.model.dirty && context.contentsModel?.writable) context.save();
+    if (!isCheck(cell) || !context?.contentsModel?.writable) return;
+    saved = saved.then(() => context.model.dirty && context.save()).catch(() => {});
   });
 }
 
