@@ -218,23 +218,21 @@ def _link(chapter: Chapter, folder: str, words: str = "") -> str:
 def _way_on(chapter: Chapter) -> str:
     """Return links to the next chapter, and to an optional chapter before it.
 
-    The last chapter, if it is optional, leads on from the last one that it needs.
+    The last chapters are optional, and lead on from the last one that they need.
     """
+    core = [other for other in chapters() if other.front["track"] == "core"]
     after = [other for other in chapters() if other.number > chapter.number]
-    if not after and chapter.front["track"] == "optional" and chapter.front["needs"]:
+    onward, told = [other for other in core if other in after], []
+    if onward:
+        link = _link(onward[0], "notebooks")
+        told.append(f"Next: {link}. *{onward[0].front['question']}*")
+    elif chapter.front["track"] == "optional" and chapter.front["needs"]:
         before = max(chapter.front["needs"])
-        onward = (other for other in chapters() if other.number > before)
-        other = next(other for other in onward if other.front["track"] == "core")
+        other = next(other for other in core if other.number > before)
         link = _link(other, "notebooks")
-        return f"If you came from chapter {before}, continue with {link}."
-    core = [other for other in after if other.front["track"] == "core"]
-    told = [
-        f"Next: {_link(other, 'notebooks')}. *{other.front['question']}*"
-        for other in core[:1]
-    ]
+        told.append(f"If you came from chapter {before}, continue with {link}.")
     if after and after[0] not in core:
-        aside = after[0]
-        told.append(f"(Optional: {_link(aside, 'notebooks')}.)")
+        told.append(f"(Optional: {_link(after[0], 'notebooks')}.)")
     return " ".join(told) or "That was the last chapter."
 
 

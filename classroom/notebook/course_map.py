@@ -1,6 +1,6 @@
 """The course as a map: which chapter needs which, what is passed, what is next.
 
-It is our own SVG, because Graphviz would put 29 chapters, most of which need the one
+It is our own SVG, because Graphviz would put 30 chapters, most of which need the one
 before, into a single row.
 """
 
