@@ -8,8 +8,6 @@ A step is forward, backward and SGD, on one thread. By hand, all memory is taken
 the first step (`in_place.py`). Gradients and new weights are compared first.
 """
 
-import gc
-import random
 import re
 import statistics
 import subprocess
@@ -17,7 +15,12 @@ import sys
 import time
 from collections import Counter
 
-from tensor_step import NETWORKS, RATE  # first, because it sets the threads
+from tensor_step import (
+    NETWORKS,
+    RATE,
+    drawn,
+    medians,
+)  # first, because it sets the threads
 
 import in_place  # isort: skip
 import numpy as np
@@ -32,11 +35,8 @@ MEAN = 0.45  # of PyTorch's time, in the geometric mean
 
 def rivals(name):
     """Return for each rival a step, what reads gradients and weights, and itself."""
-    network, _, shape, shapes, _ = NETWORKS[name]
-    numbers = np.random.RandomState(0)
-    x = numbers.standard_normal(shape).astype(np.float32)
-    classes = numbers.randint(0, 10, shape[0])
-    start = [0.1 * numbers.standard_normal(s).astype(np.float32) for s in shapes]
+    network = NETWORKS[name][0]
+    x, classes, start = drawn(name)
     weights = [a.copy() for a in start]
     by_hand = getattr(in_place, network.__name__)(weights, x, classes, np.float32(RATE))
 
@@ -73,8 +73,8 @@ def rivals(name):
 
 
 def measure(name):
-    """Return the seconds of a step for each rival: medians of interleaved rounds."""
-    made, seconds = rivals(name), {}
+    """Compare gradients and weights, and return each rival's seconds of a step."""
+    made = rivals(name)
     for _ in range(3):
         found = {}
         for rival, (step, read, _) in made.items():
@@ -87,17 +87,8 @@ def measure(name):
             np.testing.assert_array_equal(mine, theirs)
     assert len(made["compiled"][2].codes) == 1, made["compiled"][2].why_not
     del found, arrays, mine, theirs
-    gc.collect()
-    gc.freeze()
-    repeat, turns = NETWORKS[name][-1], list(made.items())
-    for _ in range(ROUNDS):
-        random.shuffle(turns)  # what ran before leaves the caches cold, or warm
-        for rival, (step, _, _) in turns:
-            begin = time.process_time()
-            for _ in range(repeat):
-                step()
-            seconds.setdefault(rival, []).append((time.process_time() - begin) / repeat)
-    return {rival: statistics.median(times) for rival, times in seconds.items()}
+    steps = {rival: step for rival, (step, _, _) in made.items()}
+    return medians(steps, NETWORKS[name][-1], ROUNDS)
 
 
 def report(name):

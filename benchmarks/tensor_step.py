@@ -137,13 +137,19 @@ NETWORKS = {  # name: network, the same by hand, input, shapes of the parameters
 }
 
 
-def rivals(name):
-    """Return for each rival what makes a step, and the gradients of what it returns."""
-    network, hand, shape, shapes, _ = NETWORKS[name]
+def drawn(name):
+    """Return a network's inputs, their classes, and the first parameters."""
+    _, _, shape, shapes, _ = NETWORKS[name]
     numbers = np.random.RandomState(0)
     x = numbers.standard_normal(shape).astype(np.float32)
     classes = numbers.randint(0, 10, shape[0])
-    start = [0.1 * numbers.standard_normal(s).astype(np.float32) for s in shapes]
+    return x, classes, [0.1 * numbers.standard_normal(s).astype("f4") for s in shapes]
+
+
+def rivals(name):
+    """Return for each rival what makes a step, and the gradients of what it returns."""
+    network, hand, *_ = NETWORKS[name]
+    x, classes, start = drawn(name)
 
     def by_numpy():
         p = [a.copy() for a in start]
@@ -200,19 +206,25 @@ def rivals(name):
 
 
 def measure(name):
-    """Return the seconds of a step for each rival: medians of interleaved rounds."""
-    steps, seconds = rivals(name), {}
-    gradients = {rival: read(step()) for rival, (step, read) in steps.items()}
+    """Compare the gradients, and return the seconds of a step for each rival."""
+    made = rivals(name)
+    gradients = {rival: read(step()) for rival, (step, read) in made.items()}
     for rival, found in gradients.items():
         for mine, theirs in zip(found, gradients["by hand"], strict=True):
             np.testing.assert_allclose(mine, theirs, 1e-3, 1e-5, err_msg=rival)
     del gradients, found, mine, theirs
+    steps = {rival: step for rival, (step, _) in made.items()}
+    return medians(steps, NETWORKS[name][-1], ROUNDS)
+
+
+def medians(steps, repeat, rounds):
+    """Return the CPU seconds of each step: medians of interleaved rounds."""
     gc.collect()
     gc.freeze()
-    repeat, turns = NETWORKS[name][-1], list(steps.items())
-    for _ in range(ROUNDS):
+    turns, seconds = list(steps.items()), {}
+    for _ in range(rounds):
         random.shuffle(turns)  # what ran before leaves the caches cold, or warm
-        for rival, (step, _) in turns:
+        for rival, step in turns:
             begin = time.process_time()
             for _ in range(repeat):
                 step()
