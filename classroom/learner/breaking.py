@@ -18,7 +18,7 @@ from classroom.cell.solutions import solution_of
 from classroom.learner.broken import read_state, stop, write
 from classroom.learner.check import Task
 from classroom.learner.find import find, notebook_of, notebooks_in, open_learner
-from classroom.learner.mistaken import with_mistake
+from classroom.learner.mistaken import Broken, slips, with_mistake
 from classroom.learner.progress import PASSED
 from classroom.learner.results import Memory
 from classroom.learner.symptoms import ERROR, Symptom, all_symptoms, outputs_elsewhere
@@ -58,6 +58,7 @@ Now it prints:
 
 {now}
 """
+MOST_TRIED = 12  # answers with recorded mistakes, and as many with slips
 STOPS = "A program that ran stops with an error now"
 AFTER = """\
 `check` says when the bug is gone. `hint`, without a number, says more about its place.
@@ -151,13 +152,9 @@ def breaks(task: Task, rng: random.Random, root: Path) -> Iterator[dict[str, Any
     wrong = mistakes_of(root, learner.chapter.slug, name, solution.ours)
     answer = id_of("answer", name)
     cells = [n for n, label in enumerate(learner.labels) if label == answer]
-    rng.shuffle(wrong)
-    for place, text in ((n, text) for text in wrong for n in cells):
-        source = learner.cells[place]["source"]
-        broken = with_mistake(source, solution.ours, text)
-        if not broken:
-            continue
-        changed = [*learner.cells]
+    sources = {n: learner.cells[n]["source"] for n in cells}
+    for place, broken in broken_answers(sources, solution.ours, wrong, rng):
+        source, changed = sources[place], [*learner.cells]
         changed[place] = {**changed[place], "source": broken.source}
         notebook = {**learner.notebook, "cells": changed}
         worse = Task(task.path, Learner(notebook, learner.chapter), name)
@@ -171,6 +168,21 @@ def breaks(task: Task, rng: random.Random, root: Path) -> Iterator[dict[str, Any
                 **broken._asdict(),
                 "hints": 0,
             }
+
+
+def broken_answers(
+    sources: dict[int, str], ours: str, wrong: list[str], rng: random.Random
+) -> Iterator[tuple[int, Broken]]:
+    """Yield answers with a recorded mistake in them, and then some with a slip."""
+    recorded = [
+        (n, with_mistake(source, ours, text))
+        for text in wrong
+        for n, source in sources.items()
+    ]
+    slipped = [(n, each) for n, source in sources.items() for each in slips(source)]
+    for several in recorded, slipped:
+        rng.shuffle(several)
+        yield from [(n, broken) for n, broken in several if broken][:MOST_TRIED]
 
 
 def seen(sound: Task, worse: Task) -> list[tuple[str, str, str, str]]:

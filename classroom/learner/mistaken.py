@@ -3,12 +3,14 @@
 A mistake is what differs between our solution and a wrong answer, line by line, as
 Python itself writes their code. An answer gets it where it has the same lines as our
 solution, but may name its variables otherwise. Its other lines stay as they are.
+An answer that is written in another way gets a slip into one of its own lines.
 """
 
 import ast
 import copy
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import product
@@ -63,6 +65,35 @@ def with_mistake(answer: str, ours: str, wrong: str) -> Broken | None:
         return Broken(source, place or line.partition(" =")[0], line)
     except (LookupError, SyntaxError):
         return None
+
+
+def slips(answer: str) -> Iterator[Broken]:
+    """Yield an answer with one slip in it, for each slip that fits."""
+    their = lines_of(answer)
+    for at, line in enumerate(their):
+        for texts in slipped(line.text):
+            edit = at, at + 1, line, [line._replace(text=text) for text in texts]
+            with suppress(LookupError, SyntaxError):
+                source, shown = edited(answer, their, [edit], Names(set(), set()))
+                yield Broken(source, line.place, shown)
+
+
+def slipped(text: str) -> Iterator[list[str]]:
+    """Yield what may become of a line: = for +=, no line, or a plus for a minus."""
+    try:
+        (node,) = ast.parse(text).body
+    except SyntaxError:  # it begins a block
+        return
+    if isinstance(node, ast.AugAssign):
+        yield [f"{ast.unparse(node.target)} = {ast.unparse(node.value)}"]
+        yield []
+    elif isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Name):
+        yield []
+    for each in ast.walk(node):
+        if isinstance(getattr(each, "op", None), ast.Sub):
+            each.op = ast.Add()
+            yield [ast.unparse(node)]
+            each.op = ast.Sub()
 
 
 @cache

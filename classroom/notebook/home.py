@@ -12,7 +12,9 @@ from classroom.notebook.course_map import Stop, as_image, map_svg, next_exercise
 
 HOME = "home.md"
 MAP, FILM = "classroom/jupyter/map.svg", "classroom/jupyter/backward.svg"
-PATHS = re.compile(r"<!-- with all chapters -->.*?(\*\*Paths\.\*\*.*?)\n\n", re.DOTALL)
+PATHS = re.compile(
+    r"<!-- with all chapters -->.*?(\*\*Paths\.\*\*.*?)\s*<!-- with any -->", re.DOTALL
+)
 FILM_TOLD = (
     "A graph of four leaves and their operations. Step by step, the gradient of the "
     "result, 1, runs back along the arrows, and each leaf gets its share."

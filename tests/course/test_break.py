@@ -16,7 +16,7 @@ from classroom.learner.broken import STATE, read_state
 from classroom.learner.check import check_command
 from classroom.learner.find import open_learner
 from classroom.learner.help import hint_command
-from classroom.learner.mistaken import lines_of, with_mistake
+from classroom.learner.mistaken import lines_of, slips, with_mistake
 from classroom.learner.progress import progress_command
 from classroom.learner.results import Memory
 from classroom.learner.symptoms import ERROR, outputs
@@ -139,6 +139,13 @@ def test_what_is_left_out_is_told_by_the_line_before_it():
     assert with_mistake(THEIRS, OURS, wrong).line == "# my own way"
     long = "def total(numbers, factor=1):\n" + "    print(numbers)\n" * 7
     assert with_mistake(OURS, OURS, long) is None
+
+
+def test_an_answer_of_another_kind_gets_a_slip_into_one_of_its_lines():
+    answer = THEIRS.replace("return s", "self.s = s - 1\n    return s")
+    found = [(each.place, each.line) for each in slips(answer)]
+    lines = "s = factor * x", "s += factor * x  # add up", "self.s = s + 1"
+    assert found == [("total", line) for line in lines]  # the second leaves one out
 
 
 # The command
