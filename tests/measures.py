@@ -1,7 +1,6 @@
 """Prints numbers that no test checks, and that go up and down as the course is written.
 
-.venv/bin/python tests/measures.py            for text and code alone
-.venv/bin/python tests/measures.py 4 5        also for the checks of two chapters
+.venv/bin/python tests/measures.py
 """
 
 import re
@@ -86,23 +85,7 @@ def unused() -> list[str]:
     return sorted(names - used)
 
 
-def pictured(number: int) -> tuple[int, int]:
-    """Return how many wrong answers of a chapter are shown as a picture, and of all."""
-    from tests.course.test_answers import is_pictured, judge, variants
-
-    chapter = chapters()[number]
-    sets = variants(chapter, "wrong")
-    answers = [{name: text for name, (_, text) in each.items()} for each in sets]
-    shown = {
-        (name, title)
-        for each, results in zip(sets, judge(chapter.slug, answers), strict=True)
-        for name, (title, _) in each.items()
-        if is_pictured(results[name].message)
-    }
-    return len(shown), sum(len(each.wrong) for each in chapter.exercises.values())
-
-
-def main(words: list[str]) -> None:
+def main() -> None:
     lines = sum(code_lines(p.read_text("utf-8")) for p in ROOT.glob("minigrad/**/*.py"))
     print(f"minigrad: {lines} lines of code")
     for name, number in agency().items():
@@ -110,10 +93,7 @@ def main(words: list[str]) -> None:
         wanted = f"at least {AT_LEAST[name]}" if name in AT_LEAST else wanted
         print(f"{name:32} {number:8.2f}  {wanted}")
     print("used by no lesson:", *unused())
-    for number in map(int, words):
-        shown, count = pictured(number)
-        print(f"chapter {number}: {shown} of {count} wrong answers are pictured")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
