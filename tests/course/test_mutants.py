@@ -1,0 +1,39 @@
+"""Checks notice a change in a solution: a sample of what mutants.py does."""
+
+import random
+
+import pytest
+
+from classroom.author.chapters import chapters
+from tests.course.mutants import JUDGED, equal, judged, mutants
+
+SEED = 11  # another one, another sample
+CHAPTERS = sorted(random.Random(SEED).sample(JUDGED[2:], 3))
+EACH = 7  # mutants of an exercise
+
+
+def test_mutants_change_what_a_learner_fills_in_and_nothing_else():
+    exercise = chapters()[5].exercises["5.2"]
+    found = mutants(exercise)
+    assert len(found) > 20 and len({m.source for m in found}) == len(found)
+    assert exercise.solved not in [m.source for m in found]
+    for mutant in found:
+        assert mutant.source.startswith("# minigrad/scalar/value.py\n")
+        assert '"""List the results that root depends on' in mutant.source
+
+
+def test_each_equal_mutant_is_one():
+    known = {
+        m.name for c in chapters() for e in c.exercises.values() for m in mutants(e)
+    }
+    assert equal() - known == set()
+
+
+@pytest.mark.linux
+def test_a_sample_of_mutants_is_refused():
+    found = judged(CHAPTERS, EACH, SEED)
+    passed = [name for *_, hidden in found for name in hidden]
+    visible = [name for _, _, visible, _ in found for name in visible]
+    assert len(found) > 6 and sum(count for _, count, *_ in found) > 50
+    assert set(passed) - equal() == set(), "both checks let them pass"
+    assert set(visible) - equal() == set(), "the hidden check alone notices"
