@@ -121,17 +121,3 @@ def tensors(torch):
         "quietly": quietly,
         "second": second,
     }
-
-
-def autograd():
-    module = pytest.importorskip("autograd")
-    import autograd.numpy as wrapped
-
-    def slopes(f, *numbers):
-        return module.grad(f, tuple(range(len(numbers))))(*numbers)
-
-    def second(f, numbers):
-        return module.elementwise_grad(module.elementwise_grad(f))(numbers)
-
-    names = {"matmul": wrapped.matmul, "add_up": wrapped.sum, "tanh": wrapped.tanh}
-    return OPERATORS | names | {"grad_of": slopes, "second": second}

@@ -122,7 +122,7 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
             if hint := exercises[name].helps.get(message):
                 told = next_hint(built[name], 1, results[name].message)
                 assert f"Hint {hint} of" in told, f"{name} '{title}': {told}"
-            is_pictured(results[name].message)  # then what is marked does differ
+            assert_what_is_marked_differs(results[name].message)
 
 
 def test_what_is_shown_below_a_check_may_need_another_exercise():
@@ -133,26 +133,20 @@ def test_what_is_shown_below_a_check_may_need_another_exercise():
     assert found["8.3"].status == "passed" and found["8.1"].status == "blank"
 
 
-def is_pictured(message):
-    """Return whether a graph or array is shown; assert that what is marked differs."""
+def assert_what_is_marked_differs(message):
+    """In the graph or the array that a message shows, if it shows one."""
     if "In your graph: " in message:
         edge = re.search(rf"In your graph: .*{CROSS} (?:here|(.+), not (.+))", message)
         assert not edge[1] or edge[1] != edge[2], message
-        return True
-    if f"{CROSS} your answer, of shape" in message:
+    elif f"{CROSS} your answer, of shape" in message:
         yours, right = re.findall(r"of shape (\(.*\)):$", message, re.MULTILINE)
         assert yours != right, message
-        return True
-    _, found, tables = message.partition(f"your answer, {CROSS} where it differs:\n")
-    if not found:
-        return False
-    tables = [re.split(r"\s{2,}", text.strip()) for text in tables.split("expected:")]
-    yours = tables[0]
-    for mine, other in zip(*tables, strict=True):
-        if "e-" in mine + other:  # a number of nothing is as good as another
-            continue
-        assert (CROSS in mine) == (mine.removeprefix(f"{CROSS} ") != other), message
-    return any(CROSS in mine for mine in yours)
+    elif f"your answer, {CROSS} where it differs:\n" in message:
+        text = message.partition(f"{CROSS} where it differs:\n")[2]
+        tables = [re.split(r"\s{2,}", each.strip()) for each in text.split("expected:")]
+        for mine, other in zip(*tables, strict=True):
+            if "e-" not in mine + other:  # a number of nothing is as good as another
+                assert (CROSS in mine) == (mine.removeprefix(f"{CROSS} ") != other)
 
 
 def drawn_outputs(chapter, tries):

@@ -62,13 +62,6 @@ def test_the_lesson_is_executed_with_its_outputs(sample):
     assert "execution" not in lesson.cells[3].metadata  # no timings
 
 
-def test_what_answers_a_guess_is_put_away(sample):
-    guess = read(sample[0], "notebooks").cells[5]
-    assert guess.metadata.tags == ["guess"] and guess.source == 'print("and again")'
-    assert guess.outputs == [] and guess.execution_count is None
-    assert reference(guess)[0].text == "and again\n"
-
-
 def test_the_blank_is_blank_and_the_solution_solved(sample):
     for folder in ("exercises", build.PRISTINE):
         blank = read(sample[0], folder)

@@ -10,32 +10,12 @@ from classroom.author.blanks import STUB
 from classroom.notebook.files import read_notebook
 from classroom.notebook.waiting import reference
 from tests.course.sources import SLUGS, parsed
+from tests.course.tables import table
 
 EXERCISES = [
     (path.parent.name, f"{int(path.parent.name[:2])}.{path.name[0]}")
     for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*/[0-9]_*.md"))
 ]
-
-# what books and papers say: whoever has read the lessons should have met each of these
-STANDARD = (
-    "gradient descent, loss function, converge, local minimum, diverge, type hint, "
-    "automatic differentiation, numerical differentiation, symbolic differentiation, "
-    "forward mode, reverse mode, computational graph, dynamic graph, static graph, "
-    "operator overloading, alt text, backpropagation, backprop, backward pass, "
-    "activation function, nonlinearity, saturated, vanishing gradient, "
-    "exploding gradient, adjoint, cotangent, pullback, topological sort, tape, "
-    "wengert list, hidden layer, hyperparameter, overfitting, memorize, "
-    "generalization, batch size, stochastic gradient descent, momentum, "
-    "broadcasting, subgradient, contiguous, non-leaf, weak reference, "
-    "garbage collector, reference cycle, "
-    "adversarial example, memory leak, grad mode, gradient checkpointing, "
-    "implicit differentiation, vector-jacobian product, double backward, higher-order, "
-    "tangent, dual number, numerical stability, one-hot, log-sum-exp trick, "
-    "weight decay, regularization, training set, validation set, early stopping, "
-    "bias correction, exponential moving average, gradient clipping, all-reduce, "
-    "skip connection, transfer learning, fine-tuning, self-attention, multi-head, "
-    "causal mask, transformer, autoregressive, mixed precision, gpu"
-)
 
 
 def prose(chapter):
@@ -114,7 +94,7 @@ def test_a_term_of_the_glossary_is_in_the_lesson_of_its_chapter():
 
 def test_the_words_under_which_one_looks_things_up_are_in_a_lesson():
     lessons = " ".join(words_of(chapter) for chapter in map(parsed, SLUGS))
-    assert not [word for word in STANDARD.split(", ") if word not in lessons]
+    assert not [word for word in table("words_of_books") if word not in lessons]
 
 
 def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):

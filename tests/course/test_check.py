@@ -286,15 +286,6 @@ def test_what_an_answer_needs_of_cells_above_comes_along(root, case, place):
     assert names["double"](4) == 8
 
 
-def test_a_check_runs_what_comes_along(root, capsys):
-    above, answer = ALONG["a value that a call makes"]
-    notebook = fill(learner(root), {"90.1": answer})
-    notebook["cells"].insert(0, sample.code("mine", above))
-    write_notebook(learner(root), notebook)
-    code, out = check(root, "90.1", capsys)
-    assert code == 0 and "passed" in out, out
-
-
 def test_a_notebook_is_known_by_its_name_alone(root):
     for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
         path, _, found = find(what, all_chapters(root), root)

@@ -168,19 +168,11 @@ def test_the_header_is_put_back(tmp_path):
     assert answers(root, notebook) == only(f"{HEADER}\n{text}")
 
 
-def test_windows_line_ends_and_byte_order_mark(root):
-    notebook = fill(learner(root), RIGHT)
-    for cell in notebook["cells"]:
-        cell["source"] = cell["source"].replace("\n", "\r\n")
-    text = json.dumps(notebook, indent=1).replace("\n", "\r\n")
-    learner(root).write_bytes(b"\xef\xbb\xbf" + text.encode())
-    assert answers(root, read_notebook(learner(root))) == ALL_RIGHT
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
-def test_encodings_of_unicode_are_all_read(root, encoding):
-    notebook = fill(learner(root), {**RIGHT, "90.1": f"# 두 배\n{RIGHT['90.1']}"})
-    text = json.dumps(notebook, ensure_ascii=False)
+def test_encodings_of_unicode_and_line_ends_of_windows_are_read(root, encoding):
+    answer = f"# 두 배\n{RIGHT['90.1']}".replace("\n", "\r\n")
+    notebook = fill(learner(root), {**RIGHT, "90.1": answer})
+    text = json.dumps(notebook, ensure_ascii=False, indent=1).replace("\n", "\r\n")
     learner(root).write_bytes(text.encode(encoding))
     found = answers(root, read_notebook(learner(root)))
     assert found["90.1"] == [f"# 두 배\n{RIGHT['90.1']}"]

@@ -3,8 +3,6 @@
 import runpy
 from pathlib import Path
 
-import numpy as np
-
 import minigrad
 from minigrad.models import DIGITS, resnet18, resnet_digits
 from minigrad.training.data import load_digits
@@ -22,14 +20,6 @@ def test_names_and_sizes_are_torchvisions():
     assert state["layer4.1.bn2.running_var"].shape == (512,)
     assert state["fc.weight"].shape == (1000, 512)
     assert "layer1.0.downsample.0.weight" not in state
-
-
-def test_weights_load_from_a_file(tmp_path):
-    model = resnet18()
-    minigrad.save(model.state_dict(), tmp_path / "weights.safetensors")
-    other = resnet18(weights=tmp_path / "weights.safetensors")
-    for name, tensor in model.state_dict().items():
-        assert np.array_equal(other.state_dict()[name].array, tensor.array), name
 
 
 def test_the_weights_that_ship_know_the_digits_0_to_4():

@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 import minigrad
-import minigrad.nn.functional as F
 from minigrad import nn
-from minigrad.optim import SGD
 from minigrad.static.session import Session, as_step, placeholder
 from minigrad.static.steps import Step
 from minigrad.static.tracing import trace
-from tests.engine.test_sessions import program_of, same, step_of, tensor
+from tests.engine.test_sessions import program_of, tensor
 
 
 def test_a_step_says_what_it_is_and_where_it_comes_from():
@@ -62,29 +60,6 @@ def test_a_run_lets_go_of_what_nobody_needs_any_more():
 
 
 # Tracing
-
-
-def test_a_traced_training_step_is_an_eager_one_bit_by_bit():
-    minigrad.manual_seed(1)
-    x, y = minigrad.randn(4, 1, 6, 6), minigrad.randint(0, 2, (4,))
-    loss, models = F.cross_entropy, []
-    for _ in range(2):
-        minigrad.manual_seed(0)
-        seen = nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.MaxPool2d(2)
-        judged = nn.Flatten(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 2)
-        models.append(nn.Sequential(*seen, *judged))
-    steps = [step_of(model, loss, SGD(model.parameters(), lr=0.1)) for model in models]
-    tensors, others = (
-        [*model.parameters(), *dict(model.named_buffers()).values()] for model in models
-    )
-    before = [np.array(each.array) for each in tensors]
-    replay = trace(steps[0], x, y, variables=tensors)
-    assert all(same(each, array) for each, array in zip(tensors, before))
-    assert all(each.grad is None for each in tensors)
-    for _ in range(3):
-        assert same(replay(x, y), steps[1](x, y))
-    assert all(map(same, tensors, others))
-    assert not all(map(same, tensors, before))
 
 
 def test_what_python_asks_for_is_baked_in_and_listed():

@@ -220,12 +220,6 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
     assert picture.get_attribute("src") == start
 
 
-@pytest.mark.long
-def test_a_solved_exercise_runs(lab, page):
-    open_and_run(page, lab, "solutions/04_blame.ipynb")
-    assert page.locator(".jp-OutputArea-output", has_text="4.1 passed").is_visible()
-
-
 def test_what_answers_a_guess_can_be_read_only_after_the_run(lab, page):
     path = "notebooks/05_diamonds.ipynb"
     waiting = [cell for cell in code_of(path) if waits(cell)]
