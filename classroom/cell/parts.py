@@ -5,15 +5,19 @@ In the place of each blank our solution runs, and so the check comes to what is 
 
 import ast
 import gc
+import re
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
 from types import CodeType, FrameType, FunctionType
 
+from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
-from classroom.cell import pages
+from classroom.cell import namespaces, pages
 from classroom.cell.asked import BLANK
+
+PASS = ast.Pass()
 
 
 def others(
@@ -57,6 +61,33 @@ def others(
     return None
 
 
+def run_without_blanks(source: str) -> bool:
+    """Run a cell without the lines of the blank that stand outside of functions.
+
+    Return whether it then came to its end.
+    """
+    tree, shell, names = ast.parse(source), get_ipython(), namespaces.learners()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            node.body = [s for s in node.body if not _is_line_of_blank(s)] or [PASS]
+    place = shell.compile.cache(source, 0, source)
+    try:
+        page = pages.page_of(source)
+        if page:
+            pages.lend(source, names)
+        with capture_output():
+            exec(compile(ast.fix_missing_locations(tree), place, "exec"), names)
+        if page:
+            pages.install(source, names)
+    except Exception:
+        return False
+    return True
+
+
+def _is_line_of_blank(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Raise) and BLANK in ast.unparse(statement)
+
+
 def is_blank(error: Exception | None) -> bool:
     """Tell whether an error is that of a blank."""
     return isinstance(error, NotImplementedError) and str(error) == BLANK
@@ -82,6 +113,12 @@ def parts_of(stub: str) -> list[str]:
     """Return the functions that are blanks."""
     found = codes(compile(stub, "<stub>", "exec"))
     return list(dict.fromkeys(name_of(c) for c in found if BLANK in c.co_consts))
+
+
+def heading(stub: str, name: str) -> str:
+    """Return the line of a blank that begins a function, or ""."""
+    found = re.search(rf"^ *(def {re.escape(name)}\(.*)$", stub, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def frames_of(error: Exception, name: str = "") -> list[FrameType]:

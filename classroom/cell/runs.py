@@ -5,6 +5,7 @@ check notes what it passes, for `course.py progress`.
 """
 
 import symtable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -89,6 +90,12 @@ def failed(exercise: str) -> Run | None:
 def defined(names: frozenset[str]) -> bool:
     """Return whether some cell of the learner's that has run defines these names."""
     return bool(core((run.source for run in _runs), names))
+
+
+def lacking(names: Iterable[str]) -> list[str]:
+    """Return those of some functions and methods that no cell which has run defines."""
+    there = set().union(*(bound_names(run.source) for run in _runs))
+    return [name for name in names if name.rpartition(".")[2] not in there]
 
 
 def _needs(names: set[str]) -> set[str]:
