@@ -29,6 +29,8 @@ NAMES = re.compile(
     r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
 )
 
+RIGHT = re.compile(r"^ *What was right .*$", re.M)  # the rest of a message is wrong
+
 
 class Asked(NamedTuple):
     """One exercise: its blank, its check, and which hint is about which message."""
@@ -129,5 +131,6 @@ def mark_of(exercise: Asked, answer: Iterable[str]) -> str:
 
 def hint_about(helps: dict[str, int], said: str) -> int | None:
     """Return the hint that is about the mistake in a message, if there is one."""
+    said = RIGHT.sub("", said)
     known = [message for message in helps if message in said]
     return helps[max(known, key=len)] if known else None  # the longest says most of it

@@ -40,8 +40,8 @@ def unusable(exercise: str, error: Exception, cell: str, ours: str) -> list[str]
     `error` is what the check met, and `ours` our solution, or "". If nothing is found
     to be of another kind than ours, return no lines.
     """
-    learners = namespaces.learners()
     with pages.again(exercise), suppress(Exception):
+        learners = namespaces.learners()
         body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
         yours, again = calls(body, names, learners)
         if repr(again) != repr(error) or not yours:

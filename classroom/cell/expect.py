@@ -232,9 +232,12 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     name = parts.name_of(parts.frames_of(error)[-1].f_code)
     told = FILL_IN if "<" in name else f"`{name}` is not filled in yet."
     before = [f"What was right before it: {r}." for r in _right]
-    about = runs.what_is_asked(exercise) if runs.seen() else None
-    ours = runs.our_solution(exercise) if about else ""
-    found = ours and parts.others(exercise, error, runs.now.source, about.stub, ours)
+    about, ours = runs.what_is_asked(exercise), runs.our_solution(exercise)
+    found = (
+        about
+        and ours
+        and parts.others(exercise, error, runs.now.source, about.stub, ours)
+    )
     if not found:
         return "\n".join([told, *before])
     blanks, left, wrong = found

@@ -36,8 +36,8 @@ def others(
         filled[function] = function.__code__
         function.__code__ = known[key(function.__code__)]
 
-    body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
     with pages.again(exercise), suppress(LookupError, ValueError):
+        body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
         try:
             while is_blank(error):
                 [function] = functions_of(frames_of(error)[-1].f_code)

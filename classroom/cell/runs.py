@@ -95,7 +95,7 @@ def defined(names: frozenset[str]) -> bool:
 def lacking(names: Iterable[str]) -> list[str]:
     """Return those of some functions and methods that no cell which has run defines."""
     there = set().union(*(bound_names(run.source) for run in _runs))
-    return [name for name in names if name.rpartition(".")[2] not in there]
+    return [n for n in names if _runs and n.rpartition(".")[2] not in there]
 
 
 def _needs(names: set[str]) -> set[str]:
