@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 BLANK = "fill this in"
 STILL_BLANK = (
-    'It came to a line of the blank, `raise NotImplementedError("fill this in")`. '
-    "Remove this line where you have filled in."
+    "Your code came to a line of the blank, `raise NotImplementedError"
+    '("fill this in")`. Remove this line where you have filled in.'
 )
 PLACE = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
 # The chapter number in the ids of its cells, where chapters came in before it. Ids stay

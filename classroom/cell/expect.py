@@ -229,8 +229,8 @@ def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
 
 def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> str:
     """Return which functions are blanks, and what is right, or wrong, beside them."""
-    name = parts.name_of(parts.frames_of(error)[-1].f_code)
-    told = FILL_IN if "<" in name else f"`{name}` is not filled in yet."
+    name = parts.blank_in(error)
+    told = unfilled(name) if name else FILL_IN
     before = [f"What was right before it: {r}." for r in _right]
     about, ours = runs.what_is_asked(exercise), runs.our_solution(exercise)
     found = (
@@ -250,6 +250,11 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     return f"{told}\n{right}: {len(left)} of {len(left) + len(blanks)} parts."
 
 
+def unfilled(name: str) -> str:
+    """Return the message for a function that is still a blank."""
+    return f"`{name}` is not filled in yet."
+
+
 def _listed(names: list[str]) -> str:
     """Return names of functions as words: `a`, `b` and `c`."""
     *several, last = [f"`{name}`" for name in names]
@@ -259,15 +264,15 @@ def _listed(names: list[str]) -> str:
 def _require_run(exercise: str) -> bool:
     """Raise WrongAnswer if the check would judge something older than a failed run.
 
-    If the run came to a line of the blank, run the cell without it, and return True.
+    Return whether the run came to a line of the blank, and the rest can be judged.
     """
     run = runs.failed(exercise)
     if run and run.error == f"NotImplementedError: {BLANK}":
         if run.source.strip() == runs.what_is_asked(exercise).stub.strip():
             raise NotFilledIn(FILL_IN)
-        if parts.run_without_blanks(run.source):
-            return True
-        raise NotFilledIn(STILL_BLANK)
+        if not run.rest:
+            raise NotFilledIn(unfilled(run.blank) if run.blank else STILL_BLANK)
+        return True
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
         raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))

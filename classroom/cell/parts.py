@@ -9,15 +9,13 @@ import re
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, FunctionType
 
-from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
-from classroom.cell import namespaces, pages
+from classroom.cell import pages
 from classroom.cell.asked import BLANK
-
-PASS = ast.Pass()
 
 
 def others(
@@ -61,31 +59,14 @@ def others(
     return None
 
 
-def run_without_blanks(source: str) -> bool:
-    """Run a cell without the lines of the blank that stand outside of functions.
-
-    Return whether it then came to its end.
-    """
-    tree, shell, names = ast.parse(source), get_ipython(), namespaces.learners()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef):
-            node.body = [s for s in node.body if not _is_line_of_blank(s)] or [PASS]
-    place = shell.compile.cache(source, 0, source)
-    try:
-        page = pages.page_of(source)
-        if page:
-            pages.lend(source, names)
-        with capture_output():
-            exec(compile(ast.fix_missing_locations(tree), place, "exec"), names)
-        if page:
-            pages.install(source, names)
-    except Exception:
-        return False
-    return True
-
-
-def _is_line_of_blank(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Raise) and BLANK in ast.unparse(statement)
+def without_blanks(source: str) -> str:
+    """Return a cell without the lines of the blank that stand outside of functions."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        for each in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
+            if isinstance(each, ast.Raise) and BLANK in ast.unparse(each):
+                lines[each.lineno - 1] = " " * each.col_offset + "pass"
+    return "\n".join(lines)
 
 
 def is_blank(error: Exception | None) -> bool:
@@ -113,6 +94,13 @@ def parts_of(stub: str) -> list[str]:
     """Return the functions that are blanks."""
     found = codes(compile(stub, "<stub>", "exec"))
     return list(dict.fromkeys(name_of(c) for c in found if BLANK in c.co_consts))
+
+
+def blank_in(error: Exception) -> str:
+    """Return the function whose blank has raised an error, or "" outside of any."""
+    frame = frames_of(error)[-1]
+    name = name_of(frame.f_code)
+    return name if frame.f_code.co_flags & CO_OPTIMIZED and "<" not in name else ""
 
 
 def heading(stub: str, name: str) -> str:
