@@ -5,6 +5,7 @@ import inspect
 import linecache
 import re
 import sys
+import time
 import traceback
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
@@ -57,6 +58,7 @@ MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradien
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
 
 
+SOON = 0.5  # seconds that a check may take to run it once more for each part
 _right: list[str] = []  # what a check has found right last
 
 
@@ -91,7 +93,7 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     """
     _right.clear()
     pages.retry(exercise)
-    left = False
+    left, start = False, time.monotonic()
     try:
         left = _require_run(exercise)
         _require_live(pieces)
@@ -100,7 +102,8 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
             raise NotFilledIn(f"What you have written is right. {STILL_BLANK}")
     except Exception as error:
         pages.restore(exercise)
-        refusal = _refusal(exercise, error, pieces)
+        soon = time.monotonic() - start < SOON
+        refusal = _refusal(exercise, error, pieces, soon)
         if left and not isinstance(error, NotFilledIn):
             refusal = NotFilledIn(f"{refusal.text}\n{STILL_BLANK}", refusal.picture)
         if not isinstance(refusal, NotFilledIn):
@@ -208,8 +211,13 @@ def how_many(found: Any, numbers: bool = False) -> int:
     return len(found) if several else int(found is not None)
 
 
-def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
-    """Return the message for an error that a check has met."""
+def _refusal(
+    exercise: str, error: Exception, pieces: tuple, soon: bool = False
+) -> WrongAnswer:
+    """Return the message for an error that a check has met.
+
+    If it met the error `soon`, the check runs again for each part of the answer.
+    """
     if isinstance(error, NotImplementedError) and str(error) == BLANK:
         return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
     if isinstance(error, WrongAnswer):
@@ -222,6 +230,11 @@ def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
     lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
     if lacks and not runs.defined(about.names):
         told = NOT_RUN
+    ours = runs.our_solution(exercise)
+    if about and ours and kind is WrongAnswer and soon:
+        cell = runs.now.source
+        right = parts.right_alone(exercise, error, cell, about.stub, ours)
+        told += "\n" * bool(right) + _right_of(right, parts.parts_of(about.stub))
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)
@@ -246,8 +259,13 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     if wrong:
         said = _refusal(exercise, wrong, pieces).text
         return f"{told}\nAnother part is wrong: {said.removeprefix(f'{exercise}: ')}"
-    right = f"{_listed(left)} {'is' if len(left) == 1 else 'are'} right"
-    return f"{told}\n{right}: {len(left)} of {len(left) + len(blanks)} parts."
+    return f"{told}\n{_right_of(left, left + blanks)}"
+
+
+def _right_of(right: list[str], parts: list[str]) -> str:
+    """Return which of the parts of an answer are right, or "" if none is."""
+    told = f"{_listed(right)} {'is' if len(right) == 1 else 'are'} right"
+    return f"{told}: {len(right)} of {len(parts)} parts." if right else ""
 
 
 def unfilled(name: str) -> str:
