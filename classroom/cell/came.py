@@ -101,7 +101,7 @@ def text_of(frame: FrameType) -> str:
         arguments, several, _, values = getargvalues(frame)
         given = [values[each] for each in arguments]
         given += values[several] if several else ()
-        text = f"{name}({', '.join(map(reprlib.Repr(maxother=60).repr, given))})"
+        text = f"{name}({', '.join(map(reprlib.repr, given))})"
     return text if 0 < len(text) < LONGEST and "<" not in text else f"{name}(...)"
 
 

@@ -262,10 +262,11 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     return f"{told}\n{_right_of(left, left + blanks)}"
 
 
-def _right_of(right: list[str], parts: list[str]) -> str:
+def _right_of(right: list[str], every: list[str]) -> str:
     """Return which of the parts of an answer are right, or "" if none is."""
-    told = f"{_listed(right)} {'is' if len(right) == 1 else 'are'} right"
-    return f"{told}: {len(right)} of {len(parts)} parts." if right else ""
+    are = "is" if len(right) == 1 else "are"
+    told = f"{{}} {are} right: {len(right)} of {len(every)} parts."
+    return told.format(_listed(right)) if right else ""
 
 
 def unfilled(name: str) -> str:
