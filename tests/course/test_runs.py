@@ -133,12 +133,13 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
             "    expected:    a list of 3 strings\nThe check cannot use that: ",
         ),
         ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
-        ("return order", "return ordr", "Did you mean `order`?\n    in line 11 of the"),
+        ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
         ("any_order", "an_order", "Your answer has not been run since"),
     ],
 )
 def test_a_slip_is_told_with_what_came(course, kernel, old, new, told):
     shutil.copytree(ROOT / "solutions", course / "solutions")
+    kernel(CHECK, "check-5-1")
     kernel(RIGHT.replace(old, new), "answer-5-1")
     assert told in kernel(CHECK, "check-5-1")
 
@@ -154,6 +155,7 @@ def chapter_and_solution(course, slug, name):
 def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel):
     about, ours = chapter_and_solution(course, "04_blame", "4.1")
     left = '\n    raise NotImplementedError("fill this in")'
+    kernel(about.check, "check-4-1")
     half = "\n".join(line for line in ours.splitlines() if " log = " not in line)
     for answer, told in (
         (half + left, "lacks\n    found:       ['log']\n    expected:    []\nAll else"),
