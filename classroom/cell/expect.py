@@ -374,8 +374,9 @@ def _how_to_get(error: NameError) -> str:
     if name in usual:
         return f"Write `{usual[name]}` into your cell."
     frame = parts.frames_of(error)[-1]
-    known = [*frame.f_locals, *frame.f_globals, *vars(builtins)]
-    like = get_close_matches(name, known, 1, cutoff=0.8)
+    others = [*frame.f_globals, *vars(builtins)]
+    like = get_close_matches(name, frame.f_locals, 1)
+    like = like or get_close_matches(name, others, 1, cutoff=0.8)
     return f"Did you mean `{like[0]}`?" if like else NOWHERE
 
 
