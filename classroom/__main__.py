@@ -11,7 +11,13 @@ from importlib import import_module
 from pathlib import Path
 
 from classroom import ROOT
-from classroom.all_or_nothing import Trouble, finish_first, open_streams, reason
+from classroom.all_or_nothing import (
+    Trouble,
+    end_unread,
+    finish_first,
+    open_streams,
+    reason,
+)
 
 CHAPTERS = {"help": "chapters, such as 4, 7-9 or 4,6 (default: all)"}
 INTERRUPTED = 130
@@ -153,7 +159,9 @@ def main() -> None:
         finish_first(ROOT)  # before anything else of the course is imported
         import classroom.notebook.fast_validation  # noqa: F401 - before nbformat
 
-        sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+        sys.exit(code)
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         sys.exit(2)
@@ -162,6 +170,7 @@ def main() -> None:
         print(f"\n{STOPPED}", file=sys.stderr)
         sys.exit(INTERRUPTED)
     except Exception as error:
+        end_unread(error)
         if sys.flags.dev_mode:
             raise
         sys.exit(told(error))

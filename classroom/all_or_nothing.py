@@ -12,6 +12,7 @@ import errno
 import hashlib
 import json
 import os
+import select
 import shutil
 import sys
 import time
@@ -20,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+UNREAD = 141  # the code that a shell gives to what ends so
 CHANGE = Path(".minigrad", "change")  # its folder "files" has the new files
 JOURNAL = CHANGE / "journal.json"
 LOCK = Path(".minigrad", "lock")
@@ -52,6 +54,19 @@ def open_streams() -> None:
     for name, mode in ("stdin", "r"), ("stdout", "w"), ("stderr", "w"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+
+
+def end_unread(error: Exception) -> None:
+    """End, without a word, if what we print goes to a program that has ended.
+
+    So does `head`, which reads no more than it needs.
+    """
+    if isinstance(error, BrokenPipeError) and hasattr(select, "poll"):
+        output = select.poll()
+        output.register(sys.stdout, 0)
+        if any(event & select.POLLERR for _, event in output.poll(0)):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(UNREAD)
 
 
 def reason(error: OSError) -> str:

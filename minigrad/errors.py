@@ -30,8 +30,9 @@ def expect_alike(names: str, input, shape: tuple, *tensors) -> None:
 def freed(name: str) -> RuntimeError:
     """Return the error for a backward through a graph that an earlier one has freed."""
     return RuntimeError(
-        f"Trying to backward through the graph a second time: {name} has freed what it "
-        "saved. Pass retain_graph=True to the first backward, or compute it again."
+        "Trying to backward through the graph a second time: the first backward freed "
+        f"what {name} had saved. Pass retain_graph=True to the first backward, or "
+        "compute the result again."
     )
 
 

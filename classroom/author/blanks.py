@@ -33,6 +33,7 @@ class Exercise:
     refusal: dict[str, str] = field(default_factory=dict)  # misconception -> message
     helps: dict[str, int] = field(default_factory=dict)  # message -> hint that helps
     right: dict[str, str] = field(default_factory=dict)
+    pytorch: str = ""  # a session with PyTorch's lines for the same
     drawn: str = ""  # code that prints what an answer gives for inputs from `rng`
 
     @property

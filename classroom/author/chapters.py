@@ -31,7 +31,7 @@ FRONT_MATTER = {
     "requires": list,  # what has to be installed besides the course; mostly nothing
 }
 BY_HAND = Path(__file__).with_name("by_hand.py")  # what drawn inputs may use
-PARTS = "Drawn inputs|Wrong answers|Other messages|Right answers"
+PARTS = "Drawn inputs|Wrong answers|Other messages|Right answers|In PyTorch"
 PART = re.compile(rf"^## ({PARTS})\n", re.MULTILINE)
 REFUSED = re.compile(r"^Refused with: `(.+?)`(?:, hint (\d))?$", re.MULTILINE)
 COLON = "A text with a colon in it has to stand in quotes."
@@ -161,6 +161,8 @@ def read_parts(file: Path, exercise: Exercise) -> None:
     source = first_fence(parts["Drawn inputs"])
     helper = BY_HAND.read_text("utf-8") if "by_hand(" in source else ""
     exercise.drawn = helper + source
+    if "In PyTorch" in parts:
+        exercise.pytorch = first_fence(parts["In PyTorch"])
     for title, body in sections(parts.get("Right answers", "")):
         if title in exercise.right:
             raise ChapterError(f"{where}, {title!r}: two answers have this title")

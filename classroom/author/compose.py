@@ -3,7 +3,7 @@
 import hashlib
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from copy import deepcopy
 
 import nbformat
@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from classroom import ROOT
+from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
 from classroom.cell.namespaces import GIVEN
@@ -57,12 +58,18 @@ def solution_notebook(chapter: Chapter) -> NotebookNode:
     title = f"# {chapter.number} · {chapter.front['title']}: solutions\n\n"
     title += f"{place(chapter)} · {_link(chapter, 'notebooks', 'the lesson')}"
     notebook = _exercise_notebook(chapter, title, lambda exercise: exercise.solved)
-    notebook.metadata["minigrad"]["another way"] = {
-        name: spaced(next(iter(exercise.right.values())))
-        for name, exercise in chapter.exercises.items()
-        if exercise.right
+    notebook.metadata["minigrad"]["beside"] = {
+        name: dict(beside(exercise)) for name, exercise in chapter.exercises.items()
     }
     return notebook
+
+
+def beside(exercise: Exercise) -> Iterator[tuple[str, str]]:
+    """Yield what is shown below a solution, with its heading."""
+    if exercise.right:
+        yield "Another way", spaced(next(iter(exercise.right.values())))
+    if exercise.pytorch:
+        yield "In PyTorch", exercise.pytorch
 
 
 def spaced(source: str) -> str:

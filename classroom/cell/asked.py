@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 BLANK = "fill this in"
 STILL_BLANK = (
-    'It came to a line of the blank, `raise NotImplementedError("fill this in")`. '
-    "Remove this line where you have filled in."
+    "Your code came to a line of the blank, `raise NotImplementedError"
+    '("fill this in")`. Remove this line where you have filled in.'
 )
 PLACE = re.compile(r"(exercise|answer|check)-(\d+)-(\d+)$")
 # The chapter number in the ids of its cells, where chapters came in before it. Ids stay
@@ -28,6 +28,8 @@ CHECKED = re.compile(r"""\bcheck\(\s*["'](\d+\.\d+)["']""")
 NAMES = re.compile(
     r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
 )
+
+RIGHT = re.compile(r"^ *What was right .*$", re.M)  # the rest of a message is wrong
 
 
 class Asked(NamedTuple):
@@ -129,5 +131,6 @@ def mark_of(exercise: Asked, answer: Iterable[str]) -> str:
 
 def hint_about(helps: dict[str, int], said: str) -> int | None:
     """Return the hint that is about the mistake in a message, if there is one."""
+    said = RIGHT.sub("", said)
     known = [message for message in helps if message in said]
     return helps[max(known, key=len)] if known else None  # the longest says most of it

@@ -1,11 +1,13 @@
 """When an answer equals the expected value, and how both are shown."""
 
+import re
 from typing import Any
 
 import numpy as np
 
 from minigrad.graph.tensor import Tensor
 
+ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # which tells nobody anything
 ARRAYS = (Tensor, np.ndarray, np.generic)
 
 
@@ -69,4 +71,4 @@ def show(x: Any, digits: int = 6) -> str:
         inside = ", ".join(show(each, digits) for each in x)
         comma = "," if len(x) == 1 else ""
         return f"[{inside}]" if isinstance(x, list) else f"({inside}{comma})"
-    return repr(x)
+    return ADDRESS.sub("", repr(x))

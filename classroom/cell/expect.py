@@ -1,13 +1,16 @@
 """The parts of check cells: `check` around them, `expect` in them, `how_many`."""
 
+import builtins
 import inspect
 import linecache
 import re
 import sys
+import time
 import traceback
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from types import CodeType
 from typing import Any
 
@@ -16,6 +19,7 @@ from IPython.display import display
 
 from classroom.cell import namespaces, pages, parts, runs
 from classroom.cell.asked import BLANK, STILL_BLANK, hint_about
+from classroom.cell.came import unusable
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
@@ -30,6 +34,7 @@ LAZY = {
     "filter": "a filter gives its values one by one; put `list(...)` around it",
     "zip": "a zip gives its values one by one; put `list(...)` around it",
 }
+NOT_USED = "The check could not use your answer:"
 NEEDED = (
     "The check needs `{}`. Run the cell that defines it. If you have to define it, "
 )
@@ -53,6 +58,7 @@ MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradien
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
 
 
+SOON = 0.5  # seconds that a check may take to run it once more for each part
 _right: list[str] = []  # what a check has found right last
 
 
@@ -87,13 +93,19 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     """
     _right.clear()
     pages.retry(exercise)
+    left, start = False, time.monotonic()
     try:
-        _require_run(exercise)
+        left = _require_run(exercise)
         _require_live(pieces)
         yield
+        if left:
+            raise NotFilledIn(f"What you have written is right. {STILL_BLANK}")
     except Exception as error:
         pages.restore(exercise)
-        refusal = _refusal(exercise, error, pieces)
+        soon = time.monotonic() - start < SOON
+        refusal = _refusal(exercise, error, pieces, soon)
+        if left and not isinstance(error, NotFilledIn):
+            refusal = NotFilledIn(f"{refusal.text}\n{STILL_BLANK}", refusal.picture)
         if not isinstance(refusal, NotFilledIn):
             runs.note(exercise, passed=False)
         raise refusal from None
@@ -199,19 +211,30 @@ def how_many(found: Any, numbers: bool = False) -> int:
     return len(found) if several else int(found is not None)
 
 
-def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
-    """Return the message for an error that a check has met."""
+def _refusal(
+    exercise: str, error: Exception, pieces: tuple, soon: bool = False
+) -> WrongAnswer:
+    """Return the message for an error that a check has met.
+
+    If it met the error `soon`, the check runs again for each part of the answer.
+    """
     if isinstance(error, NotImplementedError) and str(error) == BLANK:
         return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
     if isinstance(error, WrongAnswer):
         kind, told, picture = type(error), error.text, error.picture
     else:
-        kind, told, picture = WrongAnswer, _what_was_raised(error, pieces), None
+        told = _what_was_raised(exercise, error, pieces)
+        kind, picture = WrongAnswer, None
     about = runs.what_is_asked(exercise) if runs.seen() else None
     missing = error.name if isinstance(error, NameError) else ""
     lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
     if lacks and not runs.defined(about.names):
         told = NOT_RUN
+    ours = runs.our_solution(exercise)
+    if about and ours and kind is WrongAnswer and soon:
+        cell = runs.now.source
+        right = parts.right_alone(exercise, error, cell, about.stub, ours)
+        told += "\n" * bool(right) + _right_of(right, parts.parts_of(about.stub))
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)
@@ -219,12 +242,15 @@ def _refusal(exercise: str, error: Exception, pieces: tuple) -> WrongAnswer:
 
 def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> str:
     """Return which functions are blanks, and what is right, or wrong, beside them."""
-    name = parts.name_of(parts.frames_of(error)[-1].f_code)
-    told = FILL_IN if "<" in name else f"`{name}` is not filled in yet."
+    name = parts.blank_in(error)
+    told = unfilled(name) if name else FILL_IN
     before = [f"What was right before it: {r}." for r in _right]
-    about = runs.what_is_asked(exercise) if runs.seen() else None
-    ours = runs.our_solution(exercise) if about else ""
-    found = ours and parts.others(exercise, error, runs.now.source, about.stub, ours)
+    about, ours = runs.what_is_asked(exercise), runs.our_solution(exercise)
+    found = (
+        about
+        and ours
+        and parts.others(exercise, error, runs.now.source, about.stub, ours)
+    )
     if not found:
         return "\n".join([told, *before])
     blanks, left, wrong = found
@@ -233,8 +259,19 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     if wrong:
         said = _refusal(exercise, wrong, pieces).text
         return f"{told}\nAnother part is wrong: {said.removeprefix(f'{exercise}: ')}"
-    right = f"{_listed(left)} {'is' if len(left) == 1 else 'are'} right"
-    return f"{told}\n{right}: {len(left)} of {len(left) + len(blanks)} parts."
+    return f"{told}\n{_right_of(left, left + blanks)}"
+
+
+def _right_of(right: list[str], every: list[str]) -> str:
+    """Return which of the parts of an answer are right, or "" if none is."""
+    are = "is" if len(right) == 1 else "are"
+    told = f"{{}} {are} right: {len(right)} of {len(every)} parts."
+    return told.format(_listed(right)) if right else ""
+
+
+def unfilled(name: str) -> str:
+    """Return the message for a function that is still a blank."""
+    return f"`{name}` is not filled in yet."
 
 
 def _listed(names: list[str]) -> str:
@@ -243,15 +280,22 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(several), last]))
 
 
-def _require_run(exercise: str) -> None:
-    """Raise WrongAnswer if the check would judge something older than a failed run."""
+def _require_run(exercise: str) -> bool:
+    """Raise WrongAnswer if the check would judge something older than a failed run.
+
+    Return whether the run came to a line of the blank, and the rest can be judged.
+    """
     run = runs.failed(exercise)
     if run and run.error == f"NotImplementedError: {BLANK}":
-        blank = run.source.strip() == runs.what_is_asked(exercise).stub.strip()
-        raise NotFilledIn(FILL_IN if blank else STILL_BLANK)
+        if run.source.strip() == runs.what_is_asked(exercise).stub.strip():
+            raise NotFilledIn(FILL_IN)
+        if not run.rest:
+            raise NotFilledIn(unfilled(run.blank) if run.blank else STILL_BLANK)
+        return True
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
         raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))
+    return False
 
 
 def _require_live(pieces: tuple[Callable, ...]) -> None:
@@ -264,8 +308,11 @@ def _require_live(pieces: tuple[Callable, ...]) -> None:
             )
 
 
-def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
-    """Return what an answer raised, and its line, if the line is in a cell."""
+def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
+    """Return what an answer raised, and its line, if the line is in a cell.
+
+    If it was raised by the check's own lines, return what they got from the answer.
+    """
     walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
     cells = [
@@ -275,8 +322,14 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
     ]
     own = [names for _, names in cells[:1]] + [namespaces.course]
     inside = [place for place, names in cells if not _any_is(names, own)]
-    text = _told(error, at_check=bool(cells) and not inside, at_answer=bool(inside))
-    text = "\n".join([*getattr(error, "__notes__", []), text])
+    at_check, right = bool(cells) and not inside, [*_right]
+    text = _told(error, at_check, at_answer=bool(inside))
+    before = unused = ()
+    if at_check and not isinstance(error, NameError):
+        before, unused = _used(exercise, error)
+        if before:
+            text = text.replace(NOT_USED, "The check cannot use that:")
+    text = "\n".join([*getattr(error, "__notes__", []), *before, text, *unused])
     files = {
         piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
     }
@@ -285,13 +338,30 @@ def _what_was_raised(error: Exception, pieces: tuple[Callable, ...]) -> str:
         place = judged[-1]
         line = linecache.getline(place.filename, place.lineno).strip()
         text += f"\n    in line {place.lineno} of {_cell(place)}: {line}"
-    elif cells and _right:
-        text += f"\n    What was right just before: {_right[0]}"
+    elif cells and right:
+        text += f"\n    What was right just before: {right[0]}"
     return text + cure(str(error), line if judged else "")
 
 
-def _how_to_get(name: str) -> str:
+def _used(exercise: str, error: Exception) -> tuple[list[str], list[str]]:
+    """Return what the check got from the answer, and how the blank says it is called.
+
+    It is for an error that the check's own lines have raised.
+    """
+    cell, about = runs.now.source, runs.what_is_asked(exercise)
+    called = re.match(r"(?:\w+\.)*(\w+)\(\) (?:takes|missing|got)", str(error))
+    line = parts.heading(about.stub, called[1]) if about and called else ""
+    if line:
+        return [], [f"The check calls it as the blank does: `{line}`"]
+    lacking = runs.lacking(parts.parts_of(about.stub)) if about else ()
+    if lacking:
+        return [], [f"The blank has {_listed(lacking)}, and your answer has not."]
+    return unusable(exercise, error, cell, runs.our_solution(exercise)), []
+
+
+def _how_to_get(error: NameError) -> str:
     """Return advice for a name that an answer uses and nothing defines."""
+    name = error.name
     usual = {"np": "import numpy as np", "plt": "from matplotlib import pyplot as plt"}
     if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
         usual[name] = f"import {name}"
@@ -301,7 +371,13 @@ def _how_to_get(name: str) -> str:
             continue
         if getattr(found, "__module__", None) == key:
             usual[name] = f"from {key} import {name}"
-    return f"Write `{usual[name]}` into your cell." if name in usual else NOWHERE
+    if name in usual:
+        return f"Write `{usual[name]}` into your cell."
+    frame = parts.frames_of(error)[-1]
+    others = [*frame.f_globals, *vars(builtins)]
+    like = get_close_matches(name, frame.f_locals, 1)
+    like = like or get_close_matches(name, others, 1, cutoff=0.8)
+    return f"Did you mean `{like[0]}`?" if like else NOWHERE
 
 
 def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
@@ -311,7 +387,7 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
         return "Your code calls input(), but nobody is there to type. Leave it out."
     if isinstance(error, KeyError) and re.fullmatch(r"\d{9,}", said):
         said = "an id(...) that is not a key of the dictionary"
-    what = "The check could not use your answer:" if at_check else "Your code raised"
+    what = NOT_USED if at_check else "Your code raised"
     text = f"{what} {kind}: {said}"
     lazy = re.search(r"\b(generator|coroutine|map|filter|zip)('| object)", said)
     if lazy and at_check:
@@ -319,7 +395,7 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
         text += "\nSomething in this line is None." if at_answer else NONE
     if isinstance(error, NameError) and error.name:
-        advice = NEEDED if at_check else _how_to_get(error.name)
+        advice = NEEDED if at_check else _how_to_get(error)
         text += "\n" + advice.format(error.name)
     return text
 

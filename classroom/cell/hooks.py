@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
-from classroom.cell import namespaces, runs, state
-from classroom.cell.asked import exercise_of
+from classroom.cell import namespaces, parts, runs, state
+from classroom.cell.asked import STILL_BLANK, exercise_of
 from classroom.cell.exam import own_engine
-from classroom.cell.expect import NOT_RUN
+from classroom.cell.expect import NOT_RUN, unfilled
 from classroom.cell.odd_characters import ALL, advice, put_right
 from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
 
@@ -52,7 +52,10 @@ def after_cell(result) -> None:
     elif namespaces.is_check(source):
         state.put_back()
     else:
-        runs.end(result.error_before_exec or result.error_in_exec)
+        error = result.error_before_exec or result.error_in_exec
+        blank = parts.blank_in(error) if parts.is_blank(error) else ""
+        rest = parts.is_blank(error) and not blank and run_without_blanks(source)
+        runs.end(error, blank, rest)
     if isinstance(error := result.error_before_exec, SyntaxError):
         said = advice(str(error)) or ALL * (put_right(source) != source)
         print(said, end="\n" * bool(said))
@@ -63,10 +66,28 @@ def after_cell(result) -> None:
     namespaces.follow()
 
 
+def run_without_blanks(source: str) -> bool:
+    """Run a cell without its lines of the blank; return whether it came to its end."""
+    names = get_ipython().user_ns
+    with suppress(LookupError, SyntaxError):
+        left = parts.without_blanks(source)
+        if page_of(left):
+            lend(left, names)
+        done = _run_given(left) is None
+        if done and page_of(left):
+            install(left, names)
+        return done
+    return False
+
+
 def explain(shell, kind, error, trace, tb_offset=None) -> None:
-    """Show a NameError. If a check finds no answer, say so instead of a traceback."""
+    """Show a NameError or a blank. Where words say enough, show no traceback."""
     name = exercise_of(runs.now.cell, runs.now.source)
-    if runs.seen() and namespaces.is_check(runs.now.source):
+    if parts.is_blank(error):
+        blank = parts.blank_in(error)
+        said = unfilled(blank) if blank else STILL_BLANK
+        error._render_traceback_ = lambda: [said]
+    elif runs.seen() and namespaces.is_check(runs.now.source):
         about = runs.what_is_asked(name)
         missing = f"there is no `{error.name}` yet. Run the cell with your answer."
         told = missing if not about or runs.defined(about.names) else NOT_RUN
@@ -127,7 +148,7 @@ def plain(line: str, cell: str) -> None:
 
 if get_ipython():
     get_ipython().register_magic_function(plain, "cell")
-    get_ipython().set_custom_exc((NameError,), explain)
+    get_ipython().set_custom_exc((NameError, NotImplementedError), explain)
     state.remember()
     get_ipython().events.register("pre_run_cell", before_cell)
     get_ipython().events.register("post_run_cell", after_cell)

@@ -4,6 +4,7 @@ A mark is a color, and a cross with words or a thick line, so that either is eno
 """
 
 import html
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -100,21 +101,24 @@ def picture_of(
     node, *parent = (found[id(identity(value))] for value in place or [root])
     if node not in nodes:
         return None
-    numbers, edge = isinstance(expected, float), None
-    words = f"{CROSS} {', not '.join(apart(got, expected)) if numbers else 'here'}"
+    words = f"{CROSS} {', not '.join(apart(got, expected))}"
+    words = words if isinstance(expected, float) else f"{CROSS} here"
+    marks: dict[int | None, str] = {None: words}
     if parent:
-        edge = [origin for origin, _ in node.edges].index(*parent)
+        marks = {[origin for origin, _ in node.edges].index(*parent): words}
     elif not place:
-        told_by = [[*map(short, each), ""] for each in (got, expected)]
-        edge = next(i for i, pair in enumerate(zip(*told_by)) if pair[0] != pair[1])
-        came, right = (each[edge] for each in told_by)
-        words = f"{CROSS} {came or 'missing'}, not {right or 'expected'}"
+        marks = {
+            edge: f"{CROSS} {came or 'missing'}, not {right or 'expected'}"
+            for edge, (came, right) in enumerate(edges_of(got, expected))
+            if came != right
+        }
     if node.kind != "result":  # it has no edges at all
-        edge = None
-    elif edge is not None and edge >= len(node.edges):  # one that is missing
-        nodes.insert(0, constant("?"))
-        node.edges.append((nodes[0], None))
-    node.mistakes[edge] = words
+        marks = {None: next(iter(marks.values()))}
+    for edge in marks:
+        if edge is not None and edge >= len(node.edges):  # one that is missing
+            nodes.insert(0, constant("?"))
+            node.edges.append((nodes[0], None))
+    node.mistakes.update(marks)
     mark_passed(nodes)
     return Drawing(f"In your graph: {node.line()}", [dot([nodes])])
 
@@ -123,6 +127,11 @@ def told(value: Any) -> Box:
     """Return the Box of a value; an answer may have put anything into a graph."""
     known = describe.dispatch(type(value)) is not describe.dispatch(object)
     return describe(value) if known else constant(repr(value))
+
+
+def edges_of(got: Iterable, expected: Iterable) -> Iterator[tuple[str, str]]:
+    """Pair the names of the edges that came and that were expected, or ""."""
+    return zip_longest(map(short, got), map(short, expected), fillvalue="")
 
 
 def short(x: Any) -> str:

@@ -5,14 +5,16 @@ In the place of each blank our solution runs, and so the check comes to what is 
 
 import ast
 import gc
+import re
 import traceback
 from collections.abc import Iterator
 from contextlib import suppress
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, FunctionType
 
 from IPython.utils.capture import capture_output
 
-from classroom.cell import pages
+from classroom.cell import namespaces, pages
 from classroom.cell.asked import BLANK
 
 
@@ -32,8 +34,8 @@ def others(
         filled[function] = function.__code__
         function.__code__ = known[key(function.__code__)]
 
-    body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
     with pages.again(exercise), suppress(LookupError, ValueError):
+        body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
         try:
             while is_blank(error):
                 [function] = functions_of(frames_of(error)[-1].f_code)
@@ -55,6 +57,46 @@ def others(
         left = [name for name in parts_of(stub) if name not in blanks]
         return (blanks, left, error) if left else None
     return None
+
+
+def right_alone(
+    exercise: str, error: Exception, cell: str, stub: str, ours: str
+) -> list[str]:
+    """Return which parts of a wrong answer are right, with our solution for the rest.
+
+    `error` is what the check in `cell` has met; the rest is as in `others`.
+    """
+    known = {key(code): code for code in codes(compile(ours, "<ours>", "exec"))}
+    names, right = parts_of(stub), []
+    with pages.again(exercise), suppress(LookupError, ValueError):
+        body, space = body_of(cell), frames_of(error, "<module>")[0].f_globals
+        learners = namespaces.learners()
+        every = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
+        own = [
+            f for f in every if f.__globals__ is learners and key(f.__code__) in known
+        ]
+        before = {f: f.__code__ for f in own}
+        for name in names if len(names) > 1 else ():
+            try:
+                for f in own:
+                    if name_of(f.__code__) != name:
+                        f.__code__ = known[key(f.__code__)]
+                if not run(body, space):
+                    right.append(name)
+            finally:
+                for f, code in before.items():
+                    f.__code__ = code
+    return right if len(right) < len(names) else []
+
+
+def without_blanks(source: str) -> str:
+    """Return a cell without the lines of the blank that stand outside of functions."""
+    lines = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        for each in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
+            if isinstance(each, ast.Raise) and BLANK in ast.unparse(each):
+                lines[each.lineno - 1] = " " * each.col_offset + "pass"
+    return "\n".join(lines)
 
 
 def is_blank(error: Exception | None) -> bool:
@@ -82,6 +124,19 @@ def parts_of(stub: str) -> list[str]:
     """Return the functions that are blanks."""
     found = codes(compile(stub, "<stub>", "exec"))
     return list(dict.fromkeys(name_of(c) for c in found if BLANK in c.co_consts))
+
+
+def blank_in(error: Exception) -> str:
+    """Return the function whose blank has raised an error, or "" outside of any."""
+    frame = frames_of(error)[-1]
+    name = name_of(frame.f_code)
+    return name if frame.f_code.co_flags & CO_OPTIMIZED and "<" not in name else ""
+
+
+def heading(stub: str, name: str) -> str:
+    """Return the line of a blank that begins a function, or ""."""
+    found = re.search(rf"^ *(def {re.escape(name)}\(.*)$", stub, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def frames_of(error: Exception, name: str = "") -> list[FrameType]:

@@ -5,6 +5,7 @@ check notes what it passes, for `course.py progress`.
 """
 
 import symtable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,8 @@ class Run(NamedTuple):
     cell: str | None
     source: str
     error: str = ""
+    blank: str = ""  # the function that it came to, if that is a blank
+    rest: bool = False  # whether it ran to its end but for lines of the blank
 
 
 _runs: list[Run] = []  # of the learner's cells, the latest last
@@ -45,13 +48,13 @@ def begin(cell: str | None, source: str) -> None:
     now = Run(cell, source)
 
 
-def end(error: BaseException | None) -> None:
-    """Take note of how a learner's cell ended."""
+def end(error: BaseException | None, blank: str = "", rest: bool = False) -> None:
+    """Take note of how a learner's cell ended; see Run."""
     said = getattr(error, "msg", error)  # a SyntaxError's is without its place
     text = f"{type(error).__name__}: {said}" if error else ""
     key = now.cell or now.source
     _runs[:] = [run for run in _runs if (run.cell or run.source) != key]
-    _runs.append(now._replace(error=text))
+    _runs.append(now._replace(error=text, blank=blank, rest=rest))
 
 
 def seen() -> bool:
@@ -89,6 +92,12 @@ def failed(exercise: str) -> Run | None:
 def defined(names: frozenset[str]) -> bool:
     """Return whether some cell of the learner's that has run defines these names."""
     return bool(core((run.source for run in _runs), names))
+
+
+def lacking(names: Iterable[str]) -> list[str]:
+    """Return those of some functions and methods that no cell which has run defines."""
+    there = set().union(*(bound_names(run.source) for run in _runs))
+    return [n for n in names if _runs and n.rpartition(".")[2] not in there]
 
 
 def _needs(names: set[str]) -> set[str]:

@@ -17,20 +17,23 @@ FOLD = """\
 
 
 class Solution(NamedTuple):
-    """Our answer to an exercise, and one that is written another way, or ""."""
+    """Our answer to an exercise, and what stands beside it, by its heading.
+
+    That is an answer written another way, and a session with PyTorch's own lines.
+    """
 
     exercise: str
     ours: str
-    other: str
+    beside: dict[str, str]
 
     def __str__(self) -> str:
-        other = f"\n\n\n# another way\n\n{self.other}" if self.other else ""
-        return f"{self.ours}{other}"
+        beside = [f"# {heading}\n\n{code}" for heading, code in self.beside.items()]
+        return "\n\n\n".join([self.ours, *beside])
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, str]:
         blocks = [f"{FENCE}python\n{self.ours}\n{FENCE}"]
-        if self.other:
-            blocks += ["Another way:", f"{FENCE}python\n{self.other}\n{FENCE}"]
+        for heading, code in self.beside.items():
+            blocks += [f"{heading}:", f"{FENCE}python\n{code}\n{FENCE}"]
         plain = f"`course.py solution {self.exercise}` shows our solution."
         return {
             "text/markdown": FOLD.format("\n\n".join(blocks)),
@@ -47,7 +50,7 @@ def solution_of(course: Path, exercise: str) -> Solution | None:
         notebook = json.loads(path.read_bytes())
         texts = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
         ours = texts[id_of("answer", exercise)]
-        others = notebook["metadata"]["minigrad"].get("another way", {})
-        return Solution(exercise, ours, others.get(exercise, ""))
+        beside = notebook["metadata"]["minigrad"].get("beside", {})
+        return Solution(exercise, ours, beside.get(exercise, {}))
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None

@@ -1,12 +1,11 @@
 """Find the notebook, chapter or exercise that a learner means."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from classroom.notebook.answers import Learner, learner_in
 from classroom.notebook.files import COURSE, Unreadable, notebooks_of, read_notebook
-from classroom.notebook.pristine import Chapter, all_chapters
+from classroom.notebook.pristine import Chapter, all_chapters, numbers_in
 
 NO_NOTEBOOK = (
     f"There is no {{}} in exercises/. `{COURSE} reset {{}}` makes a blank one."
@@ -55,17 +54,15 @@ def several(words: Sequence[str], chapters: list[Chapter]) -> list[str]:
     """
     found: list[str] = []
     for word in words:
-        ends = re.fullmatch(r"(\d+)-(\d+)", word.strip())
-        if word.endswith(".ipynb"):
-            found.append(word)
-        elif not ends:
-            found += [part for part in word.split(",") if part.strip()]
-        else:
-            within = range(int(ends[1]), int(ends[2]) + 1)
-            numbers = [c.number for c in chapters if c.number in within]
-            if not numbers:
-                raise Unreadable(f"There are no chapters {word} with exercises.")
-            found += map(str, numbers)
+        for part in [word] if word.endswith(".ipynb") else word.split(","):
+            numbers = numbers_in(part) if "-" in part else None
+            if numbers is None:
+                found += [part] if part.strip() else []
+                continue
+            within = [str(c.number) for c in chapters if c.number in numbers]
+            if not within:
+                raise Unreadable(f"There are no chapters {part} with exercises.")
+            found += within
     return list(dict.fromkeys(found))
 
 

@@ -180,14 +180,20 @@ def all_chapters(root: Path = ROOT) -> list[Chapter]:
     return [each for each in found if each.about.get("chapter") in (None, each.slug)]
 
 
+def numbers_in(part: str) -> range | None:
+    """The chapter numbers that "4" or "7-9" names, or None if it is no such thing."""
+    ends = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
+    return range(int(ends[1]), int(ends[2] or ends[1]) + 1) if ends else None
+
+
 def chosen_chapters(what: str | None, everything: list) -> list:
     """The chapters that "7-9" or "4,6" names, or all; raises Unreadable."""
     wanted: set[int] = set()
     for part in what.split(",") if what else ():
-        ends = re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part)
-        if not ends:
+        numbers = numbers_in(part)
+        if numbers is None:
             raise Unreadable(f"Chapters {what}: give numbers, such as 4, 7-9 or 4,6.")
-        wanted |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+        wanted |= set(numbers)
     found = [chapter for chapter in everything if chapter.number in wanted]
     if what and not found:
         raise Unreadable(f"Chapters {what}: there is no such chapter.")

@@ -97,15 +97,18 @@ def test_the_words_under_which_one_looks_things_up_are_in_a_lesson():
     assert not [word for word in table("words_of_books") if word not in lessons]
 
 
-def test_the_pytorch_snippets_print_what_the_lesson_says(chapter):
+def test_the_pytorch_snippets_print_what_they_say(chapter):
+    """In the lesson, together; and below each solution, by itself."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     blocks = re.findall(r"~~~python\n(.*?)~~~", chapter.text("lesson.md"), re.DOTALL)
-    text = "\n".join(block for block in blocks if block.startswith(">>>"))
-    example = doctest.DocTestParser().get_doctest(text, {}, chapter.slug, None, 0)
+    lesson = "\n".join(block for block in blocks if block.startswith(">>>"))
+    assert ">>>" in lesson or chapter.front["track"] == "optional"
     report, loosely = [], doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    doctest.DocTestRunner(optionflags=loosely).run(example, out=report.append)
+    for text in [lesson, *(each.pytorch for each in chapter.exercises.values())]:
+        session = doctest.DocTestParser().get_doctest(text, {}, chapter.slug, None, 0)
+        doctest.DocTestRunner(optionflags=loosely).run(session, out=report.append)
+        assert session.examples or not text.strip()
     assert not report, "".join(report)
-    assert example.examples or chapter.front["track"] == "optional"
 
 
 def test_a_chapter_has_its_exercises(chapter):

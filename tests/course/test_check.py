@@ -174,7 +174,8 @@ def test_a_mistake_that_is_known_names_the_hint_that_helps(tmp_path, capsys):
 def test_a_solution_is_shown_after_three_tries_or_the_learners_own(root, capsys):
     assert "of 90.1 is not in this course" in refused(solution_command, "90.1", root)
     notebook = fill(pristine(root), RIGHT)
-    notebook["metadata"]["minigrad"]["another way"] = {"90.1": "double = (2).__mul__"}
+    beside = {"90.1": {"Another way": "double = (2).__mul__"}}
+    notebook["metadata"]["minigrad"]["beside"] = beside
     (root / "solutions").mkdir()
     write_notebook(root / "solutions" / pristine(root).name, notebook)
     write_notebook(pristine(root), chapter())
@@ -191,7 +192,7 @@ def test_a_solution_is_shown_after_three_tries_or_the_learners_own(root, capsys)
     notes.write_note(root, "90.1", "as a notebook knows it", notes.TRIED)
     assert solution_command("90.1", root) == 0
     told = capsys.readouterr().out
-    assert RIGHT["90.1"] in told and "# another way\n\ndouble = (2)." in told
+    assert RIGHT["90.1"] in told and "# Another way\n\ndouble = (2)." in told
     fill(learner(root), RIGHT)
     check(root, "90.2", capsys)
     assert solution_command("90.2", root) == 0 and solution_command("90.3", root) == 1

@@ -25,6 +25,8 @@ def test_a_notebook_shows_where_an_answer_differs_and_says_the_rest(monkeypatch)
     marked = [line for line in drawn.source.splitlines() if "#D6006C" in line]
     assert marked[0].strip().startswith('"n1 op2') and "1, not -1" in marked[0]
     assert len(marked) == 3 and "penwidth=2" in marked[1]  # the words and two halves
+    turned = repr(told(made.edges, [(y, -1.0), (x, 2.0)], graph=made))
+    assert turned.count("\N{BALLOT X}") == 2 and turned.endswith("1, not 2")
     none = Value(1.0, "Sub")
     assert repr(told(none.edges, [(x, 1.0)], graph=none)).endswith("missing, not 1")
     html = told(np.array([1.0, 2.0]), np.array([1.0, -2.0]))._repr_html_()

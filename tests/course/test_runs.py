@@ -123,15 +123,64 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
     assert "Help" not in kernel(CHECK, None)
 
 
-def test_beside_a_blank_the_other_parts_are_judged(course, kernel):
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "return order",
+            "order",
+            "any_order({'a': [], 'b': ['a'], 'loss': ['b']})\n    your answer: None\n"
+            "    expected:    a list of 3 strings\nThe check cannot use that: ",
+        ),
+        ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
+        ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
+        ("any_order", "an_order", "Your answer has not been run since"),
+    ],
+)
+def test_a_slip_is_told_with_what_came(course, kernel, old, new, told):
     shutil.copytree(ROOT / "solutions", course / "solutions")
-    pristine = ROOT / "classroom" / "pristine" / "03_value.ipynb"
+    kernel(CHECK, "check-5-1")
+    kernel(RIGHT.replace(old, new), "answer-5-1")
+    assert told in kernel(CHECK, "check-5-1")
+
+
+def chapter_and_solution(course, slug, name):
+    """Put a chapter into a course; return the check and the solution of an exercise."""
+    shutil.copytree(ROOT / "solutions", course / "solutions", dirs_exist_ok=True)
+    pristine = ROOT / "classroom" / "pristine" / f"{slug}.ipynb"
     shutil.copy(pristine, course / "classroom" / "pristine")
-    stub, ours = asked(ROOT, "3.1").stub, solution_of(ROOT, "3.1").ours
+    return asked(ROOT, name), solution_of(ROOT, name).ours
+
+
+def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel):
+    about, ours = chapter_and_solution(course, "04_blame", "4.1")
+    left = '\n    raise NotImplementedError("fill this in")'
+    kernel(about.check, "check-4-1")
+    half = "\n".join(line for line in ours.splitlines() if " log = " not in line)
+    for answer, told in (
+        (half + left, "lacks\n    found:       ['log']\n    expected:    []\nAll else"),
+        (half.replace("1 - y", "1 + y") + left, "4.1: the slope of tanh at -1.2"),
+        (ours + left, "4.1: What you have written is right. Your code came to a line"),
+        (
+            about.stub + "\n    log = unary('Log', 1, 2)",
+            "4.1: `unary` is not filled in",
+        ),
+    ):
+        kernel(answer, "answer-4-1")
+        said = kernel(about.check, "check-4-1")
+        assert told in said
+    assert not (course / notes.TRIED).exists()
+    kernel(ours, "answer-4-1")
+    assert kernel(about.check, "check-4-1").startswith("4.1 passed")
+
+
+def test_beside_a_blank_the_other_parts_are_judged(course, kernel):
+    about, ours = chapter_and_solution(course, "03_value", "3.1")
+    stub = about.stub
     start, end = "    def __truediv__", "    def __rtruediv__"
     blank = start + stub.partition(start)[2].partition(end)[0]
     half = ours.partition(start)[0] + blank + end + ours.partition(end)[2]
-    said = kernel(asked(ROOT, "3.1").check, "check-3-1")
+    said = kernel(about.check, "check-3-1")
     assert "3.1: Your answer has not been run since this notebook's kernel" in said
     for answer, told in (
         (half, "`Value.__truediv__` is not filled in yet.\n`Value.__mul__`, "),
@@ -143,15 +192,18 @@ def test_beside_a_blank_the_other_parts_are_judged(course, kernel):
         (stub, "`Value.__mul__` is not filled in yet."),
     ):
         kernel(answer, "answer-3-1")
-        assert told in kernel(asked(ROOT, "3.1").check, "check-3-1")
+        assert told in kernel(about.check, "check-3-1")
+    kernel(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "answer-3-1")
+    said = kernel(about.check, "check-3-1")
+    assert "`Value.__truediv__` and `Value.__pow__` are right: 3 of 4 parts." in said
     kernel(ours, "answer-3-1")
-    assert kernel(asked(ROOT, "3.1").check, "check-3-1").startswith("3.1 passed")
+    assert kernel(about.check, "check-3-1").startswith("3.1 passed")
 
 
 def test_a_line_of_the_blank_that_is_left_is_named_and_is_no_refusal(course, kernel):
     kernel(CHECK, "check-5-1")
     kernel(f'{RIGHT}\nraise NotImplementedError("fill this in")', "answer-5-1")
-    assert "It came to a line of the blank" in kernel(CHECK, "check-5-1")
+    assert "came to a line of the blank" in kernel(CHECK, "check-5-1")
     assert not (course / notes.TRIED).exists()
 
 
@@ -179,6 +231,7 @@ def test_what_is_asked_is_known_only_where_it_can_be_read(course, tmp_path):
     assert course_of(course / "exercises") == course
     assert core(["f = 1", "g = 2", "f = 3"], {"f", "h"}) == {"f = 3"}
     assert hint_about({"a": 1, "a b": 2}, "it is a b") == 2
+    assert hint_about({"a": 1}, "it\n    What was right just before: a") is None
 
 
 def test_a_report_says_what_passed_in_the_notebook(course, monkeypatch, capsys):

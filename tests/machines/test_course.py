@@ -529,6 +529,17 @@ def test_wrong_words_are_answered_with_what_the_command_takes(words, told):
     assert ("For example: `" in told) <= (f"`{COURSE} hint 4.2`" in done.stderr)
 
 
+@pytest.mark.posix
+def test_what_nobody_reads_ends_without_a_word():
+    for program in ["-P", "-m", "classroom", "hint", "4.2"], ["course.py", "--help"]:
+        unread, output = os.pipe()
+        os.close(unread)
+        command = [sys.executable, *program]
+        done = subprocess.run(command, cwd=ROOT, stdout=output, stderr=subprocess.PIPE)
+        os.close(output)
+        assert (done.returncode, done.stderr) == (141, b"")
+
+
 def test_an_unforeseen_error_is_one_line_and_says_how_to_report(monkeypatch, capsys):
     monkeypatch.setattr(commands, "run", lambda words: {}["missing"])
     monkeypatch.setattr(sys, "argv", ["classroom", "check", "4"])
