@@ -75,7 +75,10 @@ class Last:
         """Return the results of a student that stay as they are."""
         past = self.results.get(student.who, {}).items()
         left = {name: each for name, each in past if not self.asks(student, name)}
-        return {name: Result(e["status"], e["message"]) for name, e in left.items()}
+        return {
+            name: Result(e["status"], e["message"], e["parts"])
+            for name, e in left.items()
+        }
 
     def changes(self, students: list[Student], exercises: dict[str, Exercise]) -> int:
         """Print each change of points since this report; return how many they are."""
@@ -142,7 +145,7 @@ def grade_command(
         print(ONE_TIME)
         law.deadlines = {}
     settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
-    ledger = Ledger(out / "graded.jsonl", settings, held=bool(again))
+    ledger = Ledger(out / "graded.jsonl", settings, bool(again), law.parts)
     grade_all(students, law, ledger, last)
     begun = {h.chapter for s in students for h in s.hand_ins.values() if h.answers}
     counted = [chapter for chapter in chosen if chapter.slug in begun]
@@ -191,9 +194,8 @@ def give_results(
     about = {chapter.slug: chapter.exercises for chapter in chapters}
 
     def points(hand_in: HandIn) -> float:
-        found = ledger.results(hand_in, ()).items()
-        passed = [name for name, result in found if result.status == "passed"]
-        return sum(about[hand_in.chapter][name].points for name in passed)
+        found, of = ledger.results(hand_in, ()), about.get(hand_in.chapter)
+        return sum(of[name].points * result.share for name, result in found.items())
 
     law.arrange(student, points)
     for slug, hand_in in student.hand_ins.items():

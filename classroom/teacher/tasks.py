@@ -8,9 +8,10 @@ import hmac
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from itertools import zip_longest
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
 from classroom.run.answers import run_notebook
 from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
+from classroom.teacher.parts import cases_of, done, parts_of, without
 from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise
@@ -34,7 +36,8 @@ KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
-Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
+Grades = dict[str, tuple[str, str, dict[str, bool]]]  # as Result has them
+Outcome = tuple[str, Grades, str]  # key, grades, what hindered it
 
 
 # --- hidden checks ------------------------------------------------------------------
@@ -82,34 +85,80 @@ def grade_answers(
     seed: str,
     timeout: float,
     safe: bool = True,
-) -> dict[str, tuple[str, str]]:
-    """Return status and message by exercise, as check has them, for one notebook.
+) -> Grades:
+    """Return status, message and parts by exercise, as Result has them.
 
     A wrong answer's message comes from a second run without hidden checks, so that
     nothing of them can get into it.
     """
     with PARSING:
         chapter = pristine(slug)
+        parts = {name: parts_of(chapter, name) for name in answers}
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
-    folder = None if safe else ROOT / "exercises"
-    with PARSING:
-        whole, visible = graft(chapter, answers, hidden), graft(chapter, answers)
-    events, said = run_notebook(whole, timeout, folder)
-    first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
-    for found in first.values():
-        if found.status == "ungraded":  # by the machine's fault: the next run tries it
-            raise RuntimeError(found.message)
-    second: dict[str, Result] = {}
-    if any(found.status in WORDY and not found.message for found in first.values()):
-        events, said = run_notebook(visible, timeout, folder)
-        second = {n: judged(n, events, timeout, said, "check") for n in answers}
-    grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
+    run = partial(results_of, chapter, timeout, None if safe else ROOT / "exercises")
+    first, second = run(answers, hidden), {}
+    failed = {n: parts[n] for n in answers if first[n].status != "passed"}
+    exams = [name for name in failed if parts[name] and cases_of(chapter, name)]
+    if exams or any(first[n].status in WORDY and not first[n].message for n in failed):
+        second = run(answers)
+    right = {name: dict.fromkeys(parts[name], name not in failed) for name in answers}
+    theirs = {name: several for name, several in failed.items() if name not in exams}
+    right |= right_parts(theirs, answers, partial(run, hidden=hidden))
+    core = run(answers, hidden, exams) if exams else {}
+    for name in [name for name in exams if core[name].status == "passed"]:
+        table = second[name].message
+        right[name] = {case: done(case, table) for case in parts[name]}
+    grades = {name: (BLANK.status, "", {}) for name in chapter.exercises}
     for name, verdict in first.items():
         message = verdict.message or second.get(name, verdict).message
         if message.startswith("SyntaxError") and not advice(message):
             message += OLDER.format(platform.python_version())
-        grades[name] = verdict.status, message[:MESSAGE]
+        grades[name] = verdict.status, message[:MESSAGE], right[name]
     return grades
+
+
+def right_parts(
+    parts: dict[str, list[str]],
+    answers: dict[str, list[str]],
+    run: Callable[[dict[str, list[str]]], dict[str, Result]],
+) -> dict[str, dict[str, bool]]:
+    """Return which parts of some answers are right. The nth of each run together."""
+    right = {name: {} for name in parts}
+    for several in zip_longest(*parts.values()):
+        tried = {name: part for name, part in zip(parts, several) if part}
+        with PARSING:
+            ours = {n: without(part, n, parts[n]) for n, part in tried.items()}
+        found = run(answers | {n: [*answers[n], code] for n, code in ours.items()})
+        for name, part in tried.items():
+            right[name][part] = found[name].status == "passed"
+    return right
+
+
+def results_of(
+    chapter: Chapter,
+    timeout: float,
+    folder: Path | None,
+    answers: dict[str, list[str]],
+    hidden: dict[str, Cell] | None = None,
+    unchecked: Container[str] = (),
+) -> dict[str, Result]:
+    """Run answers, and return the result of each, with what may be told of it.
+
+    Of the exercises in `unchecked`, only the hidden checks run. Raises RuntimeError if
+    the machine is at fault; the next run tries it again.
+    """
+    with PARSING:
+        notebook = graft(chapter, answers, hidden)
+    places = [{"exercise": name, "role": "check"} for name in unchecked]
+    cells = notebook["cells"]
+    cells = [c for c in cells if c["metadata"]["minigrad"] not in places]
+    events, said = run_notebook({**notebook, "cells": cells}, timeout, folder)
+    last = "hidden" if hidden else "check"
+    found = {n: judged(n, events, timeout, said, last) for n in answers}
+    for each in found.values():
+        if hidden and each.status == "ungraded":
+            raise RuntimeError(each.message)
+    return found
 
 
 def judged(
@@ -136,13 +185,18 @@ class Ledger:
     """The results so far, one in each line of a file, which survives an interrupt.
 
     `settings` are the seed, the time-out and whether there is a sandbox. With `held`,
-    new results are written only by `write`.
+    new results are written only by `write`. Without `by_part`, points are all or none.
     """
 
     def __init__(
-        self, path: Path, settings: tuple[str, float, bool], held: bool = False
+        self,
+        path: Path,
+        settings: tuple[str, float, bool],
+        held: bool = False,
+        by_part: bool = True,
     ) -> None:
         self.path, self.settings, self.held = path, settings, held
+        self.kept = 3 if by_part else 2  # of what a result has
         self.known, self.hindered = {}, {}  # what hindered a task may not do so again
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         for line in lines:
@@ -162,7 +216,8 @@ class Ledger:
         """Return the result of each exercise of a notebook."""
         key = self.key_of(hand_in)
         rest = UNGRADED if key in self.hindered else BLANK
-        found = {n: Result(*each) for n, each in self.known.get(key, {}).items()}
+        known = self.known.get(key, {}).items()
+        found = {name: Result(*each[: self.kept]) for name, each in known}
         return dict.fromkeys(exercises, rest) | found
 
     def line(self, key: str) -> str:
@@ -173,7 +228,7 @@ class Ledger:
         """Write the whole file."""
         write_whole(self.path, "".join(map(self.line, self.known)))
 
-    def add(self, key: str, grades: dict[str, tuple[str, str]]) -> None:
+    def add(self, key: str, grades: Grades) -> None:
         """Write one notebook's grades to the file."""
         self.known[key] = grades
         if not self.held:
