@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import chapters, first_fence
 from classroom.author.drawn import drawn_cell
 from classroom.cell.drawn import REFUSED, same_numbers
@@ -24,6 +26,7 @@ from classroom.run import sandbox
 from classroom.run.answers import run_answers
 from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
+from classroom.teacher.cluster import workers_of
 from classroom.teacher.grade import grade_command
 from classroom.teacher.students import printable
 from classroom.teacher.tasks import grade_answers, hidden_checks
@@ -331,9 +334,103 @@ def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
         sandbox.require()
 
 
+def test_a_file_without_a_name_counts_as_long_as_it_is_open(tmp_path):
+    device = tmp_path.stat().st_dev
+    with (tmp_path / "a").open("wb") as file:
+        before = sandbox.nameless(os.getpid(), device)
+        file.truncate(70 << 20)
+        (tmp_path / "a").unlink()
+        assert sandbox.nameless(os.getpid(), device) - before == 70 << 20
+    assert sandbox.nameless(os.getpid(), device) == before
+
+
 def test_a_process_or_a_file_that_has_gone_counts_nothing():
     mine = sandbox.memory_of(os.getpid())
     assert mine > psutil.Process().memory_info().rss // 2
-    assert sandbox.memory_of(1 << 30) == 0
+    assert sandbox.memory_of(1 << 30) == sandbox.nameless(1 << 30, 0) == 0
     assert sandbox.size_of(Path("/nowhere")) == 0
     assert sandbox.size_of(Path(__file__)) > Path(__file__).stat().st_size
+
+
+# --- parts, and many machines ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("exercise", "mistake", "right"),
+    [
+        ("4.2", "forgets the slope of tanh", ["slope_table"]),
+        ("4.2", "", ["slope_table"]),
+        ("6.2", "clears the number", []),
+    ],
+)
+def test_the_right_parts_of_a_wrong_answer_earn_their_points(exercise, mistake, right):
+    chapter = next(c for c in chapters() if exercise in c.exercises)
+    about = chapter.exercises[exercise]
+    before, _, last = about.blank.rpartition("\n\n\ndef ")
+    half = about.solved.rpartition("\n\n\ndef ")[0] + f"\n\n\ndef {last}"
+    answers = {n: [e.solved] for n, e in chapter.exercises.items() if n <= exercise}
+    answers[exercise] = [about.wrong[mistake] if mistake else half]
+    graded = grade_answers(chapter.slug, answers, SEED, 20)
+    status, _, parts = graded[exercise]
+    assert status == ("wrong" if mistake else "blank")
+    assert [part for part in parts if parts[part]] == right
+    assert Result(status, "", parts).share == len(right) / len(parts)
+
+
+def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
+    """Over TLS. A worker without a sandbox is refused before anything runs."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    key, cert, place = (tmp_path / name for name in ("key", "cert", "scheduler.json"))
+    words = ["-subj", "/CN=localhost", "-keyout", key, "-out", cert]
+    openssl = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *words]
+    subprocess.run(openssl, check=True, capture_output=True)
+    tls = {"CA_FILE": cert} | {
+        f"{role}__{what}": path
+        for role in ("SCHEDULER", "WORKER", "CLIENT")
+        for what, path in (("CERT", cert), ("KEY", key))
+    }
+    for name, path in tls.items():
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", str(path))
+    dask.config.refresh()
+    running = []
+
+    def start(*words, path=os.environ["PATH"]):
+        command = [sys.executable, "-m", "dask", *words, "--scheduler-file", place]
+        env = {**os.environ, "PATH": path}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        running.append(subprocess.Popen(command, cwd=ROOT, env=env, **quiet))
+        return running[-1]
+
+    worker = "worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"
+    try:
+        start("scheduler", "--protocol", "tls", "--port", "0", "--no-dashboard")
+        killed, _ = start(*worker), start(*worker)
+        without = start(*worker, path="/nowhere")
+        while not place.exists():
+            time.sleep(0.1)
+        with distributed.Client(scheduler_file=str(place)) as client:
+            client.wait_for_workers(3, timeout=60)
+            address = client.scheduler.address
+            assert address.startswith("tls://")
+            with pytest.raises(Trouble, match="Nothing was graded.\n.*bubblewrap"):
+                workers_of(address, True)
+            without.kill()
+            while len(client.scheduler_info()["workers"]) > 2:
+                time.sleep(0.1)
+        answers = hostile.SOLVED["4.3"], hostile.SOLVED["4.3"] + "\n#", hostile.WRONG
+        words = [
+            (CHAPTER.slug, {"4.3": [code]}, SEED, SECONDS, True) for code in answers
+        ]
+        found = {}
+        for task, grades, problem in workers_of(address, True)([*enumerate(words)]):
+            killed.kill()
+            assert not problem
+            found[task] = grades["4.3"][0]
+        assert found == {0: "passed", 1: "passed", 2: "wrong"}
+    finally:
+        for process in running:
+            process.kill()
+        monkeypatch.undo()
+        dask.config.refresh()
