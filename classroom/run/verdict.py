@@ -32,14 +32,14 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one exercise: a key of WORDS, a message, and which parts are right.
+    """The result of one exercise: a key of WORDS, a message, and parts, if it has any.
 
-    `parts` has only exercises whose parts carry points.
+    `parts` says which share of its points each part earns.
     """
 
     status: str
     message: str = ""
-    parts: dict[str, bool] = field(default_factory=dict)
+    parts: dict[str, float] = field(default_factory=dict)
 
     @property
     def share(self) -> float:

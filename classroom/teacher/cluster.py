@@ -39,6 +39,7 @@ def workers_of(address: str, safe: bool) -> Callable[[list[Task]], Iterator[Outc
     found = client.run(why_unfit, here, safe, on_error="return")
     unfit = [f"\n  {worker}: {why}" for worker, why in sorted(found.items()) if why]
     if unfit or not found:
+        client.close()
         told = "".join(unfit) or "\n  It has none."
         raise Trouble(f"Workers of {address} cannot grade. Nothing was graded.{told}")
     return partial(run_there, client, partial(outcome_there, here, safe))
@@ -50,13 +51,14 @@ def run_there(
     """Yield the outcome of each task when it is done."""
     from distributed import as_completed
 
-    futures = [client.submit(work, task, key=task[0]) for task in tasks]
-    for future in as_completed(futures):
-        try:
-            found = future.result()
-        except Exception as error:  # each of its workers was lost, or the scheduler
-            found = future.key, {}, f"{type(error).__name__}: {error}"
-        yield found
+    with client:
+        futures = [client.submit(work, task, key=task[0]) for task in tasks]
+        for future in as_completed(futures):
+            try:
+                found = future.result()
+            except Exception as error:  # each of its workers was lost, or the scheduler
+                found = future.key, {}, f"{type(error).__name__}: {error}"
+            yield found
 
 
 def outcome_there(expected: str, safe: bool, task: Task) -> Outcome:

@@ -180,7 +180,7 @@ class Summary:
         for student in students:
             for name, result in student.results.items():
                 self.tallies[name][result.status] += 1
-                self.parts[name].update(result.parts)
+                self.parts[name].update({p: x > 0 for p, x in result.parts.items()})
         found = wrong_answers(students)
         self.mistakes: dict[str, Counter] = {name: Counter() for name in exercises}
         for wrong in found:

@@ -8,7 +8,7 @@ import hmac
 import json
 import os
 import platform
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, partial
 from itertools import zip_longest
@@ -21,14 +21,23 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.author.chapters import chapters
 from classroom.author.drawn import drawn_cells, what_is_printed
+from classroom.cell.drawn import same_numbers
 from classroom.cell.odd_characters import advice
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, digest_of, write_whole
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
 from classroom.run.answers import run_notebook
-from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
-from classroom.teacher.parts import cases_of, done, parts_of, without
+from classroom.run.verdict import (
+    BLANK,
+    BY_CHANCE,
+    OTHER_INPUTS,
+    STOPPED,
+    Result,
+    result,
+    stopped,
+)
+from classroom.teacher.parts import by_case, cases_of, parts_of, without
 from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise
@@ -36,7 +45,7 @@ KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
-Grades = dict[str, tuple[str, str, dict[str, bool]]]  # as Result has them
+Grades = dict[str, tuple[str, str, dict[str, float]]]  # as Result has them
 Task = tuple[str, tuple]  # its key, and what grade_answers takes
 Outcome = tuple[str, Grades, str]  # key, grades, what hindered it
 
@@ -96,7 +105,8 @@ def grade_answers(
         chapter = pristine(slug)
         parts = {name: parts_of(chapter, name) for name in answers}
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
-    run = partial(results_of, chapter, timeout, None if safe else ROOT / "exercises")
+    folder = None if safe else ROOT / "exercises"
+    run = partial(results_of, chapter, timeout, folder)
     first, second = run(answers, hidden), {}
     failed = {n: parts[n] for n in answers if first[n].status != "passed"}
     exams = [name for name in failed if parts[name] and cases_of(chapter, name)]
@@ -105,10 +115,8 @@ def grade_answers(
     right = {name: dict.fromkeys(parts[name], name not in failed) for name in answers}
     theirs = {name: several for name, several in failed.items() if name not in exams}
     right |= right_parts(theirs, answers, partial(run, hidden=hidden))
-    core = run(answers, hidden, exams) if exams else {}
-    for name in [name for name in exams if core[name].status == "passed"]:
-        table = second[name].message
-        right[name] = {case: done(case, table) for case in parts[name]}
+    for name, share in right_lines(chapter, timeout, folder, answers, hidden, exams):
+        right[name] = by_case(parts[name], second[name].message, share)
     grades = {name: (BLANK.status, "", {}) for name in chapter.exercises}
     for name, verdict in first.items():
         message = verdict.message or second.get(name, verdict).message
@@ -122,7 +130,7 @@ def right_parts(
     parts: dict[str, list[str]],
     answers: dict[str, list[str]],
     run: Callable[[dict[str, list[str]]], dict[str, Result]],
-) -> dict[str, dict[str, bool]]:
+) -> dict[str, dict[str, float]]:
     """Return which parts of some answers are right. The nth of each run together."""
     right = {name: {} for name in parts}
     for several in zip_longest(*parts.values()):
@@ -135,31 +143,59 @@ def right_parts(
     return right
 
 
+def right_lines(
+    chapter: Chapter,
+    timeout: float,
+    folder: Path | None,
+    answers: dict[str, list[str]],
+    hidden: dict[str, Cell],
+    exams: list[str],
+) -> Iterator[tuple[str, float]]:
+    """Yield each exam, and which share of the hidden results is right.
+
+    Its check is left out, since nothing runs after a check that failed.
+    """
+    if not exams:
+        return
+    with PARSING:
+        notebook = graft(chapter, answers, hidden)
+    checks = [{"exercise": name, "role": "check"} for name in exams]
+    cells = notebook["cells"]
+    cells = [c for c in cells if c["metadata"]["minigrad"] not in checks]
+    events, said = run_notebook({**notebook, "cells": cells}, timeout, folder)
+    refuse_unjudged(judged(n, events, timeout, said, "hidden") for n in exams)
+    for event in [event for event in events if event["role"] == "hidden"]:
+        ours, theirs = (event.get(k, "").splitlines() for k in ("expected", "got"))
+        same = sum(map(same_numbers, ours, theirs)) / max(1, len(ours))
+        if event["exercise"] in exams:
+            yield event["exercise"], same if event["failed"] else 1.0
+
+
 def results_of(
     chapter: Chapter,
     timeout: float,
     folder: Path | None,
     answers: dict[str, list[str]],
     hidden: dict[str, Cell] | None = None,
-    unchecked: Container[str] = (),
 ) -> dict[str, Result]:
     """Run answers, and return the result of each, with what may be told of it.
 
-    Of the exercises in `unchecked`, only the hidden checks run. Raises RuntimeError if
-    the machine is at fault; the next run tries it again.
+    Raises RuntimeError if the machine is at fault; the next run tries it again.
     """
     with PARSING:
         notebook = graft(chapter, answers, hidden)
-    places = [{"exercise": name, "role": "check"} for name in unchecked]
-    cells = notebook["cells"]
-    cells = [c for c in cells if c["metadata"]["minigrad"] not in places]
-    events, said = run_notebook({**notebook, "cells": cells}, timeout, folder)
+    events, said = run_notebook(notebook, timeout, folder)
     last = "hidden" if hidden else "check"
     found = {n: judged(n, events, timeout, said, last) for n in answers}
-    for each in found.values():
-        if hidden and each.status == "ungraded":
-            raise RuntimeError(each.message)
+    refuse_unjudged(found.values())
     return found
+
+
+def refuse_unjudged(found: Iterable[Result]) -> None:
+    """Raise RuntimeError if the machine is at fault for a result."""
+    for each in found:
+        if each.status == "ungraded":
+            raise RuntimeError(each.message)
 
 
 def judged(

@@ -28,6 +28,7 @@ from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
 from classroom.teacher.cluster import workers_of
 from classroom.teacher.grade import grade_command
+from classroom.teacher.parts import by_case
 from classroom.teacher.students import printable
 from classroom.teacher.tasks import grade_answers, hidden_checks
 from tests.course import hostile
@@ -355,26 +356,25 @@ def test_a_process_or_a_file_that_has_gone_counts_nothing():
 # --- parts, and many machines ---------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("exercise", "mistake", "right"),
-    [
-        ("4.2", "forgets the slope of tanh", ["slope_table"]),
-        ("4.2", "", ["slope_table"]),
-        ("6.2", "clears the number", []),
-    ],
-)
-def test_the_right_parts_of_a_wrong_answer_earn_their_points(exercise, mistake, right):
-    chapter = next(c for c in chapters() if exercise in c.exercises)
-    about = chapter.exercises[exercise]
-    before, _, last = about.blank.rpartition("\n\n\ndef ")
-    half = about.solved.rpartition("\n\n\ndef ")[0] + f"\n\n\ndef {last}"
-    answers = {n: [e.solved] for n, e in chapter.exercises.items() if n <= exercise}
-    answers[exercise] = [about.wrong[mistake] if mistake else half]
-    graded = grade_answers(chapter.slug, answers, SEED, 20)
-    status, _, parts = graded[exercise]
-    assert status == ("wrong" if mistake else "blank")
-    assert [part for part in parts if parts[part]] == right
-    assert Result(status, "", parts).share == len(right) / len(parts)
+def test_the_right_parts_of_a_wrong_answer_earn_their_points():
+    wrong = hostile.CHAPTER.exercises["4.2"].wrong["forgets the slope of tanh"]
+    found = Result(*grade_answers(CHAPTER.slug, {"4.2": [wrong]}, SEED, 20)["4.2"])
+    assert found.status == "wrong" and found.share == 0.5
+    assert found.parts == {"slope_table": True, "neuron_blame": False}
+
+
+def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
+    """The table of cases comes from the answer's own kernel."""
+    exam = next(chapter for chapter in chapters() if chapter.number == 6)
+    solved = {name: [each.solved] for name, each in exam.exercises.items()}
+    wrong = exam.exercises["6.2"].wrong["clears the number"]
+    answers = {"6.1": solved["6.1"], "6.2": [wrong]}
+    found = Result(*grade_answers(exam.slug, answers, SEED, 20)["6.2"])
+    right = [case for case, earned in found.parts.items() if earned]
+    assert len(found.parts) == 6 and 2 < len(right) < 6 and 0 < found.share < 1
+    cases, table = ["a", "b"], "done     a\ndone     b\nwrong    c"
+    assert by_case([*cases, "c"], table, 1 / 3) == {"a": 0.5, "b": 0.5, "c": 0}
+    assert by_case([*cases, "c"], table, 1.0) == {"a": 1, "b": 1, "c": 0}
 
 
 def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
