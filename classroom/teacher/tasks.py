@@ -30,7 +30,6 @@ from classroom.notebook.source_code import PARSING
 from classroom.run.answers import run_notebook
 from classroom.run.verdict import (
     BLANK,
-    BY_CHANCE,
     OTHER_INPUTS,
     STOPPED,
     Result,
