@@ -59,6 +59,7 @@ WITH_SOURCES = {  # these need chapters/, which a release to students does not h
     "engine": "write the package as it is after a chapter: `engine 7`",
     "release": "make the students' copy, without answers",
     "grade": "grade the submissions of a class",
+    "samples": "print an excellent, a good and a barely right answer: `samples 4`",
     "build": "make the notebooks from chapters/",
     "site": "build the course's website in site/",
     "test": "run every test; further words go to pytest",
@@ -187,7 +188,7 @@ def version() -> str:
 def interpreter_for(command: str) -> str:
     """Return the Python that runs `command`, after installing what it needs."""
     extras = {"course"}
-    if command in ("release", "grade"):
+    if command in ("release", "grade", "samples"):
         extras.add("classroom")
     if command in ("build", "test"):
         extras.add("dev")

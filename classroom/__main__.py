@@ -118,6 +118,10 @@ def command_line() -> ArgumentParser:
     each.add_argument("--seed", help="secret words that seed the hidden inputs")
     each.add_argument("--timeout", type=float, default=20, help="seconds for a cell")
     each.add_argument("--unsafe", action="store_true", help="run without a sandbox")
+    cluster = "a dask scheduler whose workers grade, such as tls://host:8786"
+    each.add_argument("--scheduler", metavar="ADDRESS", help=cluster)
+    each = command("samples", "teacher.samples", "print graded samples as Markdown")
+    each.add_argument("chapters_asked", nargs="?", metavar="chapters", **CHAPTERS)
 
     each = command("engine", "learner.engine", "write the package as of a chapter")
     each.add_argument("number", type=int, help="a chapter, from 3 to 16")

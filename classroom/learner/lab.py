@@ -20,7 +20,7 @@ from classroom.notebook.home import HOME, exercise_link
 from classroom.notebook.pristine import all_chapters
 
 LOG = {"--log-level", "--debug", "--ServerApp.log_level", "--Application.log_level"}
-BUILT = ("notebooks", "exercises", "solutions")
+BUILT = ("notebooks", "solutions")  # exercises have no outputs when they are built
 JUPYTER = ROOT / "classroom" / "jupyter"
 STYLE = {"static_custom_path": [str(JUPYTER / "custom")]}
 QUIET = (  # opening a file does not change it, and no list of extensions is fetched
@@ -140,7 +140,10 @@ def let_jupyter_write() -> None:
 
 
 def trust(paths: list[Path]) -> None:
-    """Sign the course's notebooks, so that JupyterLab shows all of their outputs."""
+    """Sign the course's notebooks, so that JupyterLab shows all of their outputs.
+
+    An exercise is signed by JupyterLab itself, when a learner has run what it shows.
+    """
     from nbformat.sign import NotebookNotary
     from nbformat.v4 import reads
 

@@ -286,6 +286,8 @@ class Watch(threading.Thread):
         inside = self.process.children(recursive=True)
         held = sum(memory_of(process.pid) for process in inside)
         files = sum(map(size_of, self.folder.rglob("*")))
+        device = self.folder.stat().st_dev
+        files += sum(nameless(process.pid, device) for process in inside)
         return held > MEMORY or files > FILE
 
 
@@ -302,6 +304,18 @@ def size_of(path: Path) -> int:
     with suppress(OSError):  # it is gone
         return ENTRY + path.lstat().st_size
     return 0
+
+
+def nameless(process: int, device: int) -> int:
+    """Return the bytes of files of a device that only this process still knows."""
+    found = {}
+    with suppress(OSError):  # it has ended
+        for place in Path(f"/proc/{process}/fd").iterdir():
+            with suppress(OSError):
+                about = place.stat()
+                if about.st_dev == device and not about.st_nlink:
+                    found[about.st_ino] = about.st_size
+    return sum(found.values())
 
 
 def require(*secrets: Path) -> None:

@@ -64,16 +64,17 @@ def _what_happened(item, excinfo, stopped):
         return {"failed": None}
     if stopped == "Unstarted":
         return {"failed": stopped}
+    expected, got = _as_text(item.cell.outputs), _as_text(outputs)
+    texts = {"expected": expected[:KEPT], "got": got[:KEPT]}
     if errors:
         told = {key: errors[0][key] for key in ("ename", "evalue")}
         told["traceback"] = "\n".join(errors[0].traceback)[-KEPT:]
-        return {"failed": stopped or "raised", **told}
+        return {"failed": stopped or "raised", **told, **texts}
     if str(excinfo.value) == "Cell outputs differ":
-        expected, got = _as_text(item.cell.outputs), _as_text(outputs)
         hidden = item.cell.metadata.minigrad.role == "hidden"
         if hidden and same_numbers(expected, got):
             return {"failed": None}
-        return {"failed": "differs", "expected": expected[:KEPT], "got": got[:KEPT]}
+        return {"failed": "differs", **texts}
     told = {"ename": excinfo.typename, "evalue": str(excinfo.value)[:KEPT]}
     return {"failed": "raised", **told}
 

@@ -6,7 +6,7 @@ answer's, and decides only what the message says.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from classroom.cell.asked import STILL_BLANK
@@ -32,10 +32,21 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one exercise: a key of WORDS, and a message."""
+    """The result of one exercise: a key of WORDS, a message, and parts, if it has any.
+
+    `parts` says which share of its points each part earns.
+    """
 
     status: str
     message: str = ""
+    parts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        """The share of the points that it earns."""
+        if self.status == "passed" or not self.parts:
+            return float(self.status == "passed")
+        return sum(self.parts.values()) / len(self.parts)
 
 
 BLANK = Result("blank")

@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter, Exercise, all_chapters, chosen_chapters
 from classroom.run import sandbox
 from classroom.run.verdict import Result
+from classroom.teacher.cluster import workers_of
 from classroom.teacher.collect import submissions
 from classroom.teacher.report import write_report
 from classroom.teacher.roster import (
@@ -31,7 +33,7 @@ from classroom.teacher.roster import (
 )
 from classroom.teacher.rules import Rules, read_comments, read_rules
 from classroom.teacher.students import HandIn, Student, the_one
-from classroom.teacher.tasks import Ledger, run_tasks
+from classroom.teacher.tasks import Ledger, run_here, run_tasks
 
 TRIES = 20  # notebooks of a chapter of which the best may count
 SHOWN = 20  # changes since the last report
@@ -75,7 +77,10 @@ class Last:
         """Return the results of a student that stay as they are."""
         past = self.results.get(student.who, {}).items()
         left = {name: each for name, each in past if not self.asks(student, name)}
-        return {name: Result(e["status"], e["message"]) for name, e in left.items()}
+        return {
+            name: Result(e["status"], e["message"], e["parts"])
+            for name, e in left.items()
+        }
 
     def changes(self, students: list[Student], exercises: dict[str, Exercise]) -> int:
         """Print each change of points since this report; return how many they are."""
@@ -113,11 +118,12 @@ def grade_command(
     roster: Path | None = None,
     rules: Path | None = None,
     again: str | None = None,
+    scheduler: str | None = None,
 ) -> int:
     """Grade submissions and write the report; raise Trouble if that cannot be done.
 
     `again` is a student or an exercise. Only that is graded, and the rest of the last
-    report stays.
+    report stays. `scheduler` is the address of a cluster that runs the submissions.
 
     Returns 0, or 1 if the machine, or our own code, failed some notebook. The next run
     continues from there.
@@ -136,14 +142,15 @@ def grade_command(
     read_comments(out / "comments.csv", students, exercises)
     last = Last(out / "grades.json")
     last.again(again, students)
-    if not unsafe:
+    run = workers_of(scheduler, not unsafe) if scheduler else run_here
+    if not unsafe and not scheduler:
         sandbox.require(out)
     if law.deadlines and law.only_downloaded(students):
         print(ONE_TIME)
         law.deadlines = {}
     settings = kept_seed(out / "seed.txt", seed), timeout, not unsafe
-    ledger = Ledger(out / "graded.jsonl", settings, held=bool(again))
-    grade_all(students, law, ledger, last)
+    ledger = Ledger(out / "graded.jsonl", settings, bool(again), law.parts)
+    grade_all(students, law, ledger, last, run)
     begun = {h.chapter for s in students for h in s.hand_ins.values() if h.answers}
     counted = [chapter for chapter in chosen if chapter.slug in begun]
     for student in students:
@@ -170,7 +177,9 @@ def grade_command(
     return 1 if ledger.hindered else 0
 
 
-def grade_all(students: list[Student], law: Rules, ledger: Ledger, last: Last) -> None:
+def grade_all(
+    students: list[Student], law: Rules, ledger: Ledger, last: Last, run: Callable
+) -> None:
     """Grade all notebooks that may count and have an answer without a result."""
     tasks, best = [], law.count == "best"
     for student in students:
@@ -181,7 +190,7 @@ def grade_all(students: list[Student], law: Rules, ledger: Ledger, last: Last) -
                 tasks += [hand_in] if hand_in.answers.keys() - past.keys() else []
                 if ledger.held and any(last.asks(student, n) for n in hand_in.answers):
                     ledger.known.pop(ledger.key_of(hand_in), None)
-    run_tasks(tasks, ledger, Console(highlight=False))
+    run_tasks(tasks, ledger, Console(highlight=False), run)
 
 
 def give_results(
@@ -191,9 +200,8 @@ def give_results(
     about = {chapter.slug: chapter.exercises for chapter in chapters}
 
     def points(hand_in: HandIn) -> float:
-        found = ledger.results(hand_in, ()).items()
-        passed = [name for name, result in found if result.status == "passed"]
-        return sum(about[hand_in.chapter][name].points for name in passed)
+        found, of = ledger.results(hand_in, ()), about.get(hand_in.chapter)
+        return sum(of[name].points * result.share for name, result in found.items())
 
     law.arrange(student, points)
     for slug, hand_in in student.hand_ins.items():

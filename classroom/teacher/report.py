@@ -7,22 +7,23 @@ nothing in it comes from a hidden check but that there was one.
 
 import csv
 import json
+import random
 import re
 import statistics
 from collections import Counter
 from dataclasses import asdict
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
 
 from classroom import ROOT
-from classroom.author import chapters as sources
 from classroom.author.blanks import Exercise as Source
 from classroom.cell.asked import hint_about
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
+from classroom.teacher.parts import source_of
 from classroom.teacher.reading import form_of
 from classroom.teacher.students import Student, neat
 
@@ -31,6 +32,7 @@ FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 Exercises = dict[str, Exercise]
 LINES = 4  # of an answer that two students seldom write alike, by chance
 DISCUSSED = 2  # wrong answers
+TELLING = 12  # characters of a line that one can ask about
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
@@ -47,7 +49,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     )
     most = neat(sum(exercise.points for exercise in exercises.values()))
     templates.globals |= {"chapters": chapters, "exercises": exercises, "most": most}
-    templates.globals |= {"words": WORDS, "hint_about": hint_about}
+    templates.globals |= {"words": WORDS, "hint_about": hint_about, "neat": neat}
     (out / "students").mkdir(parents=True, exist_ok=True)
     for old in (out / "students").glob("*.html"):
         old.unlink()
@@ -56,6 +58,7 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
         text = page.render(student=student)
         (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
     summary = Summary(students, exercises)
+    templates.globals["to_explain"] = partial(line_to_explain, exercises)
     text = templates.get_template("class.html").render(all=summary, students=students)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
     write_csv(out / "grades.csv", students, exercises, most)
@@ -112,6 +115,17 @@ def write_json(path: Path, students: list[Student], exercises: Exercises, of: fl
     path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
+def line_to_explain(exercises: Exercises, student: Student) -> str:
+    """Return a line of a student's own answers for points, always the same, or ""."""
+    found = []
+    for exercise in filter(lambda each: each.points, exercises.values()):
+        given = {line.strip() for line in exercise.stub.splitlines()}
+        own = map(str.strip, student.answer(exercise.name)[0].splitlines())
+        own = [line for line in own if line not in given and line[:1] != "#"]
+        found += [f"{exercise.name}: {line}" for line in own if len(line) >= TELLING]
+    return random.Random("\n".join(student.who)).choice(found or [""])
+
+
 # --- what the class has in common -----------------------------------------------------
 
 
@@ -135,7 +149,7 @@ class Wrong(NamedTuple):
     @property
     def source(self) -> Source:
         """The exercise in chapters/, with its recorded mistakes."""
-        return sources_of(int(self.exercise.partition(".")[0]))[self.exercise]
+        return source_of(self.exercise)
 
     @property
     def mistake(self) -> str:
@@ -162,9 +176,11 @@ class Summary:
         every = (student.total for student in students if student.total is not None)
         self.points = sorted(Counter(every).items(), reverse=True)
         self.tallies = {name: Counter() for name in exercises}
+        self.parts: dict[str, Counter] = {name: Counter() for name in exercises}
         for student in students:
             for name, result in student.results.items():
                 self.tallies[name][result.status] += 1
+                self.parts[name].update({p: x > 0 for p, x in result.parts.items()})
         found = wrong_answers(students)
         self.mistakes: dict[str, Counter] = {name: Counter() for name in exercises}
         for wrong in found:
@@ -185,9 +201,3 @@ def wrong_answers(students: list[Student]) -> list[Wrong]:
                 key = name, student.answer(name)[1]
                 found.setdefault(key, []).append(student)
     return [Wrong(*key, theirs) for key, theirs in found.items()]
-
-
-@cache
-def sources_of(number: int) -> dict[str, Source]:
-    """Return a chapter's exercises from chapters/, with their recorded mistakes."""
-    return next(c.exercises for c in sources.chapters() if c.number == number)

@@ -16,7 +16,8 @@ from classroom.teacher.students import HandIn, Student, neat, plain, the_one
 COUNTS = "last", "best", "last on time"
 EXAMPLE = """\
 zone = "Europe/Berlin", grace = 15 (minutes), penalty = 10 (percent a day), count =
-"last" (or "best", "last on time"), [deadlines] and below it 4 = 2027-03-01T18:00:00"""
+"last" (or "best", "last on time"), parts = false (points are all or nothing),
+[deadlines] and below it 4 = 2027-03-01T18:00:00"""
 COMMENTS = ["student", "exercise", "points", "comment"]
 DAY = timedelta(days=1)
 
@@ -29,6 +30,7 @@ class Rules:
     grace: float = 0
     penalty: float = 0
     count: str = "last"
+    parts: bool = True
     deadlines: dict[str, datetime] = field(default_factory=dict)
 
     def moment(self, when: date) -> datetime:

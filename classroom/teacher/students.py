@@ -81,8 +81,7 @@ class Student:
         if found and found.status == "ungraded":
             return None
         _, lost = self.late.get(exercise.name.partition(".")[0], (0, 0))
-        right = found and found.status == "passed"
-        return neat(exercise.points * (1 - lost)) if right else 0
+        return neat(exercise.points * found.share * (1 - lost)) if found else 0
 
     def answer(self, exercise: str) -> tuple[str, tuple[str, ...]]:
         """Return the code of an answer, as far as it is shown, and its form."""

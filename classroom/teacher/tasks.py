@@ -8,9 +8,10 @@ import hmac
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from itertools import zip_longest
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -20,13 +21,22 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.author.chapters import chapters
 from classroom.author.drawn import drawn_cells, what_is_printed
+from classroom.cell.drawn import same_numbers
 from classroom.cell.odd_characters import advice
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, digest_of, write_whole
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
 from classroom.run.answers import run_notebook
-from classroom.run.verdict import BLANK, OTHER_INPUTS, STOPPED, Result, result, stopped
+from classroom.run.verdict import (
+    BLANK,
+    OTHER_INPUTS,
+    STOPPED,
+    Result,
+    result,
+    stopped,
+)
+from classroom.teacher.parts import by_case, cases_of, parts_of, without
 from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise
@@ -34,7 +44,9 @@ KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
-Outcome = tuple[str, dict[str, tuple[str, str]], str]  # key, grades, what hindered it
+Grades = dict[str, tuple[str, str, dict[str, float]]]  # as Result has them
+Task = tuple[str, tuple]  # its key, and what grade_answers takes
+Outcome = tuple[str, Grades, str]  # key, grades, what hindered it
 
 
 # --- hidden checks ------------------------------------------------------------------
@@ -82,34 +94,107 @@ def grade_answers(
     seed: str,
     timeout: float,
     safe: bool = True,
-) -> dict[str, tuple[str, str]]:
-    """Return status and message by exercise, as check has them, for one notebook.
+) -> Grades:
+    """Return status, message and parts by exercise, as Result has them.
 
     A wrong answer's message comes from a second run without hidden checks, so that
     nothing of them can get into it.
     """
     with PARSING:
         chapter = pristine(slug)
+        parts = {name: parts_of(chapter, name) for name in answers}
     hidden = hidden_checks(slug, own_seed(seed, slug, answers))
     folder = None if safe else ROOT / "exercises"
-    with PARSING:
-        whole, visible = graft(chapter, answers, hidden), graft(chapter, answers)
-    events, said = run_notebook(whole, timeout, folder)
-    first = {n: judged(n, events, timeout, said, "hidden") for n in answers}
-    for found in first.values():
-        if found.status == "ungraded":  # by the machine's fault: the next run tries it
-            raise RuntimeError(found.message)
-    second: dict[str, Result] = {}
-    if any(found.status in WORDY and not found.message for found in first.values()):
-        events, said = run_notebook(visible, timeout, folder)
-        second = {n: judged(n, events, timeout, said, "check") for n in answers}
-    grades = dict.fromkeys(chapter.exercises, (BLANK.status, ""))
+    run = partial(results_of, chapter, timeout, folder)
+    first, second = run(answers, hidden), {}
+    failed = {n: parts[n] for n in answers if first[n].status != "passed"}
+    exams = [name for name in failed if parts[name] and cases_of(chapter, name)]
+    if exams or any(first[n].status in WORDY and not first[n].message for n in failed):
+        second = run(answers)
+    right = {name: dict.fromkeys(parts[name], name not in failed) for name in answers}
+    theirs = {name: several for name, several in failed.items() if name not in exams}
+    right |= right_parts(theirs, answers, partial(run, hidden=hidden))
+    for name, share in right_lines(chapter, timeout, folder, answers, hidden, exams):
+        right[name] = by_case(parts[name], second[name].message, share)
+    grades = {name: (BLANK.status, "", {}) for name in chapter.exercises}
     for name, verdict in first.items():
         message = verdict.message or second.get(name, verdict).message
         if message.startswith("SyntaxError") and not advice(message):
             message += OLDER.format(platform.python_version())
-        grades[name] = verdict.status, message[:MESSAGE]
+        grades[name] = verdict.status, message[:MESSAGE], right[name]
     return grades
+
+
+def right_parts(
+    parts: dict[str, list[str]],
+    answers: dict[str, list[str]],
+    run: Callable[[dict[str, list[str]]], dict[str, Result]],
+) -> dict[str, dict[str, float]]:
+    """Return which parts of some answers are right. The nth of each run together."""
+    right = {name: {} for name in parts}
+    for several in zip_longest(*parts.values()):
+        tried = {name: part for name, part in zip(parts, several) if part}
+        with PARSING:
+            ours = {n: without(part, n, parts[n]) for n, part in tried.items()}
+        found = run(answers | {n: [*answers[n], code] for n, code in ours.items()})
+        for name, part in tried.items():
+            right[name][part] = found[name].status == "passed"
+    return right
+
+
+def right_lines(
+    chapter: Chapter,
+    timeout: float,
+    folder: Path | None,
+    answers: dict[str, list[str]],
+    hidden: dict[str, Cell],
+    exams: list[str],
+) -> Iterator[tuple[str, float]]:
+    """Yield each exam, and which share of the hidden results is right.
+
+    Its check is left out, since nothing runs after a check that failed.
+    """
+    if not exams:
+        return
+    with PARSING:
+        notebook = graft(chapter, answers, hidden)
+    checks = [{"exercise": name, "role": "check"} for name in exams]
+    cells = notebook["cells"]
+    cells = [c for c in cells if c["metadata"]["minigrad"] not in checks]
+    events, said = run_notebook({**notebook, "cells": cells}, timeout, folder)
+    refuse_unjudged(judged(n, events, timeout, said, "hidden") for n in exams)
+    for event in [event for event in events if event["role"] == "hidden"]:
+        ours, theirs = (event.get(k, "").splitlines() for k in ("expected", "got"))
+        same = sum(map(same_numbers, ours, theirs)) / max(1, len(ours))
+        if event["exercise"] in exams:
+            yield event["exercise"], same if event["failed"] else 1.0
+
+
+def results_of(
+    chapter: Chapter,
+    timeout: float,
+    folder: Path | None,
+    answers: dict[str, list[str]],
+    hidden: dict[str, Cell] | None = None,
+) -> dict[str, Result]:
+    """Run answers, and return the result of each, with what may be told of it.
+
+    Raises RuntimeError if the machine is at fault; the next run tries it again.
+    """
+    with PARSING:
+        notebook = graft(chapter, answers, hidden)
+    events, said = run_notebook(notebook, timeout, folder)
+    last = "hidden" if hidden else "check"
+    found = {n: judged(n, events, timeout, said, last) for n in answers}
+    refuse_unjudged(found.values())
+    return found
+
+
+def refuse_unjudged(found: Iterable[Result]) -> None:
+    """Raise RuntimeError if the machine is at fault for a result."""
+    for each in found:
+        if each.status == "ungraded":
+            raise RuntimeError(each.message)
 
 
 def judged(
@@ -136,13 +221,18 @@ class Ledger:
     """The results so far, one in each line of a file, which survives an interrupt.
 
     `settings` are the seed, the time-out and whether there is a sandbox. With `held`,
-    new results are written only by `write`.
+    new results are written only by `write`. Without `by_part`, points are all or none.
     """
 
     def __init__(
-        self, path: Path, settings: tuple[str, float, bool], held: bool = False
+        self,
+        path: Path,
+        settings: tuple[str, float, bool],
+        held: bool = False,
+        by_part: bool = True,
     ) -> None:
         self.path, self.settings, self.held = path, settings, held
+        self.kept = 3 if by_part else 2  # of what a result has
         self.known, self.hindered = {}, {}  # what hindered a task may not do so again
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         for line in lines:
@@ -162,7 +252,8 @@ class Ledger:
         """Return the result of each exercise of a notebook."""
         key = self.key_of(hand_in)
         rest = UNGRADED if key in self.hindered else BLANK
-        found = {n: Result(*each) for n, each in self.known.get(key, {}).items()}
+        known = self.known.get(key, {}).items()
+        found = {name: Result(*each[: self.kept]) for name, each in known}
         return dict.fromkeys(exercises, rest) | found
 
     def line(self, key: str) -> str:
@@ -173,7 +264,7 @@ class Ledger:
         """Write the whole file."""
         write_whole(self.path, "".join(map(self.line, self.known)))
 
-    def add(self, key: str, grades: dict[str, tuple[str, str]]) -> None:
+    def add(self, key: str, grades: Grades) -> None:
         """Write one notebook's grades to the file."""
         self.known[key] = grades
         if not self.held:
@@ -181,7 +272,18 @@ class Ledger:
                 file.write(self.line(key))
 
 
-def run_tasks(hand_ins: list[HandIn], ledger: Ledger, console: Console) -> None:
+def run_here(tasks: list[Task]) -> Iterator[Outcome]:
+    """Yield the outcome of each task when it is done, on all cores of this machine."""
+    with ThreadPool(os.cpu_count()) as pool:  # nobody waits for it at Ctrl-C
+        yield from pool.imap_unordered(outcome, tasks)
+
+
+def run_tasks(
+    hand_ins: list[HandIn],
+    ledger: Ledger,
+    console: Console,
+    run: Callable[[list[Task]], Iterable[Outcome]] = run_here,
+) -> None:
     """Grade what is not in the ledger yet, and add each result when it is done.
 
     The ledger also notes the reasons why tasks could not be graded.
@@ -192,16 +294,16 @@ def run_tasks(hand_ins: list[HandIn], ledger: Ledger, console: Console) -> None:
     with Progress(console=console, transient=True) as progress:
         done = len(tasks) - len(left)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        with ThreadPool(os.cpu_count()) as pool:  # nobody waits for it at Ctrl-C
-            for key, grades, problem in pool.imap_unordered(_outcome, left):
-                if problem:
-                    ledger.hindered[key] = problem[:MESSAGE]
-                else:
-                    ledger.add(key, grades)
-                progress.advance(bar)
+        for key, grades, problem in run(left):
+            if problem:
+                ledger.hindered[key] = problem[:MESSAGE]
+            else:
+                ledger.add(key, grades)
+            progress.advance(bar)
 
 
-def _outcome(task: tuple[str, tuple]) -> Outcome:
+def outcome(task: Task) -> Outcome:
+    """Grade one notebook; an error costs it no points."""
     key, words = task
     try:
         return key, grade_answers(*words), ""

@@ -488,7 +488,12 @@ def test_lab_opens_though_jupyters_folders_in_the_home_are_closed(
     assert f"Cannot write to {closed}: " in told and f"uses {ours} instead" in told
 
 
-def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
+def test_lab_trusts_the_lessons_that_can_be_read_and_no_exercise(launched, tmp_path):
+    friends = tmp_path / "exercises" / "01_slope.ipynb"  # with outputs that nobody ran
+    friends.parent.mkdir()
+    theirs = nbformat.read(tmp_path / "notebooks" / "01_slope.ipynb", as_version=4)
+    theirs.metadata.title = "a friend's"
+    nbformat.write(theirs, friends)
     broken = tmp_path / "notebooks" / "00_broken.ipynb"
     for text in ("", "[]", "{}", '{"cells": 3}', "<<<<<<< mine", "null"):
         broken.write_text(text)
@@ -497,6 +502,7 @@ def test_lab_trusts_the_notebooks_that_can_be_read(launched, tmp_path):
     for name in LESSONS:
         nb = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
         assert notary.check_signature(nb)
+    assert not notary.check_signature(nbformat.read(friends, as_version=4))
 
 
 def test_a_kernel_of_lab_starts_without_a_word_in_the_terminal(launched, capfd):

@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 from classroom import ROOT
+from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import chapters, first_fence
 from classroom.author.drawn import drawn_cell
 from classroom.cell.drawn import REFUSED, same_numbers
@@ -24,7 +26,9 @@ from classroom.run import sandbox
 from classroom.run.answers import run_answers
 from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
+from classroom.teacher.cluster import workers_of
 from classroom.teacher.grade import grade_command
+from classroom.teacher.parts import by_case
 from classroom.teacher.students import printable
 from classroom.teacher.tasks import grade_answers, hidden_checks
 from tests.course import hostile
@@ -331,9 +335,102 @@ def test_a_machine_without_a_filter_has_no_sandbox(monkeypatch):
         sandbox.require()
 
 
+def test_a_file_without_a_name_counts_as_long_as_it_is_open(tmp_path):
+    device = tmp_path.stat().st_dev
+    with (tmp_path / "a").open("wb") as file:
+        before = sandbox.nameless(os.getpid(), device)
+        file.truncate(70 << 20)
+        (tmp_path / "a").unlink()
+        assert sandbox.nameless(os.getpid(), device) - before == 70 << 20
+    assert sandbox.nameless(os.getpid(), device) == before
+
+
 def test_a_process_or_a_file_that_has_gone_counts_nothing():
     mine = sandbox.memory_of(os.getpid())
     assert mine > psutil.Process().memory_info().rss // 2
-    assert sandbox.memory_of(1 << 30) == 0
+    assert sandbox.memory_of(1 << 30) == sandbox.nameless(1 << 30, 0) == 0
     assert sandbox.size_of(Path("/nowhere")) == 0
     assert sandbox.size_of(Path(__file__)) > Path(__file__).stat().st_size
+
+
+# --- parts, and many machines ---------------------------------------------------------
+
+
+def test_the_right_parts_of_a_wrong_answer_earn_their_points():
+    wrong = hostile.CHAPTER.exercises["4.2"].wrong["forgets the slope of tanh"]
+    found = Result(*grade_answers(CHAPTER.slug, {"4.2": [wrong]}, SEED, 20)["4.2"])
+    assert found.status == "wrong" and found.share == 0.5
+    assert found.parts == {"slope_table": True, "neuron_blame": False}
+
+
+def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
+    """The table of cases comes from the answer's own kernel."""
+    exam = next(chapter for chapter in chapters() if chapter.number == 6)
+    solved = {name: [each.solved] for name, each in exam.exercises.items()}
+    wrong = exam.exercises["6.2"].wrong["clears the number"]
+    answers = {"6.1": solved["6.1"], "6.2": [wrong]}
+    found = Result(*grade_answers(exam.slug, answers, SEED, 20)["6.2"])
+    right = [case for case, earned in found.parts.items() if earned]
+    assert len(found.parts) == 6 and 2 < len(right) < 6 and 0 < found.share < 1
+    cases, table = ["a", "b"], "done     a\ndone     b\nwrong    c"
+    assert by_case([*cases, "c"], table, 1 / 3) == {"a": 0.5, "b": 0.5, "c": 0}
+    assert by_case([*cases, "c"], table, 1.0) == {"a": 1, "b": 1, "c": 0}
+
+
+def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
+    """Over TLS. A worker without a sandbox is refused before anything runs."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    key, cert, place = (tmp_path / name for name in ("key", "cert", "scheduler.json"))
+    words = ["-subj", "/CN=localhost", "-keyout", key, "-out", cert]
+    openssl = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *words]
+    subprocess.run(openssl, check=True, capture_output=True)
+    tls = {"CA_FILE": cert} | {
+        f"{role}__{what}": path
+        for role in ("SCHEDULER", "WORKER", "CLIENT")
+        for what, path in (("CERT", cert), ("KEY", key))
+    }
+    for name, path in tls.items():
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", str(path))
+    dask.config.refresh()
+    running = []
+
+    def start(*words, path=os.environ["PATH"]):
+        command = [sys.executable, "-m", "dask", *words, "--scheduler-file", place]
+        env = {**os.environ, "PATH": path}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        running.append(subprocess.Popen(command, cwd=ROOT, env=env, **quiet))
+        return running[-1]
+
+    worker = "worker", "--no-nanny", "--nthreads", "1", "--no-dashboard"
+    try:
+        start("scheduler", "--protocol", "tls", "--port", "0", "--no-dashboard")
+        killed, _ = start(*worker), start(*worker)
+        without = start(*worker, path="/nowhere")
+        while not place.exists():
+            time.sleep(0.1)
+        with distributed.Client(scheduler_file=str(place)) as client:
+            client.wait_for_workers(3, timeout=60)
+            address = client.scheduler.address
+            assert address.startswith("tls://")
+            with pytest.raises(Trouble, match="Nothing was graded.\n.*bubblewrap"):
+                workers_of(address, True)
+            without.kill()
+            while len(client.scheduler_info()["workers"]) > 2:
+                time.sleep(0.1)
+        answers = hostile.SOLVED["4.3"], hostile.SOLVED["4.3"] + "\n#", hostile.WRONG
+        words = [
+            (CHAPTER.slug, {"4.3": [code]}, SEED, SECONDS, True) for code in answers
+        ]
+        found = {}
+        for task, grades, problem in workers_of(address, True)([*enumerate(words)]):
+            killed.kill()
+            assert not problem
+            found[task] = grades["4.3"][0]
+        assert found == {0: "passed", 1: "passed", 2: "wrong"}
+    finally:
+        for process in running:
+            process.kill()
+        monkeypatch.undo()
+        dask.config.refresh()

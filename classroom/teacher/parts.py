@@ -1,0 +1,64 @@
+"""The parts of an exercise. Each is judged, and carries an equal share of the points.
+
+A part is a function or a class that the blank asks for. It is right if the exercise
+passes with our solution in the place of all other parts. In an exam, the parts are the
+test cases.
+"""
+
+import ast
+import re
+from functools import cache
+
+from classroom.author import chapters as sources
+from classroom.author.blanks import Exercise as Source
+from classroom.cell import parts
+from classroom.cell.asked import id_of
+from classroom.cell.exam.examine import GROUPS
+from classroom.cell.exam.rows import DONE
+from classroom.notebook.pristine import Chapter
+
+EXAM = re.compile(r'\bexamine\("(.+?)"')
+
+
+@cache
+def sources_of(number: int) -> dict[str, Source]:
+    """Return a chapter's exercises from chapters/, with their recorded mistakes."""
+    return next(c.exercises for c in sources.chapters() if c.number == number)
+
+
+def source_of(name: str) -> Source:
+    """Return an exercise from chapters/."""
+    return sources_of(int(name.partition(".")[0]))[name]
+
+
+def cases_of(chapter: Chapter, name: str) -> list[str]:
+    """Return the titles of the test cases of an exercise of an exam, or []."""
+    exam = EXAM.search(chapter.cells[id_of("check", name)]["source"])
+    return [row.title for row in GROUPS[exam[1]]] if exam else []
+
+
+def parts_of(chapter: Chapter, name: str) -> list[str]:
+    """Return the parts of an exercise that carry points, or [] if it is only one."""
+    asked = parts.parts_of(chapter.exercises[name].stub)
+    blanks = [*dict.fromkeys(part.partition(".")[0] for part in asked)]
+    found = cases_of(chapter, name) or blanks
+    return found if chapter.exercises[name].points and len(found) > 1 else []
+
+
+def by_case(cases: list[str], table: str, right: float) -> dict[str, float]:
+    """Return which share of its points each test case of an exam earns.
+
+    The table comes from the answer's own kernel, and is not trusted. So all cases
+    together earn at most the share of the hidden results that are right.
+    """
+    lines = table.splitlines()
+    done = [case for case in cases if f"{DONE:<8} {case}" in lines]
+    each = min(1.0, round(right * len(cases) / len(done), 4)) if done else 0.0
+    return {case: each * (case in done) for case in cases}
+
+
+def without(part: str, name: str, parts: list[str]) -> str:
+    """Return our solution of all parts of an exercise but one."""
+    body = ast.parse(source_of(name).solved).body
+    others = [s for s in body if getattr(s, "name", part) in {*parts} - {part}]
+    return "\n\n\n".join(map(ast.unparse, others))

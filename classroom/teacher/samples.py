@@ -1,0 +1,98 @@
+"""Print graded samples: an excellent, a good and a barely right answer, with reasons.
+
+All are recorded in chapters/. How good a wrong answer is, its results tell: they are
+compared with those of our solution, for the drawn inputs of the exercise.
+"""
+
+from nbformat import from_dict
+
+from classroom import ROOT
+from classroom.author.blanks import Exercise
+from classroom.author.chapters import Chapter, chapters
+from classroom.author.compose import solution_notebook
+from classroom.author.drawn import drawn_cell
+from classroom.author.execute import execute
+from classroom.cell.asked import id_of
+from classroom.cell.drawn import PUBLIC, same_numbers
+from classroom.notebook.files import code_cell
+from classroom.notebook.pristine import chosen_chapters
+
+BOUNDED = """\
+import signal
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.alarm(5)  # seconds
+{}
+signal.alarm(0)
+"""
+HEAD = """\
+# Graded samples
+
+Each excellent answer is our solution. The others are recorded mistakes. A result is
+right if it is that of our solution, for the inputs that `check` draws.
+"""
+SAMPLE = """\
+### {}: {} of {} results are right
+
+{}
+
+```python
+{}
+```
+"""
+
+
+def samples_command(chapters_asked: str | None = None) -> int:
+    """Print the samples of each assignment as Markdown."""
+    print(HEAD)
+    for chapter in chosen_chapters(chapters_asked, chapters()):
+        asked = [e for e in chapter.exercises.values() if e.points]
+        printed = what_is_printed(chapter, asked) if asked else {}
+        for exercise in asked:
+            print(f"## {exercise.name} {exercise.title}\n")
+            print("\n".join(samples(exercise, printed[exercise.name])))
+    return 0
+
+
+def samples(exercise: Exercise, printed: dict[str, list[str]]) -> list[str]:
+    """Return the three samples of an exercise, by the lines that each answer prints."""
+    ours = printed[""]
+    right = {
+        title: sum(map(same_numbers, ours, lines)) for title, lines in printed.items()
+    }
+    wrong = sorted(exercise.wrong, key=lambda title: -right[title])
+    some = [title for title in wrong if right[title]] or wrong
+    another = next(iter(exercise.right), "")
+    why = f"Another right answer: {another}." if another else "Nothing is wrong."
+    told = [SAMPLE.format("Excellent", len(ours), len(ours), why, exercise.solved)]
+    for word, title in ("Good", wrong[0]), ("Barely", some[-1]):
+        why = f"The mistake: {title}. The check says `{exercise.refusal[title]}`."
+        code = exercise.wrong[title]
+        told.append(SAMPLE.format(word, right[title], len(ours), why, code))
+    return told
+
+
+def what_is_printed(
+    chapter: Chapter, asked: list[Exercise]
+) -> dict[str, dict[str, list[str]]]:
+    """Return the lines that each answer prints for the drawn inputs; "" is ours."""
+    notebook, cells = solution_notebook(chapter), []
+    checks = {id_of("check", each.name): each for each in asked}
+    for cell in notebook.cells:
+        cells.append(cell)
+        if each := checks.get(cell.id):
+            for n, code in enumerate([each.solved, *each.wrong.values(), each.solved]):
+                drawn = drawn_cell(each.name, each.drawn, PUBLIC)["source"]
+                for kind, source in ("try", code), ("results", drawn):
+                    cells.append(code_cell(f"{kind}-{n}-{cell.id}", "", {}))
+                    cells[-1]["source"] = BOUNDED.format(source)
+                    cells[-1]["metadata"]["tags"] = ["raises-exception"]
+    done, _ = execute(from_dict({**notebook, "cells": cells}), ROOT / "exercises")
+    outputs = {cell.id: cell.get("outputs", []) for cell in done.cells}
+    found = {}
+    for check, each in checks.items():
+        found[each.name] = {}
+        for n, title in enumerate(["", *each.wrong]):
+            told = outputs[f"results-{n}-{check}"]
+            text = "".join(o.get("text", "") for o in told)
+            found[each.name][title] = text.splitlines()
+    return found
