@@ -1,6 +1,6 @@
 """Passes: Each makes a graph shorter, or cheaper to run, with the same results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -40,6 +40,15 @@ def shares(results: dict, a: Step, b: Step) -> bool:
     """Return whether the results of two steps are arrays in the same memory."""
     both = results[a], results[b]
     return all(isinstance(x, ndarray) for x in both) and np.may_share_memory(*both)
+
+
+def roots_of(order: Iterable[Step], results: dict) -> dict[Step, Step]:
+    """Map each step to the step that made the memory of its result."""
+    roots: dict[Step, Step] = {}
+    for step in order:
+        shown = [x for x in step.arguments if shares(results, step, x)]
+        roots[step] = roots[shown[0]] if shown else step
+    return roots
 
 
 def is_elementwise(step: Step) -> bool:
@@ -84,16 +93,14 @@ def computed_once() -> Rule:
 
 def views_once(results: dict[Step, object]) -> Rule:
     """Return a rule that replaces a view by an earlier one of the same elements."""
-    known, old, root = {}, {step.position: step for step in results}, {}
+    known, keys, roots = {}, {}, roots_of(results, results)
+    for step, array in results.items():
+        if isinstance(array, ndarray):
+            address = array.__array_interface__["data"][0]
+            keys[step.position] = roots[step], address, *layout_of(array)
 
     def rule(step):
-        me = old[step.position]
-        shown = [x for x in me.arguments if shares(results, me, x)]
-        root[me] = root[shown[0]] if shown else me
-        if not isinstance(results[me], ndarray):
-            return step
-        address = results[me].__array_interface__["data"][0]
-        return known.setdefault((root[me], address, *layout_of(results[me])), step)
+        return known.setdefault(keys.get(step.position, step), step)
 
     return rule
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy import ndarray
 
-from minigrad.static.passes import is_elementwise, layout_of, results_of, shares
+from minigrad.static.passes import is_elementwise, layout_of, results_of, roots_of
 from minigrad.static.steps import CALLS, GIVEN, SIGNS, Step
 from minigrad.static.symbolic_arrays import flat
 
@@ -48,10 +48,8 @@ class Writer:
 
     def find_lifetimes(self) -> None:
         """Find in whose memory each result is, and where it is read last."""
-        self.root, self.last, self.asks = {}, {}, -1
+        self.root, self.last, self.asks = roots_of(self.order, self.results), {}, -1
         for place, step in enumerate(self.order):
-            shown = [x for x in step.arguments if shares(self.results, step, x)]
-            self.root[step] = self.root[shown[0]] if shown else step
             self.last[step] = place
             self.asks = place if step.call == "asked" else self.asks
             self.last |= {self.root[each]: place for each in leaves(step)}
@@ -177,10 +175,10 @@ class Writer:
             return f"{args[0]}[{self.index(step.arguments[1])}]"
         if owner == "ndarray":
             function = f"{args.pop(0)}.{name}"
+        elif owner == "generator":
+            function = f"generator().{name}"
         else:
-            function = (
-                f"generator().{name}" if owner == "generator" else f"np.{function}"
-            )
+            function = f"np.{function}"
         args += [f"{name}={literal(value)}" for name, value in step.options.items()]
         return f"{function}({', '.join([*args, f'out={out}'] if out else args)})"
 
@@ -222,10 +220,8 @@ def empty(array: ndarray) -> str:
     """Return the text of a call that takes memory with the layout of an array."""
     axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
     axes = sorted(axes) if array.flags.c_contiguous else axes
-    shape, back = (
-        tuple(array.shape[i] for i in axes),
-        tuple(map(axes.index, sorted(axes))),
-    )
+    shape = tuple(array.shape[axis] for axis in axes)
+    back = tuple(map(axes.index, sorted(axes)))
     turned = f".transpose{back}" if axes != sorted(axes) else ""
     return f"np.empty({shape}, {literal(array.dtype)}){turned}"
 

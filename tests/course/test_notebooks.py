@@ -227,7 +227,7 @@ def test_a_chapter_is_known_by_metadata_or_else_by_its_cells(tmp_path):
 def test_ids_stay_when_a_chapter_gets_another_number():
     names = [name for chapter in all_chapters() for name in chapter.exercises]
     ids = [id_of("answer", name) for name in names]
-    assert len(set(ids)) == len(ids) == 85
+    assert len(set(ids)) == len(ids) == 86
     assert [exercise_at(each) for each in ids] == [("answer", name) for name in names]
     first = {"answer-7-1": "8.1", "check-24-2": "6.2", "answer-25-1": "10.1"}
     assert {each: exercise_at(each)[1] for each in first} == first

@@ -273,6 +273,8 @@ def test_run_all_shows_what_stopped_it_and_a_closed_tab_ends_its_kernel(lab, pag
     told.wait_for(timeout=60_000)
     box = "p => [p.getBoundingClientRect()].every(b => 0 < b.top && b.bottom < 800)"
     page.wait_for_function(box, arg=told.element_handle())
+    below = [cell.id for cell in code_of(path)].index("check-3-2")  # it was not reached
+    checked(page, page.locator(".jp-CodeCell").nth(below), "is not filled in yet")
     choose(page, "File", "Save Notebook")
     page.wait_for_function("!document.querySelector('.jp-mod-dirty')")
     assert path in open_kernels()

@@ -7,6 +7,7 @@
 // anything to scroll, and so it is asked once more. If another page of JupyterLab is open,
 // it opens again under another address, without the name of the cell.
 // A check judges what stands above it now: what has not run as it stands there runs first.
+// (Where an earlier cell has stopped Run All, the kernel drops the cells below: no number.)
 // What a check has passed counts once the notebook is saved, and so a check saves it.
 // Run All ends at the last cell, also where an earlier one has stopped: that one is shown.
 // A page that is open would show yesterday's progress: home is read again when one
@@ -55,7 +56,9 @@ function runAbove(panel, check) {
   const above = content.widgets.slice(0, content.widgets.indexOf(check));
   const own = above.slice(above.findLastIndex(isCheck) + 1).filter((c) => c.model.type === "code");
   const goOn = { tags: ["raises-exception"] };  // the check says what it thinks of an error
-  for (const cell of own.filter((c) => c.model.isDirty || !ranIn(panel).has(c.model))) {
+  const inTurn = ({ model }) => model.executionCount || model.executionState === "running";
+  const asItStands = (cell) => !cell.model.isDirty && ranIn(panel).has(cell.model) && inTurn(cell);
+  for (const cell of own.filter((cell) => !asItStands(cell))) {
     ranIn(panel).add(cell.model);
     cell.constructor.execute(cell, sessionContext, goOn).catch(() => {});
   }
