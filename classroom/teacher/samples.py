@@ -39,6 +39,7 @@ SAMPLE = """\
 {}
 ```
 """
+NO_MORE = "No further recorded mistake has fewer right results, but at least one.\n"
 
 
 def samples_command(chapters_asked: str | None = None) -> int:
@@ -57,16 +58,16 @@ def samples(exercise: Exercise, printed: dict[str, list[str]]) -> list[str]:
     """Return the three samples of an exercise, by the lines that each answer prints."""
     ours = printed[""]
     right = {each: sum(map(same_numbers, ours, printed[each])) for each in printed}
-    wrong = sorted(exercise.wrong, key=lambda title: -right[title])
-    some = [title for title in wrong if right[title]] or wrong
+    some = sorted(filter(right.get, exercise.wrong), key=lambda title: -right[title])
+    last = [title for title in some[-1:] if right[title] < right[some[0]]]
     another = next(iter(exercise.right), "")
     why = f"Another right answer: {another}." if another else "Nothing is wrong."
     told = [SAMPLE.format("Excellent", len(ours), len(ours), why, exercise.solved)]
-    for word, title in ("Good", wrong[0]), ("Barely", some[-1]):
+    for word, title in zip(("Good", "Barely"), some[:1] + last):
         why = f"The mistake: {title}. The check says `{exercise.refusal[title]}`."
         code = exercise.wrong[title]
         told.append(SAMPLE.format(word, right[title], len(ours), why, code))
-    return told
+    return told if last else [*told, NO_MORE]
 
 
 def what_is_printed(
