@@ -39,7 +39,7 @@ SAMPLE = """\
 {}
 ```
 """
-NO_MORE = "No further recorded mistake has fewer right results, but at least one.\n"
+NO_MORE = "The recorded mistakes give no further answer that is partly right.\n"
 
 
 def samples_command(chapters_asked: str | None = None) -> int:
