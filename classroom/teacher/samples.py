@@ -39,6 +39,7 @@ SAMPLE = """\
 {}
 ```
 """
+NO_MORE = "The recorded mistakes give no further answer that is partly right.\n"
 
 
 def samples_command(chapters_asked: str | None = None) -> int:
@@ -56,43 +57,38 @@ def samples_command(chapters_asked: str | None = None) -> int:
 def samples(exercise: Exercise, printed: dict[str, list[str]]) -> list[str]:
     """Return the three samples of an exercise, by the lines that each answer prints."""
     ours = printed[""]
-    right = {
-        title: sum(map(same_numbers, ours, lines)) for title, lines in printed.items()
-    }
-    wrong = sorted(exercise.wrong, key=lambda title: -right[title])
-    some = [title for title in wrong if right[title]] or wrong
+    right = {each: sum(map(same_numbers, ours, printed[each])) for each in printed}
+    some = sorted(filter(right.get, exercise.wrong), key=lambda title: -right[title])
+    last = [title for title in some[-1:] if right[title] < right[some[0]]]
     another = next(iter(exercise.right), "")
     why = f"Another right answer: {another}." if another else "Nothing is wrong."
     told = [SAMPLE.format("Excellent", len(ours), len(ours), why, exercise.solved)]
-    for word, title in ("Good", wrong[0]), ("Barely", some[-1]):
+    for word, title in zip(("Good", "Barely"), some[:1] + last):
         why = f"The mistake: {title}. The check says `{exercise.refusal[title]}`."
         code = exercise.wrong[title]
         told.append(SAMPLE.format(word, right[title], len(ours), why, code))
-    return told
+    return told if last else [*told, NO_MORE]
 
 
 def what_is_printed(
     chapter: Chapter, asked: list[Exercise]
 ) -> dict[str, dict[str, list[str]]]:
     """Return the lines that each answer prints for the drawn inputs; "" is ours."""
-    notebook, cells = solution_notebook(chapter), []
+    notebook, cells, places = solution_notebook(chapter), [], {}
     checks = {id_of("check", each.name): each for each in asked}
     for cell in notebook.cells:
         cells.append(cell)
-        if each := checks.get(cell.id):
-            for n, code in enumerate([each.solved, *each.wrong.values(), each.solved]):
-                drawn = drawn_cell(each.name, each.drawn, PUBLIC)["source"]
-                for kind, source in ("try", code), ("results", drawn):
-                    cells.append(code_cell(f"{kind}-{n}-{cell.id}", "", {}))
-                    cells[-1]["source"] = BOUNDED.format(source)
-                    cells[-1]["metadata"]["tags"] = ["raises-exception"]
+        each = checks.get(cell.id)
+        for title, code in [*each.wrong.items(), ("", each.solved)] if each else ():
+            drawn = drawn_cell(each.name, each.drawn, PUBLIC)["source"]
+            source = BOUNDED.format(f"{code}\n{drawn}")
+            cells.append(code_cell(f"sample-{len(cells)}", source, {}))
+            cells[-1]["metadata"]["tags"] = ["raises-exception"]
+            places[cells[-1]["id"]] = each.name, title
     done, _ = execute(from_dict({**notebook, "cells": cells}), ROOT / "exercises")
-    outputs = {cell.id: cell.get("outputs", []) for cell in done.cells}
-    found = {}
-    for check, each in checks.items():
-        found[each.name] = {}
-        for n, title in enumerate(["", *each.wrong]):
-            told = outputs[f"results-{n}-{check}"]
-            text = "".join(o.get("text", "") for o in told)
-            found[each.name][title] = text.splitlines()
+    found = {each.name: {} for each in asked}
+    for cell in [cell for cell in done.cells if cell.id in places]:
+        name, title = places[cell.id]
+        text = "".join(output.get("text", "") for output in cell.outputs)
+        found[name][title] = text.splitlines()
     return found

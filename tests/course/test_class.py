@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from datetime import datetime, timedelta
 
@@ -24,6 +25,7 @@ from classroom.teacher.roster import (
     write_feedback,
 )
 from classroom.teacher.rules import Rules, read_comments, read_rules
+from classroom.teacher.samples import samples_command
 from classroom.teacher.students import HandIn, Student
 from tests.course import hostile
 
@@ -372,3 +374,43 @@ def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
     assert [each.form for each in found.alike] == [tuple(form_of(own))]
     assert (found.graded, found.mean) == (7, 15 / 7)
     assert found.spread == pytest.approx(6**0.5 / 7)
+
+
+# --- parts, and what to talk about ----------------------------------------------------
+
+
+def test_parts_earn_points_and_both_pages_show_them(tmp_path):
+    ada = handed_in("Ada", status="wrong")
+    parts = {"slope_table": 1.0, "neuron_blame": 0.0}
+    ada.results["4.2"] = Result("wrong", "", parts)
+    write_report(tmp_path, [ada], [CHAPTER])
+    page = (tmp_path / "students" / ada.page).read_text("utf-8")
+    assert "slope_table: 1 of 1" in page and "neuron_blame: 0 of 1" in page
+    assert "1 of 3 points" in page
+    index = (tmp_path / "index.html").read_text("utf-8")
+    row = r'4.2 · {}</td><td class="number">{} %'
+    assert re.search(row.format("slope_table", 100), index)
+    assert re.search(row.format("neuron_blame", 0), index)
+    line = "4.3: return [1.0, 1.0, 1.0]"  # the only one that is the student's own
+    assert f"<code>{line}</code>" in index
+
+
+def test_without_parts_an_exercise_earns_all_or_nothing(tmp_path):
+    (hand_in,) = handed_in("Ada").attempts[SLUG]
+    law = rules(tmp_path, "parts = false")
+    for by_part, share in (law.parts, 0), (Rules().parts, 0.5):
+        ledger = tasks.Ledger(tmp_path / "x", ("s", 1, True), False, by_part)
+        grades = {"4.2": ("wrong", "", {"a": 1.0, "b": 0.0})}
+        ledger.add(ledger.key_of(hand_in), grades)
+        assert ledger.results(hand_in, ["4.2"])["4.2"].share == share
+
+
+def test_samples_are_an_excellent_a_good_and_a_barely_right_answer(capsys):
+    assert samples_command("4") == 0
+    told = capsys.readouterr().out.partition("## 4.3")[2]
+    scores = re.findall(r"### (\w+): (\d+) of 12 results", told)
+    assert [word for word, _ in scores] == ["Excellent", "Good", "Barely"]
+    best, good, barely = (int(score) for _, score in scores)
+    assert best == 12 > good > barely > 0
+    assert "The mistake: asks for both factors to be positive." in told
+    assert "return [b, a, 1.0] if a > 0 and b > 0 else [0.0, 0.0, 1.0]" in told

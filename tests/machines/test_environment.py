@@ -75,7 +75,7 @@ def test_course_py_uses_an_environment_that_has_this_course(monkeypatch, tmp_pat
 
 
 LEFT_OUT = (".git", ".venv*", ".minigrad", "site", "kept", "__pycache__", "*.egg-info")
-AUTHORS = {"release", "grade", "build", "site", "test"}
+AUTHORS = {"release", "grade", "samples", "build", "site", "test"}
 LEARNERS = (
     *("progress 4", "check 4", "report 4.2", "engine 7", "assemble", "reset 4.2"),
     *("next", "hint 4.2", "solution 4.2", "break 4.1", "hint", "break --stop"),
