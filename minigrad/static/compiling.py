@@ -120,10 +120,8 @@ class Place:
 
     def __init__(self, owner, key: str, name: str, fed: bool, asked: list):
         if isinstance(owner, Tensor):
-            self.get, self.put = (
-                partial(attrgetter(key), owner),
-                partial(put, owner, key),
-            )
+            self.get = partial(attrgetter(key), owner)
+            self.put = partial(put, owner, key)
         else:
             self.get = partial(getitem, owner, key)
             self.put = partial(setitem, owner, key)
@@ -210,8 +208,8 @@ class Code:
             held = [x._grad for x in known]
             outputs = function(*args)
             ends = [(place, place.end()) for place in self.places]
-            grads = [(i, x._grad) for i, x in enumerate(known)]
-            grads = [(i, grad) for i, grad in grads if grad is not held[i]]
+            pairs = zip(known, held)
+            grads = [(i, x._grad) for i, (x, g) in enumerate(pairs) if x._grad is not g]
             same = all(x.edge is edge for x, (_, edge) in zip(known, before))
         finally:
             for place in self.places:
@@ -325,10 +323,8 @@ def result(value) -> Step:
     if not isinstance(value, Tensor | Symbol | PLAIN):
         raise TypeError(f"it returns {value!r:.30}")
     if isinstance(value, Tensor) and value.edge is not None and not is_over(value.edge):
-        why = (
-            "its result requires grad: compile a step with backward(), or call it under"
-        )
-        raise TypeError(f"{why} no_grad()")
+        why = "its result requires grad: compile a step with backward()"
+        raise TypeError(f"{why}, or call it under no_grad()")
     return step_of(value.array if isinstance(value, Tensor) else value)
 
 

@@ -6,15 +6,7 @@ import random
 from collections.abc import Iterator
 from functools import partial
 from operator import is_, setitem
-from types import (
-    BuiltinFunctionType,
-    CellType,
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MethodType,
-    ModuleType,
-)
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
@@ -26,7 +18,6 @@ ONLY_ONCE = "print", "input", "open", "next", "random", "time"  # in a trace
 RESTLESS = Iterator, random.Random, np.random.Generator, np.random.RandomState
 PARTS = list, tuple, set, CellType, MethodType, partial, property, staticmethod
 PARTS += (classmethod,)
-STILL = type, ModuleType, BuiltinFunctionType, slice, GetSetDescriptorType
 
 
 class Reachable:
@@ -59,10 +50,9 @@ class Reachable:
 
         If it `moves`, it belongs to an optimizer or a schedule, and numbers may change.
         """
-        known = (
-            isinstance(value, type | ModuleType) or "static" in type(value).__module__
-        )
-        if known or id(value) in self.seen:
+        if id(value) in self.seen or isinstance(value, type | ModuleType):
+            return
+        if "static" in type(value).__module__:
             return
         self.seen[id(value)] = value
         if isinstance(value, RESTLESS):
