@@ -102,9 +102,8 @@ def text_of(frame: FrameType) -> str:
         given = [values[each] for each in arguments]
         given += values[several] if several else ()
         text = f"{name}({', '.join(map(reprlib.repr, given))})"
-    return (
-        text if 0 < len(text) < LONGEST and "<" not in text else f"what {name} returns"
-    )
+    clear = 0 < len(text) < LONGEST and "<" not in text
+    return text if clear else f"what {name} returns"
 
 
 def came(value: Any) -> str:
