@@ -30,9 +30,8 @@ def expect_alike(names: str, input, shape: tuple, *tensors) -> None:
 def freed(name: str) -> RuntimeError:
     """Return the error for a backward through a graph that an earlier one has freed."""
     return RuntimeError(
-        "Trying to backward through the graph a second time: the first backward freed "
-        f"what {name} had saved. Pass retain_graph=True to the first backward, or "
-        "compute the result again."
+        f"Trying to backward through the graph a second time: {name}'s values are gone."
+        " Pass retain_graph=True to the first backward, or compute the result again."
     )
 
 

@@ -94,7 +94,7 @@ def calls(
 
 
 def text_of(frame: FrameType) -> str:
-    """Return a call with its arguments, or with dots if these are long or unclear."""
+    """Return a call with its arguments, or without if these are long or unclear."""
     name = name_of(frame.f_code)
     text = ""
     with suppress(Exception):
@@ -102,7 +102,8 @@ def text_of(frame: FrameType) -> str:
         given = [values[each] for each in arguments]
         given += values[several] if several else ()
         text = f"{name}({', '.join(map(reprlib.repr, given))})"
-    return text if 0 < len(text) < LONGEST and "<" not in text else f"{name}(...)"
+    clear = 0 < len(text) < LONGEST and "<" not in text
+    return text if clear else f"what {name} returns"
 
 
 def came(value: Any) -> str:
