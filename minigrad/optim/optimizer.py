@@ -121,7 +121,7 @@ class SGD(Optimizer):
 
     def update(self, p, g, state, lr, momentum, weight_decay, **_):
         if weight_decay:
-            g = np.asarray(g + weight_decay * p)
+            g = g + weight_decay * p
         if momentum:
             v = state.get("momentum_buffer")
             if v is None:

@@ -173,12 +173,14 @@ class Code:
 
     def key_of(self, args: tuple) -> list:
         """Return all that has to be equal in a call."""
-        known = [*(x for x in args if isinstance(x, Tensor)), *self.tensors]
-        key = [recording.on, len({*map(id, args)})]
+        given = [id(x) for x in tensors_in(args)]
+        known = [*dict.fromkeys(tensors_in(args)), *self.tensors]
+        key = [recording.on, *(given.index(x) for x in given)]
         key += [x._grad is None for x in known] + [x.edge for x in self.tensors]
         for x in args:
             tensor = isinstance(x, Tensor)
-            key += [*layout_of(x.array), x.edge is None] if tensor else [type(x), x]
+            about = [*layout_of(x.array), x.edge is None] if tensor else [repr(x)]
+            key += [type(x), *about]  # repr tells 0.0 from -0.0, and nan is like nan
         return key
 
     def find_places(self, fed: int) -> list[Place]:
@@ -289,7 +291,7 @@ class Code:
     @np.errstate(all="ignore")
     def run(self, args: tuple):
         """Run the text, and put all results where the function would."""
-        known = [*(x for x in args if isinstance(x, Tensor)), *self.tensors]
+        known = [*dict.fromkeys(tensors_in(args)), *self.tensors]
         fed = [known[x].array if isinstance(x, int) else x() for x in self.fed]
         results = iter(self.call(*fed))
         for place in self.written:
@@ -308,6 +310,11 @@ class Code:
             if not np.array_equal(mine.value, theirs.value):
                 return f"Python asked for a number in {mine.line}"
         return "its arguments, or Python's own numbers and objects, are others"
+
+
+def tensors_in(args: tuple) -> list[Tensor]:
+    """Return the tensors among some arguments, each as often as it is there."""
+    return [x for x in args if isinstance(x, Tensor)]
 
 
 def put(x: Tensor, key: str, array) -> None:

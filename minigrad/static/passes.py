@@ -19,6 +19,7 @@ def ordered(fetches: Sequence[Step]) -> list[Step]:
     return sorted(in_order(fetches), key=lambda step: step.position)
 
 
+@np.errstate(all="ignore")
 def results_of(steps: Sequence[Step], given: dict) -> dict[Step, object]:
     """Run all steps, and return the result of each."""
     results = dict(given)
@@ -95,7 +96,7 @@ def views_once(results: dict[Step, object]) -> Rule:
     """Return a rule that replaces a view by an earlier one of the same elements."""
     known, keys, roots = {}, {}, roots_of(results, results)
     for step, array in results.items():
-        if isinstance(array, ndarray):
+        if isinstance(array, ndarray) and step.call != "asked":  # a question is no view
             address = array.__array_interface__["data"][0]
             keys[step.position] = roots[step], address, *layout_of(array)
 

@@ -122,17 +122,21 @@ class Symbol(NDArrayOperatorsMixin):
 
     # What Python asks for numbers
 
-    def numbers(self) -> ndarray:
-        """Return the example's numbers. Raises TypeError if they are not real ones."""
+    def numbers(self, what: str = "number") -> ndarray:
+        """Return the example's numbers. Raises TypeError if they are not real ones.
+
+        `what` is "truth" if Python asks only whether it is 0.
+        """
         why = f"Python asks for the numbers of {self.step}, which are not known before "
         cure = "the graph runs. Choose with where(), or before you feed it."
         expect(self.asked is not None, f"{why}{cure}", error=TypeError)
-        answer = Step("asked", [self.step], value=self.example, line=line_outside())
+        line = line_outside()
+        answer = Step("asked", [self.step], value=self.example, name=what, line=line)
         self.asked.append(answer)
         return self.example
 
     def __bool__(self) -> bool:
-        return bool(self.numbers())
+        return bool(self.numbers("truth"))
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(f"{self.step} cannot note what is done with it as an array")

@@ -122,8 +122,11 @@ class Writer:
         """Write what a step does."""
         kind, first = step.call, (step.arguments or [step])[0]
         if kind == "asked":
-            value = np.asarray(step.value).item()
-            self.say(step, f"if {self.of(first)} != {value!r}: raise Changed")
+            value, now = np.asarray(step.value).item(), self.of(first)
+            other = f"{now} != {value!r}"
+            if value == 0 and isinstance(value, float) and step.name != "truth":
+                other += f" or np.signbit({now}) != {np.signbit(value)}"
+            self.say(step, f"if {other}: raise Changed")
         elif self.root[step] is not step:
             ending = ENDINGS.get(kind.removeprefix("ndarray."), "view")
             memory = self.memory.get(self.root[step])

@@ -1,6 +1,7 @@
 """compile(): the same as eager code, bit for bit, or eager code and a warning."""
 
 import itertools
+import math
 import re
 import warnings
 from collections import deque
@@ -143,6 +144,29 @@ def test_another_shape_dtype_or_number_gets_a_text_of_its_own():
     agrees(lambda x: x * 2, (a,), (b,), (a.float(),), (a,), (b,), traces=3)
     agrees(lambda x, n: x * n, (a, 2), (a, 3), (a, 2.0), (a, True), traces=4)
     agrees(lambda x: 2 * x if x.sum() > 0 else -x, (a,), (-a,), (b,), (-b,), traces=4)
+    agrees(lambda x, n: x / n, (a, 0.0), (a, -0.0), (a, 0.0), traces=2)
+    agrees(lambda x, n: (x * n).isnan(), *[(a, math.nan)] * 2)
+    asked = [(tensor([n, 1.0]),) for n in (3.0, 2.0, 0.0, -0.0)]
+    agrees(lambda x: x.sum() / x[0].item(), *asked, traces=4)
+    agrees(lambda x: 2 * x * x.item(), (tensor(3.0),), (tensor(2.0),), traces=2)
+
+
+def test_a_tensor_that_is_given_twice_is_one_tensor():
+    a, b = tensor([1.0]), tensor([10.0])
+    calls = (a, a, b), (a, b, b), (a, b, a), (b, a, a), (a, b, b.clone())
+    agrees(lambda x, y, z: x + 2 * y + 4 * z, *calls, traces=4)
+    layer, others = nn.Linear(1, 1), []
+
+    def step(x, y):
+        layer.zero_grad()
+        ((layer(x) - y) ** 2).sum().backward()
+
+    x = minigrad.ones(3, 1)
+    for function in (step, minigrad.compile(step)):
+        for _ in range(2):
+            function(x, x)
+        others.append([p.grad.tolist() for p in layer.parameters()])
+    assert others[0] == others[1] and x.grad is None
 
 
 def test_a_guard_that_fails_draws_no_random_numbers():
