@@ -4,8 +4,9 @@
 // A click on a folded check runs it; JupyterLab would unfold it, and what it says would be
 // far below. The three dots still unfold it. And a click that comes before the kernel waits.
 // A link to a cell of a notebook that is not open yet: JupyterLab scrolls before there is
-// anything to scroll, and so it is asked once more. If another page of JupyterLab is open,
-// it opens again under another address, without the name of the cell.
+// anything to scroll, and pictures that come later move the cell: JupyterLab is asked again
+// for some seconds, or until the learner does something. If another page of JupyterLab is
+// open, it opens again under another address, without the name of the cell.
 // A check judges what stands above it now: what has not run as it stands there runs first.
 // (Where an earlier cell has stopped Run All, the kernel drops the cells below: no number.)
 // What a check has passed counts once the notebook is saved, and so a check saves it.
@@ -34,10 +35,19 @@ function foldedCheck(event) {
   return line?.innerText.trim().startsWith(CHECK) ? line : null;
 }
 
+function aim(content, fragment) {
+  let tries = 4;
+  const stop = () => (tries = 0);
+  for (const what of ["wheel", "keydown", "mousedown"])
+    content.node.addEventListener(what, stop, { once: true, capture: true });
+  const again = () => tries-- > 0 && (content.setFragment?.(fragment), setTimeout(again, 1000));
+  setTimeout(again, 1000);
+}
+
 function goTo(shell, path, fragment, tries = 120) {
   const isThere = (widget) => widget.context?.path === path && widget.context.isReady;
   const widget = [...shell.widgets("main")].find(isThere);
-  if (widget?.isVisible) setTimeout(() => widget.content.setFragment?.(fragment), 1000);
+  if (widget?.isVisible) aim(widget.content, fragment);
   else if (tries) setTimeout(goTo, 250, shell, path, fragment, tries - 1);
 }
 
