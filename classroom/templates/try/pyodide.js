@@ -43,13 +43,14 @@ self.loadPyodide = (options) =>
       tqdm.tqdm.monitor_interval = 0  # a thread of its own
       logging.getLogger("matplotlib.font_manager").setLevel("ERROR")
       os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-      # Before the kernel has its folder, in which each import would look first, slowly
-      import pyodide_kernel, minigrad.drawing
     `);
     pyodide.loadPackagesFromImports = async (code) => {
       for (const [name, sign] of Object.entries(WHEN_ASKED))
         if (sign.test(code) && !pyodide.loadedPackages[name])
           await withSay(name, () => pyodide.loadPackage([name]));
     };
+    // Before the kernel has its folder, in which each import would look first, slowly;
+    // but after the lines above, since the kernel takes their function when it is imported
+    pyodide.runPython("import pyodide_kernel, minigrad.drawing");
     return pyodide;
   });
