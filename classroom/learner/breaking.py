@@ -151,12 +151,12 @@ def breaks(task: Task, rng: random.Random, root: Path) -> Iterator[dict[str, Any
         return
     wrong = mistakes_of(root, learner.chapter.slug, name, solution.ours)
     answer = id_of("answer", name)
-    cells = [n for n, label in enumerate(learner.labels) if label == answer]
-    sources = {n: learner.cells[n]["source"] for n in cells}
+    places = [n for n, label in enumerate(learner.labels) if label == answer]
+    sources = {n: learner.cells[n]["source"] for n in places}
     for place, broken in broken_answers(sources, solution.ours, wrong, rng):
-        source, changed = sources[place], [*learner.cells]
-        changed[place] = {**changed[place], "source": broken.source}
-        notebook = {**learner.notebook, "cells": changed}
+        source, cells = sources[place], [*learner.cells]
+        cells[place] = {**cells[place], "source": broken.source}
+        notebook = {**learner.notebook, "cells": cells}
         worse = Task(task.path, Learner(notebook, learner.chapter), name)
         shown = seen(task, worse)
         if shown and worse.run()[name].status not in ("passed", "blank", "ungraded"):
@@ -182,7 +182,14 @@ def broken_answers(
     slipped = [(n, each) for n, source in sources.items() for each in slips(source)]
     for several in recorded, slipped:
         rng.shuffle(several)
-        yield from [(n, broken) for n, broken in several if broken][:MOST_TRIED]
+        fitting = [(n, broken) for n, broken in several if broken]
+        fitting.sort(key=lambda each: changed(sources[each[0]], each[1].source) > 3)
+        yield from fitting[:MOST_TRIED]
+
+
+def changed(before: str, now: str) -> int:
+    """Return how many lines are in one of two texts only."""
+    return len({*before.splitlines()} ^ {*now.splitlines()})
 
 
 def seen(sound: Task, worse: Task) -> list[tuple[str, str, str, str]]:

@@ -340,6 +340,12 @@ def test_straight_to_a_blank_a_check_judges_what_stands_there_and_it_counts(lab,
     assert memory.passed_in_notebook(learner, "5.1")
     assert not memory.passed_in_notebook(learner, "5.2")
     assert overview(lab.folder, ["5.1"]).rows[0].statuses["5.1"] == "noted"
+    page.wait_for_timeout(1_500)
+    notebook = (lab.folder / path).read_text()  # now `break` or `reset` changes it
+    worse = notebook.replace("in parents[name]:", "in set(parents[name]):")
+    assert worse != notebook
+    (lab.folder / path).write_text(worse)
+    checked(page, check, "a is listed 0 times")
 
 
 def test_a_terminal_opens_where_course_py_is(lab, page):

@@ -9,6 +9,8 @@
 // open, it opens again under another address, without the name of the cell.
 // A check judges what stands above it now: what has not run as it stands there runs first.
 // (Where an earlier cell has stopped Run All, the kernel drops the cells below: no number.)
+// A notebook may change on disk while it is open (`break`, `reset`, `update`): unless there
+// is something in it to be saved, it is read again before a check, or when one comes back.
 // What a check has passed counts once the notebook is saved, and so a check saves it.
 // Run All ends at the last cell, also where an earlier one has stopped: that one is shown.
 // A page that is open would show yesterday's progress: home is read again when one
@@ -49,6 +51,16 @@ function goTo(shell, path, fragment, tries = 120) {
   const widget = [...shell.widgets("main")].find(isThere);
   if (widget?.isVisible) aim(widget.content, fragment);
   else if (tries) setTimeout(goTo, 250, shell, path, fragment, tries - 1);
+}
+
+async function readAgain(contents, { content, context }) {
+  if (!context?.isReady || context.model.dirty) return;
+  const { last_modified: then } = context.contentsModel;
+  const { last_modified: now } = await contents.get(context.path, { content: false });
+  if (new Date(now) - new Date(then) < 1000 || context.model.dirty) return;
+  const place = content.activeCellIndex;
+  await context.revert();
+  content.activeCellIndex = place;
 }
 
 function ranIn({ content, sessionContext }) {
@@ -103,11 +115,28 @@ function showStopped({ content }) {
   if (stopped >= 0) content.scrollToItem((content.activeCellIndex = stopped), "center");
 }
 
-function activate({ shell, commands, restored }) {
+async function runCheck(commands, contents, panel) {
+  await panel.sessionContext.ready;
+  await readAgain(contents, panel).catch(() => {});
+  const { activeCell } = panel.content;
+  activeCell.addClass("minigrad-running");
+  try {
+    await commands.execute("notebook:run-cell");
+  } finally {
+    activeCell.removeClass("minigrad-running");
+    show(activeCell);
+  }
+}
+
+function activate({ shell, commands, restored, serviceManager: { contents } }) {
   const [opened, cell] = sessionStorage.getItem(GOAL)?.split("#") ?? [];
   restored.then(() => {
     sessionStorage.removeItem(GOAL);
     if (opened === pathOf()) goTo(shell, opened, `#${cell}`);
+  });
+  window.addEventListener("focus", () => {
+    const open = [...shell.widgets("main")].filter((each) => each.sessionContext);
+    for (const panel of open) readAgain(contents, panel).catch(() => {});
   });
   commands.commandExecuted.connect((_, { id, args, result }) => {
     const panel = /^notebook:.*run-all(-cells)?$/.test(id) && shell.currentWidget;
@@ -124,10 +153,7 @@ function activate({ shell, commands, restored }) {
       if (!foldedCheck(event) || event.target.closest(".jp-MoreHorizIcon")) return;
       event.stopPropagation();
       if (!event.target.closest(".jp-Placeholder-content")) return;
-      const { content, sessionContext } = shell.currentWidget;
-      const { activeCell } = content;
-      const run = () => commands.execute("notebook:run-cell").finally(() => show(activeCell));
-      sessionContext.ready.then(run);
+      runCheck(commands, contents, shell.currentWidget);
     },
     true,
   );
