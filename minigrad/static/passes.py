@@ -86,8 +86,8 @@ def computed_once() -> Rule:
             return step
         if not step.arguments and step.call != "constant":  # it is fed, or drawn
             return step
-        key = step.call, step.dtype, repr(step.options), value, *step.arguments
-        return known.setdefault(key, step)
+        about = step.call, step.name, step.dtype, repr(step.options), value
+        return known.setdefault((*about, *step.arguments), step)
 
     return rule
 

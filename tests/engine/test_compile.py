@@ -475,6 +475,8 @@ def test_equal_calls_are_made_once():
     draws = step_of("add", step_of("generator.random"), step_of("generator.random"))
     assert len({*after(passes.computed_once(), twice).arguments}) == 1
     assert len({*after(passes.computed_once(), draws).arguments}) == 2
+    zero = [Step("asked", [x], value=0.0, name=name) for name in ("truth", "")]
+    assert len({*after(passes.computed_once(), step_of("tuple", *zero)).arguments}) == 2
 
 
 def test_copies_that_change_nothing_are_left_out():
