@@ -1,5 +1,6 @@
 """Open JupyterLab at the course's home, or at a lesson or an exercise."""
 
+import hashlib
 import logging
 import os
 import sqlite3
@@ -15,12 +16,11 @@ from jupyter_core import paths
 from classroom import ROOT
 from classroom.learner.find import find
 from classroom.notebook.course_map import stop_of
-from classroom.notebook.files import COURSE, notebooks_of
+from classroom.notebook.files import BUILT, COURSE, notebooks_of
 from classroom.notebook.home import HOME, exercise_link
 from classroom.notebook.pristine import all_chapters
 
 LOG = {"--log-level", "--debug", "--ServerApp.log_level", "--Application.log_level"}
-BUILT = ("notebooks", "solutions")  # exercises have no outputs when they are built
 JUPYTER = ROOT / "classroom" / "jupyter"
 STYLE = {"static_custom_path": [str(JUPYTER / "custom")]}
 QUIET = (  # opening a file does not change it, and no list of extensions is fetched
@@ -57,7 +57,7 @@ def lab_command(words: list[str]) -> int:
             f"{ROOT} is read-only: you can read and run everything, but not save.\n"
             "To keep your answers, copy the folder to a place where you can write."
         )
-    trust(sorted(path for name in BUILT for path in ROOT.glob(f"{name}/*.ipynb")))
+    trust(ROOT)
     # The course's own settings ask nothing at the first start; its own kernel goes
     # before one of the same name that an earlier Jupyter left in the home folder.
     os.environ["JUPYTER_CONFIG_PATH"] = str(ROOT / "classroom" / "jupyter")
@@ -139,20 +139,23 @@ def let_jupyter_write() -> None:
             print(f"JupyterLab uses {ours} instead.")
 
 
-def trust(paths: list[Path]) -> None:
-    """Sign the course's notebooks, so that JupyterLab shows all of their outputs.
+def trust(root: Path) -> None:
+    """Sign the notebooks that are as they were built, so that their outputs are shown.
 
-    An exercise is signed by JupyterLab itself, when a learner has run what it shows.
+    All others are signed by JupyterLab, when a learner has run what they show.
     """
     from nbformat.sign import NotebookNotary
     from nbformat.v4 import reads
 
+    built = root / BUILT
+    lines = built.read_text("utf-8").splitlines() if built.exists() else []
     notary = NotebookNotary()
-    for path in paths:
+    for digest, name in (line.split("  ", 1) for line in lines):
         try:
-            notary.sign(reads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, AttributeError, KeyError, TypeError):
-            # Not a notebook any more: JupyterLab says so when it is opened.
+            text = (root / name).read_bytes()
+            if hashlib.sha256(text).hexdigest() == digest:
+                notary.sign(reads(text.decode()))
+        except OSError:
             continue
         except sqlite3.Error as error:  # a full disk, or one without locks
             print(

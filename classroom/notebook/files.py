@@ -19,6 +19,7 @@ KERNEL = {  # what every notebook of the course says of its kernel
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+BUILT = "classroom/built.sha256"
 FILE_LIMIT = 20 << 20  # bytes of one notebook that is handed in
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
@@ -34,6 +35,19 @@ def notebooks_of(folder: Path) -> list[Path]:
     These are macOS' ._FILE, and .~FILE, which Jupyter leaves after a failed save.
     """
     return [p for p in sorted(folder.glob("*.ipynb")) if p.name[0] not in ".~"]
+
+
+def digests(root: Path) -> str:
+    """Return a digest of each lesson and solution, as `sha256sum` would print them.
+
+    A build stores them in the file BUILT, so that `lab` trusts no other notebooks.
+    """
+    lines = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {folder}/{path.name}\n"
+        for folder in ("notebooks", "solutions")
+        for path in notebooks_of(root / folder)
+    ]
+    return "".join(lines)
 
 
 def read_notebook(path: Path) -> Notebook:

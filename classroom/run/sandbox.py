@@ -3,7 +3,8 @@
 In the sandbox there is no network, and no other process is visible. Of this machine's
 files, a kernel can read only Python, the system's libraries, the package and the
 imports of check cells, in separate places. It writes to a small home in memory, which
-is thrown away. Bubblewrap limits neither memory nor processes. The operating system
+is thrown away. Landlock (Linux 5.13) refuses files anywhere else, such as among its
+sockets, which are on a disk. Bubblewrap limits neither memory nor processes. The operating system
 does, and so does a watch from outside, which adds up the memory of many small
 processes. A filter of system calls refuses what neither counts, such as memory without
 a process.
@@ -66,13 +67,16 @@ CALLS = {
     "aarch64": (0xC00000B7, 222, 220, (194, 186, 190, 40, 428, 429, 430, 97, 268))
     + ((279, 447, 425, 280, 435), (217, 218, 219), (26, 262), (5, 6, 7, 463)),
 }
+# Landlock's rights to write to files, and to make files, folders, devices, pipes and
+# links. A kernel has them only in memory. On a disk it can only make its sockets.
+ONLY_IN_MEMORY = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 12
 NAMESPACES = 0x7E020000  # flags of clone
 SHARED_ANONYMOUS = 0x21  # flags of mmap: such pages stay when they are not seen
 
 # Runs inside, before anything else: root's child gives up its rights, limits bind.
 ENTER = """
 import ctypes, os, resource, struct, sys
-uid, memory, processes, cpu, size, calls, *command = sys.argv[1:]
+uid, memory, processes, cpu, size, calls, rights, *command = sys.argv[1:]
 limits = [("DATA", memory), ("CPU", cpu), ("FSIZE", size), ("CORE", 0)]
 limits += [("NPROC", processes), ("NOFILE", 256), ("MSGQUEUE", 0)]
 if int(uid):
@@ -83,8 +87,16 @@ for name, most in limits:
     resource.setrlimit(getattr(resource, "RLIMIT_" + name), (int(most), int(most)))
 calls = ctypes.create_string_buffer(bytes.fromhex(calls))
 program = struct.pack("HP", len(calls) // 8, ctypes.addressof(calls))
-prctl = ctypes.CDLL(None).prctl
-if prctl(38, 1, 0, 0, 0) or prctl(22, 2, program):  # no new privileges; the filter
+system = ctypes.CDLL(None)
+prctl, call, rights = system.prctl, system.syscall, int(rights)
+private = prctl(38, 1, 0, 0, 0) == 0  # no new privileges
+if (version := call(444, None, 0, 1)) > 0:  # the system has Landlock
+    rights |= (version > 1) << 13  # files may move between folders where they may be
+    rules = call(444, struct.pack("Q", rights), 8, 0)
+    for place in "/dev", "/tmp", os.environ["HOME"]:
+        call(445, rules, 1, struct.pack("=Qi", rights, os.open(place, os.O_PATH)), 0)
+    private = private and call(446, rules, 0) == 0
+if not private or prctl(22, 2, program):  # the filter
     sys.exit("this system cannot filter system calls")
 os.execv(command[0], command)
 """
@@ -127,6 +139,7 @@ def command(inner: list[str], folder: Path) -> list[str]:
     uid = UIDS[int.from_bytes(os.urandom(4)) % len(UIDS)] if root else 0
     numbers = [uid, MEMORY, PROCESSES, CPU, FILE]
     enter = ["-I", "-S", "-c", ENTER, *map(str, numbers), refused_calls().hex()]
+    enter.append(str(ONLY_IN_MEMORY))
     python = str(_inside(PYTHON))
     return [*words, "--", python, *enter, python, *inner]
 

@@ -18,8 +18,10 @@ from classroom.learner.assemble import CORE_TESTS
 from classroom.learner.newer_course import version
 from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import (
+    BUILT,
     Notebook,
     Unreadable,
+    digests,
     read_notebook,
     write_notebook,
     write_whole,
@@ -88,6 +90,7 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
         blank = read_notebook(ROOT / "classroom" / "pristine" / name)
         for folder in ("exercises", "classroom/pristine"):
             write_notebook(out / folder / name, without_links(blank, slugs))
+    write_whole(out / BUILT, digests(out))
     there = stops([c for c in sources.chapters() if c.slug in slugs])
     write_whole(out / MAP, map_svg(there))
     for page in [*map(ROOT.joinpath, PAGES), *ROOT.glob("docs/*.md")]:

@@ -24,7 +24,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from classroom import __main__ as commands
 from classroom.author import testing
 from classroom.learner import lab
-from classroom.notebook.files import COURSE, Unreadable
+from classroom.notebook.files import BUILT, COURSE, Unreadable, digests, write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -488,21 +488,24 @@ def test_lab_opens_though_jupyters_folders_in_the_home_are_closed(
     assert f"Cannot write to {closed}: " in told and f"uses {ours} instead" in told
 
 
-def test_lab_trusts_the_lessons_that_can_be_read_and_no_exercise(launched, tmp_path):
-    friends = tmp_path / "exercises" / "01_slope.ipynb"  # with outputs that nobody ran
-    friends.parent.mkdir()
-    theirs = nbformat.read(tmp_path / "notebooks" / "01_slope.ipynb", as_version=4)
+def test_lab_trusts_the_lessons_that_are_as_built_and_no_others(launched, tmp_path):
+    friends = [tmp_path / "exercises" / "01_slope.ipynb"]  # whose outputs nobody ran
+    friends += [tmp_path / "notebooks" / f"{name}.ipynb" for name in ("02_new", "03_n")]
+    theirs = nbformat.read(tmp_path / "notebooks" / f"{LESSONS[0]}.ipynb", as_version=4)
+    friends[0].parent.mkdir()
+    (tmp_path / BUILT).parent.mkdir()
+    nbformat.write(theirs, friends[2])
+    write_whole(tmp_path / BUILT, digests(tmp_path))
     theirs.metadata.title = "a friend's"
-    nbformat.write(theirs, friends)
-    broken = tmp_path / "notebooks" / "00_broken.ipynb"
-    for text in ("", "[]", "{}", '{"cells": 3}', "<<<<<<< mine", "null"):
-        broken.write_text(text)
-        assert lab.lab_command([]) == 0
+    for path in friends:
+        nbformat.write(theirs, path)
+    (tmp_path / "notebooks" / f"{LESSONS[1]}.ipynb").write_text("<<<<<<< mine")
+    assert lab.lab_command([]) == 0
     notary = nbformat.sign.NotebookNotary(data_dir=str(tmp_path / "data"))
-    for name in LESSONS:
-        nb = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4)
-        assert notary.check_signature(nb)
-    assert not notary.check_signature(nbformat.read(friends, as_version=4))
+    lesson = tmp_path / "notebooks" / f"{LESSONS[0]}.ipynb"
+    for path in lesson, *friends:
+        signed = notary.check_signature(nbformat.read(path, as_version=4))
+        assert signed == (path == lesson)
 
 
 def test_a_kernel_of_lab_starts_without_a_word_in_the_terminal(launched, capfd):
