@@ -4,10 +4,10 @@ In the sandbox there is no network, and no other process is visible. Of this mac
 files, a kernel can read only Python, the system's libraries, the package and the
 imports of check cells, in separate places. It writes to a small home in memory, which
 is thrown away. Landlock (Linux 5.13) refuses files anywhere else, such as among its
-sockets, which are on a disk. Bubblewrap limits neither memory nor processes. The operating system
-does, and so does a watch from outside, which adds up the memory of many small
-processes. A filter of system calls refuses what neither counts, such as memory without
-a process.
+sockets, which are on a disk. Bubblewrap limits neither memory nor processes. The
+operating system does, and so does a watch from outside, which adds up the memory of
+many small processes. A filter of system calls refuses what neither counts, such as
+memory without a process.
 """
 
 import os
