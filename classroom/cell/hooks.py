@@ -7,7 +7,7 @@ from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
 from classroom.cell import namespaces, parts, runs, state
-from classroom.cell.asked import STILL_BLANK, exercise_of
+from classroom.cell.asked import STILL_BLANK, exercise_of, without_blanks
 from classroom.cell.exam import own_engine
 from classroom.cell.expect import NOT_RUN, unfilled
 from classroom.cell.odd_characters import ALL, advice, put_right
@@ -54,8 +54,8 @@ def after_cell(result) -> None:
     else:
         error = result.error_before_exec or result.error_in_exec
         blank = parts.blank_in(error) if parts.is_blank(error) else ""
-        rest = parts.is_blank(error) and not blank and run_without_blanks(source)
-        runs.end(error, blank, rest)
+        left = parts.is_blank(error) and not blank and not runs.is_untouched()
+        runs.end(None if left and run_without_blanks(source) else error, blank)
     if isinstance(error := result.error_before_exec, SyntaxError):
         said = advice(str(error)) or ALL * (put_right(source) != source)
         print(said, end="\n" * bool(said))
@@ -70,7 +70,7 @@ def run_without_blanks(source: str) -> bool:
     """Run a cell without its lines of the blank; return whether it came to its end."""
     names = get_ipython().user_ns
     with suppress(LookupError, SyntaxError):
-        left = parts.without_blanks(source)
+        left = without_blanks(source)
         if page_of(left):
             lend(left, names)
         done = _run_given(left) is None
