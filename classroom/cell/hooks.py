@@ -13,6 +13,9 @@ from classroom.cell.expect import NOT_RUN, unfilled
 from classroom.cell.odd_characters import ALL, advice, put_right
 from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
 
+EXPLAINED = NameError, NotImplementedError, KeyboardInterrupt
+INTERRUPTED = "{}: The check was interrupted{}, so your answer was not judged."
+
 
 def before_cell(info) -> None:
     """Give an excerpt its file's names, and course cells the names of the course."""
@@ -81,18 +84,29 @@ def run_without_blanks(source: str) -> bool:
 
 
 def explain(shell, kind, error, trace, tb_offset=None) -> None:
-    """Show a NameError or a blank. Where words say enough, show no traceback."""
+    """Show a NameError, a blank or a stop. Where words do, show no traceback."""
     name = exercise_of(runs.now.cell, runs.now.source)
     if parts.is_blank(error):
         blank = parts.blank_in(error)
         said = unfilled(blank) if blank else STILL_BLANK
         error._render_traceback_ = lambda: [said]
+    elif isinstance(error, KeyboardInterrupt):
+        if namespaces.is_check(runs.now.source):
+            said = INTERRUPTED.format(name, within(error))
+            error._render_traceback_ = lambda: [said]
     elif runs.seen() and namespaces.is_check(runs.now.source):
         about = runs.what_is_asked(name)
         missing = f"there is no `{error.name}` yet. Run the cell with your answer."
         told = missing if not about or runs.defined(about.names) else NOT_RUN
         error._render_traceback_ = lambda: [f"{name}: {told}"]
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+def within(error: BaseException) -> str:
+    """Return which function of the learner's an error came through last, if any."""
+    frames, names = parts.frames_of(error), namespaces.learners()
+    own = [f for f in frames if f.f_globals is names]
+    return f" while `{parts.name_of(own[-1].f_code)}` ran" if own else ""
 
 
 def run_what_is_given(exercise: str, answered: bool) -> None:
@@ -148,7 +162,7 @@ def plain(line: str, cell: str) -> None:
 
 if get_ipython():
     get_ipython().register_magic_function(plain, "cell")
-    get_ipython().set_custom_exc((NameError, NotImplementedError), explain)
+    get_ipython().set_custom_exc(EXPLAINED, explain)
     state.remember()
     get_ipython().events.register("pre_run_cell", before_cell)
     get_ipython().events.register("post_run_cell", after_cell)

@@ -52,7 +52,8 @@ def kernel(course):
             content = answer["content"]
             if content.get("execution_state") == "idle":
                 return said
-            said += content.get("text", content.get("evalue", ""))
+            told = content.get("evalue") or "".join(content.get("traceback", ()))
+            said += content.get("text", told)
             said += content.get("data", {}).get("text/markdown", "")
 
     yield run
@@ -136,6 +137,11 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
         ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
         ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
         ("any_order", "an_order", "Your answer has not been run since"),
+        (
+            "return order",
+            "raise KeyboardInterrupt",
+            "5.1: The check was interrupted while `any_order` ran, so your answer was",
+        ),
     ],
 )
 def test_a_slip_is_told_with_what_came(course, kernel, old, new, told):
