@@ -3,10 +3,12 @@
 A sandbox shows no such notebook. There nothing is known, and a check does without.
 """
 
+import ast
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from os.path import isdir
 from pathlib import Path
@@ -115,6 +117,19 @@ def exercise_of(cell: str | None, source: str) -> str:
 def bound_names(source: str) -> set[str]:
     """Return the names that `source` defines or assigns, valid or not."""
     return {a or b for a, b in NAMES.findall(source)}
+
+
+def without_blanks(source: str) -> str:
+    """Return a cell without the lines of the blank that stand outside of functions."""
+    lines, nodes = source.split("\n"), []
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        nodes = [*ast.walk(ast.parse(source))]
+    for node in nodes:
+        for each in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
+            if isinstance(each, ast.Raise) and BLANK in ast.unparse(each):
+                left = "" if node.body[1:] else "pass"
+                lines[each.lineno - 1] = " " * each.col_offset + left
+    return "\n".join(lines)
 
 
 def core(sources: Iterable[str], names: Iterable[str]) -> set[str]:

@@ -93,19 +93,15 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     """
     _right.clear()
     pages.retry(exercise)
-    left, start = False, time.monotonic()
+    start = time.monotonic()
     try:
-        left = _require_run(exercise)
+        _require_run(exercise)
         _require_live(pieces)
         yield
-        if left:
-            raise NotFilledIn(f"What you have written is right. {STILL_BLANK}")
     except Exception as error:
         pages.restore(exercise)
         soon = time.monotonic() - start < SOON
         refusal = _refusal(exercise, error, pieces, soon)
-        if left and not isinstance(error, NotFilledIn):
-            refusal = NotFilledIn(f"{refusal.text}\n{STILL_BLANK}", refusal.picture)
         if not isinstance(refusal, NotFilledIn):
             runs.note(exercise, passed=False)
         raise refusal from None
@@ -280,22 +276,16 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(several), last]))
 
 
-def _require_run(exercise: str) -> bool:
-    """Raise WrongAnswer if the check would judge something older than a failed run.
-
-    Return whether the run came to a line of the blank, and the rest can be judged.
-    """
+def _require_run(exercise: str) -> None:
+    """Raise WrongAnswer if the check would judge something older than a failed run."""
     run = runs.failed(exercise)
     if run and run.error == f"NotImplementedError: {BLANK}":
         if run.source.strip() == runs.what_is_asked(exercise).stub.strip():
             raise NotFilledIn(FILL_IN)
-        if not run.rest:
-            raise NotFilledIn(unfilled(run.blank) if run.blank else STILL_BLANK)
-        return True
+        raise NotFilledIn(unfilled(run.blank) if run.blank else STILL_BLANK)
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
         raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))
-    return False
 
 
 def _require_live(pieces: tuple[Callable, ...]) -> None:

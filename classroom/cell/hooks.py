@@ -7,11 +7,14 @@ from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
 from classroom.cell import namespaces, parts, runs, state
-from classroom.cell.asked import STILL_BLANK, exercise_of
+from classroom.cell.asked import STILL_BLANK, exercise_of, without_blanks
 from classroom.cell.exam import own_engine
 from classroom.cell.expect import NOT_RUN, unfilled
 from classroom.cell.odd_characters import ALL, advice, put_right
 from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
+
+EXPLAINED = NameError, NotImplementedError, KeyboardInterrupt
+INTERRUPTED = "{}: The check was interrupted{}, so your answer was not judged."
 
 
 def before_cell(info) -> None:
@@ -54,8 +57,8 @@ def after_cell(result) -> None:
     else:
         error = result.error_before_exec or result.error_in_exec
         blank = parts.blank_in(error) if parts.is_blank(error) else ""
-        rest = parts.is_blank(error) and not blank and run_without_blanks(source)
-        runs.end(error, blank, rest)
+        left = parts.is_blank(error) and not blank and not runs.is_untouched()
+        runs.end(None if left and run_without_blanks(source) else error, blank)
     if isinstance(error := result.error_before_exec, SyntaxError):
         said = advice(str(error)) or ALL * (put_right(source) != source)
         print(said, end="\n" * bool(said))
@@ -70,7 +73,7 @@ def run_without_blanks(source: str) -> bool:
     """Run a cell without its lines of the blank; return whether it came to its end."""
     names = get_ipython().user_ns
     with suppress(LookupError, SyntaxError):
-        left = parts.without_blanks(source)
+        left = without_blanks(source)
         if page_of(left):
             lend(left, names)
         done = _run_given(left) is None
@@ -81,18 +84,29 @@ def run_without_blanks(source: str) -> bool:
 
 
 def explain(shell, kind, error, trace, tb_offset=None) -> None:
-    """Show a NameError or a blank. Where words say enough, show no traceback."""
+    """Show a NameError, a blank or a stop. Where words do, show no traceback."""
     name = exercise_of(runs.now.cell, runs.now.source)
     if parts.is_blank(error):
         blank = parts.blank_in(error)
         said = unfilled(blank) if blank else STILL_BLANK
         error._render_traceback_ = lambda: [said]
+    elif isinstance(error, KeyboardInterrupt):
+        if namespaces.is_check(runs.now.source):
+            said = INTERRUPTED.format(name, within(error))
+            error._render_traceback_ = lambda: [said]
     elif runs.seen() and namespaces.is_check(runs.now.source):
         about = runs.what_is_asked(name)
         missing = f"there is no `{error.name}` yet. Run the cell with your answer."
         told = missing if not about or runs.defined(about.names) else NOT_RUN
         error._render_traceback_ = lambda: [f"{name}: {told}"]
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+def within(error: BaseException) -> str:
+    """Return which function of the learner's an error came through last, if any."""
+    frames, names = parts.frames_of(error), namespaces.learners()
+    own = [f for f in frames if f.f_globals is names]
+    return f" while `{parts.name_of(own[-1].f_code)}` ran" if own else ""
 
 
 def run_what_is_given(exercise: str, answered: bool) -> None:
@@ -148,7 +162,7 @@ def plain(line: str, cell: str) -> None:
 
 if get_ipython():
     get_ipython().register_magic_function(plain, "cell")
-    get_ipython().set_custom_exc((NameError, NotImplementedError), explain)
+    get_ipython().set_custom_exc(EXPLAINED, explain)
     state.remember()
     get_ipython().events.register("pre_run_cell", before_cell)
     get_ipython().events.register("post_run_cell", after_cell)

@@ -89,16 +89,6 @@ def right_alone(
     return right if len(right) < len(names) else []
 
 
-def without_blanks(source: str) -> str:
-    """Return a cell without the lines of the blank that stand outside of functions."""
-    lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
-        for each in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
-            if isinstance(each, ast.Raise) and BLANK in ast.unparse(each):
-                lines[each.lineno - 1] = " " * each.col_offset + "pass"
-    return "\n".join(lines)
-
-
 def is_blank(error: Exception | None) -> bool:
     """Tell whether an error is that of a blank."""
     return isinstance(error, NotImplementedError) and str(error) == BLANK

@@ -33,7 +33,6 @@ class Run(NamedTuple):
     source: str
     error: str = ""
     blank: str = ""  # the function that it came to, if that is a blank
-    rest: bool = False  # whether it ran to its end but for lines of the blank
 
 
 _runs: list[Run] = []  # of the learner's cells, the latest last
@@ -48,13 +47,19 @@ def begin(cell: str | None, source: str) -> None:
     now = Run(cell, source)
 
 
-def end(error: BaseException | None, blank: str = "", rest: bool = False) -> None:
+def is_untouched() -> bool:
+    """Return whether the cell that runs is a blank as the course gives it."""
+    about = what_is_asked(exercise_at(now.cell)[1])
+    return about is not None and now.source.strip() == about.stub.strip()
+
+
+def end(error: BaseException | None, blank: str = "") -> None:
     """Take note of how a learner's cell ended; see Run."""
     said = getattr(error, "msg", error)  # a SyntaxError's is without its place
     text = f"{type(error).__name__}: {said}" if error else ""
     key = now.cell or now.source
     _runs[:] = [run for run in _runs if (run.cell or run.source) != key]
-    _runs.append(now._replace(error=text, blank=blank, rest=rest))
+    _runs.append(now._replace(error=text, blank=blank))
 
 
 def seen() -> bool:

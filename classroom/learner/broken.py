@@ -30,7 +30,10 @@ from classroom.notebook.files import (
 from classroom.notebook.pristine import all_chapters
 
 STATE = Path(".minigrad", "break.json")
-INTERRUPTED = f"A bug is in your engine now. `{COURSE} break` tells its symptom."
+BROKEN = (
+    f"A bug is in your engine now. `{COURSE} break` tells its symptom, and "
+    f"`{COURSE} break --stop` puts your answer back."
+)
 SAVED_SINCE = "You have saved {} in the meantime. Run the same command again."
 OVER = "Well done! You have found the bug in {} and fixed it. The break is over."
 GONE = (
@@ -86,7 +89,7 @@ def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
         state = {"active": found, "last": [*found][-1]}
         (files / STATE).parent.mkdir(exist_ok=True)
         (files / STATE).write_text(json.dumps(state, indent=1), encoding="utf-8")
-        write_journal(root, {"told": [INTERRUPTED], "gone": [], "before": before})
+        write_journal(root, {"told": [BROKEN], "gone": [], "before": before})
         for line in finish(root)[1:]:
             print(line)
 

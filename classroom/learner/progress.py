@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.learner.broken import read_state
+from classroom.learner.broken import BROKEN, read_state
 from classroom.learner.find import copies, find, notebook_of, notebooks_in, several
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
@@ -72,11 +72,13 @@ def progress_command(root: Path = ROOT, words: Sequence[str] = ()) -> int:
     done = "That is all of it." if words else "That is the whole course."
     following = "Next of these" if words else "Next"
     console.print(f"{following}: exercise {found.next}." if found.next else done)
+    tell_of_a_break(root)
     return 0
 
 
 def next_command(root: Path = ROOT) -> int:
     """Say which exercise is the next one that has not passed; return 0."""
+    tell_of_a_break(root)
     name = overview(root).next
     if name is None:
         print("All exercises of the course have passed.")
@@ -86,6 +88,12 @@ def next_command(root: Path = ROOT) -> int:
     print(f"Its blank: exercises/{path.name}")
     print(f"Its lesson: notebooks/{chapter.slug}.ipynb")
     return 0
+
+
+def tell_of_a_break(root: Path) -> None:
+    """Say that a bug is to be found, but not where, if `break` has put one in."""
+    if read_state(root)["active"]:
+        print(BROKEN)
 
 
 def home_page(root: Path = ROOT) -> str:

@@ -1,6 +1,6 @@
 """Find the answers in a learner's notebook, wherever the learner has put them."""
 
-from classroom.cell.asked import bound_names
+from classroom.cell.asked import bound_names, without_blanks
 from classroom.notebook.files import Notebook, Unreadable
 from classroom.notebook.pristine import (
     Chapter,
@@ -86,7 +86,8 @@ class Learner:
         """The cells that answer each exercise which is filled in, in order.
 
         The learner's own cells between the statement and the check are included. So are
-        imports, definitions and the values it reads, wherever they are above.
+        imports, definitions and the values it reads, wherever they are above. A line of
+        the blank that is left outside of functions is not.
         """
         found = {name: self._answer(e) for name, e in self.chapter.exercises.items()}
         return {name: cells for name, cells in found.items() if cells}
@@ -109,7 +110,7 @@ class Learner:
                 cells.append(source)
             elif (known := above.get(i)) is not None:
                 cells += filter(None, [brought_along(source, known, needed)])
-        return [with_header(source, exercise.stub) for source in cells]
+        return [with_header(without_blanks(c), exercise.stub) for c in cells]
 
     def cells_of(self, name: str) -> list[int]:
         """Where the answer to an exercise is, and the own cells next to it."""

@@ -182,7 +182,8 @@ def test_break_hint_fix_check(root, capsys):
     assert break_command(["9.1"], root=root) == 0
     assert "already" in capsys.readouterr().out
     progress_command(root)
-    assert "+ + +" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "+ + +" in said and broken.BROKEN in said
     assert check_command("5.3", root=root) == 1
     assert "Well done" not in capsys.readouterr().out
     label = id_of("answer", "5.3")

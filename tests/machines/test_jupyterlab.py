@@ -271,6 +271,7 @@ def test_run_all_shows_what_stopped_it_and_a_closed_tab_ends_its_kernel(lab, pag
     choose(page, "Run", "Run All Cells")
     told = page.get_by_text("3.1: `Value.__mul__` is not filled in yet.")
     told.wait_for(timeout=60_000)
+    page.locator(".minigrad-stopped", has_text="3.1: ").wait_for()  # custom.css says so
     box = "p => [p.getBoundingClientRect()].every(b => 0 < b.top && b.bottom < 800)"
     page.wait_for_function(box, arg=told.element_handle())
     below = [cell.id for cell in code_of(path)].index("check-3-2")  # it was not reached

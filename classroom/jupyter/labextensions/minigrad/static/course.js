@@ -12,7 +12,9 @@
 // A notebook may change on disk while it is open (`break`, `reset`, `update`): unless there
 // is something in it to be saved, it is read again before a check, or when one comes back.
 // What a check has passed counts once the notebook is saved, and so a check saves it.
-// Run All ends at the last cell, also where an earlier one has stopped: that one is shown.
+// Run All ends at the last cell, also where an earlier one has stopped: that one is shown,
+// and custom.css says below what came of it that the others were not run.
+// If a notebook has changed on disk, Enter would overwrite it: the first button is Cancel.
 // A page that is open would show yesterday's progress: home is read again when one
 // comes back to it.
 const KINDS = { notebooks: "minigrad-lesson", exercises: "minigrad-exercises" };
@@ -112,7 +114,16 @@ function show({ node }) {
 function showStopped({ content }) {
   const isError = (output) => output.output_type === "error";
   const stopped = content.widgets.findIndex((c) => c.model.outputs?.toJSON().some(isError));
-  if (stopped >= 0) content.scrollToItem((content.activeCellIndex = stopped), "center");
+  if (stopped < 0) return;
+  const [{ outputArea }, ...below] = content.widgets.slice(stopped);
+  const isLeft = below.some(({ model }) => model.type === "code");
+  if (isLeft) outputArea.widgets.at(-1).addClass("minigrad-stopped");
+  content.scrollToItem((content.activeCellIndex = stopped), "center");
+}
+
+function preferCancel({ target, relatedTarget }) {
+  const dialog = target.textContent === "Overwrite" && target.closest(".jp-Dialog");
+  if (dialog && !dialog.contains(relatedTarget)) dialog.querySelector(".jp-mod-reject").focus();
 }
 
 async function runCheck(commands, contents, panel) {
@@ -143,6 +154,7 @@ function activate({ shell, commands, restored, serviceManager: { contents } }) {
     if (panel) result.then(() => showStopped(panel));
     if (id === "rendermime:handle-local-link" && args.id) goTo(shell, args.path, args.id);
   });
+  document.addEventListener("focusin", preferCancel);
   document.addEventListener("mouseover", (event) => {
     const words = foldedCheck(event)?.querySelector(".jp-Placeholder-content");
     if (words) words.title = TITLE;
