@@ -1,7 +1,7 @@
 """Put answers into untouched notebooks, to run, update or restore them."""
 
 import uuid
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 
 from classroom.cell.asked import bound_names
@@ -64,14 +64,12 @@ class Carried:
 def carry_over(learner: Learner, new: Chapter) -> Carried:
     """`new` with the learner's answers and own cells in it.
 
-    An answer goes to the exercise that asks for its names, whatever its number is now.
-    The blank stays above the answers of several if it asks for more than they have. A
-    cell of the learner's own comes after the same cell of the course as before. Cells
-    of an exercise that `new` lacks are `homeless`.
+    An answer goes to the exercise with its title, whatever its number is now. A cell of
+    the learner's own comes after the same cell of the course as before. Cells of an
+    exercise that `new` lacks are `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
-    homes = new.heirs(old.notebook, old.stubs)
-    several = Counter(homes.values())
+    homes = new.heirs(old.notebook)
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
     anchor, here, changed = None, None, set()
@@ -98,12 +96,7 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
             edited += 1
     cells = list(after[None])
     for label, cell in new.cells.items():
-        asked = (
-            bound_names(cell["source"]) if several[parse_label(label)[1]] > 1 else {}
-        )
-        had = set().union(*(bound_names(part["source"]) for part in answers[label]))
-        cells += [cell] if not answers[label] or {*asked} - had else []
-        cells += answers[label] + after[label]
+        cells += (answers[label] or [cell]) + after[label]
     told = [name for name in new.exercises if name in changed]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited, told)
 
