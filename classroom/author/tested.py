@@ -17,6 +17,7 @@ import pytest
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import uses
+from classroom.author.chapters import Chapter
 from classroom.author.concerns import Piece, current, hashes, module_of, survey
 from classroom.notebook.files import write_whole
 
@@ -61,6 +62,15 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Iterator[None]:
     result = yield
     found |= used()
     return result
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip each cell of a chapter that requires something which is missing."""
+    for item in items:
+        folder = ROOT / "chapters" / item.path.stem
+        if folder.is_dir() and (missing := Chapter(folder).missing):
+            reason = f"{item.path.stem} needs {missing}, which is not installed"
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -6,7 +6,9 @@ A sandbox shows no such notebook. There nothing is known, and a check does witho
 import hashlib
 import json
 import re
+import symtable
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from os.path import isdir
 from pathlib import Path
@@ -115,6 +117,26 @@ def exercise_of(cell: str | None, source: str) -> str:
 def bound_names(source: str) -> set[str]:
     """Return the names that `source` defines or assigns, valid or not."""
     return {a or b for a, b in NAMES.findall(source)}
+
+
+def scopes(source: str) -> list[symtable.SymbolTable]:
+    """Return the scopes of `source`, the outermost first, or none if it is invalid."""
+    found = []
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        found = [symtable.symtable(source, "a cell", "exec")]
+    for scope in found:
+        found += scope.get_children()
+    return found
+
+
+def names_read(source: str) -> set[str]:
+    """Return the names that `source` reads, less those that only its functions have."""
+    found = set()
+    for scope in scopes(source):
+        read = [s for s in scope.get_symbols() if s.is_referenced()]
+        outermost = scope.get_type() == "module"
+        found |= {s.get_name() for s in read if s.is_global() or outermost}
+    return found
 
 
 def core(sources: Iterable[str], names: Iterable[str]) -> set[str]:

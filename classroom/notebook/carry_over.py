@@ -8,7 +8,7 @@ from classroom.cell.asked import bound_names
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Cell, Notebook, code_cell
 from classroom.notebook.pristine import Chapter, id_of, parse_label
-from classroom.notebook.source_code import outline
+from classroom.notebook.source_code import outline, with_header
 from classroom.notebook.waiting import reference
 
 
@@ -84,8 +84,10 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
         anchor = label if label in new.cells and not gone else anchor
         if kind == "answer" and not blank and not gone:
             course = {k: new.cells[label][k] for k in ("id", "metadata")}
+            stub = new.exercises[homes[name]].stub
+            course["source"] = with_header(cell["source"], stub)
             answers[label] += after.pop(label, []) + [{**cell, **course}]
-            asks = outline(new.exercises[homes[name]].stub)
+            asks = outline(stub)
             if asks != outline(old.exercises[name].stub):
                 changed.add(homes[name])
         elif (kind == "answer" and not blank and gone) or (not label and gone):

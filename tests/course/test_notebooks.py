@@ -26,7 +26,7 @@ from tests.course.sample import (
     learner,
 )
 
-HEADER = "# minigrad/value.py"
+HEADER = "# minigrad/scalar/value.py"
 ALL_RIGHT = {name: [text] for name, text in RIGHT.items()}
 
 
@@ -163,8 +163,9 @@ def test_the_header_is_put_back(tmp_path):
     notebook = fill(learner(root), {"90.1": text})
     insert_after(notebook, "hints-90-1", code("a", "import math"))
     assert answers(root, notebook) == only("import math", f"{HEADER}\n{text}")
-    notebook = fill(learner(root), {"90.1": f"{HEADER}\n{text}"})
-    assert answers(root, notebook) == only(f"{HEADER}\n{text}")
+    for header in HEADER, "# minigrad/older.py":
+        notebook = fill(learner(root), {"90.1": f"{header}\n{text}"})
+        assert answers(root, notebook) == only(f"{HEADER}\n{text}")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
