@@ -17,7 +17,7 @@ from classroom.all_or_nothing import JOURNAL, Trouble, finish_first
 from classroom.learner.check import check_command
 from classroom.learner.progress import progress_command
 from classroom.learner.report import report_command
-from classroom.learner.restore import place_to_keep, reset_command, restore_command
+from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.update import update_command
 from classroom.notebook.files import COURSE, Unreadable, write_notebook
 from classroom.run import answers
@@ -180,15 +180,6 @@ def test_a_damaged_list_of_what_an_update_has_left_to_do_is_named(content, tmp_p
     (tmp_path / JOURNAL).write_text(content)
     with pytest.raises(Trouble, match=r"journal\.json.* cannot be read"):
         finish_first(tmp_path)
-
-
-def test_what_is_put_aside_comes_last_though_the_clock_was_put_back(tmp_path):
-    root = course(tmp_path)
-    (root / "exercises" / "kept").mkdir()
-    for name in ("90_sample-2999-01-01-101010", "90_sample-2999-01-01-101010-2"):
-        (root / "exercises" / "kept" / f"{name}.ipynb").touch()
-    found = place_to_keep(root, "90_sample-", ".ipynb").name
-    assert found == "90_sample-2999-01-01-101010-3.ipynb"
 
 
 def test_what_the_machine_is_to_blame_for_is_tried_again_and_held_against_nobody(
