@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from classroom import ROOT
 from classroom.author.uses import FUNCTION, NAMING, PACKAGES, Uses, named
-from classroom.notebook.files import write_whole
+from classroom.notebook.files import read_table, write_whole
 
 BUILT = Path(".minigrad", "built.json")
 UNKNOWN = "it is not noted what it used"
@@ -204,12 +204,8 @@ class Noted:
     """What each built notebook used when it was built."""
 
     def __init__(self, root: Path) -> None:
-        self.path = root / BUILT
-        try:
-            self.notes = json.loads(self.path.read_text("utf-8"))
-        except (OSError, ValueError):
-            self.notes = {}
-        self.pieces = current()[1]
+        self.path, self.pieces = root / BUILT, current()[1]
+        self.notes = read_table(self.path)
 
     def changed(self, path: Path) -> str:
         """Say why the outputs of a built notebook may be stale, or return ""."""

@@ -16,6 +16,7 @@ from classroom.notebook.files import (
     Unreadable,
     as_table,
     read_notebook,
+    read_table,
     write_notebook,
     write_whole,
 )
@@ -41,10 +42,7 @@ HINTS = (
 
 def read_state(root: Path) -> dict[str, Any]:
     """Return the active breaks by exercise, and which exercise was the last one."""
-    try:
-        found = as_table(json.loads((root / STATE).read_text("utf-8")))
-    except (OSError, ValueError):
-        found = {}
+    found = read_table(root / STATE)
     return {"active": as_table(found.get("active")), "last": found.get("last")}
 
 
