@@ -9,10 +9,9 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from classroom import ROOT
@@ -56,32 +55,21 @@ def survey(text: str) -> Survey:
         else:
             lambdas = [n for n in ast.walk(statement) if isinstance(n, ast.Lambda)]
             if isinstance(statement, NAMING) and lambdas:
-                found[f"{name}()"] = [each.body for each in lambdas]
+                found.setdefault(f"{name}()", []).extend(n.body for n in lambdas)
                 for each in lambdas:
                     each.body = ast.Constant(None)
             found.setdefault(name, []).append(statement)
-    for nodes in found.values():
-        for each in [node for node in nodes if isinstance(node, ast.ClassDef)]:
-            each.body = [without_body(s) for s in each.body if is_of_class(s)]
+    for each in [n for ns in found.values() for n in ns if isinstance(n, ast.ClassDef)]:
+        # A method is a piece of its own, but Python calls one such as __add__ by itself
+        methods = [s.name for s in each.body if isinstance(s, FUNCTION)]
+        special = [ast.Constant(name) for name in methods if name.startswith("__")]
+        each.body = special + [s for s in each.body if not isinstance(s, FUNCTION)]
     return {name: piece(name, nodes) for name, nodes in found.items()}
 
 
 def is_text(node: ast.AST) -> bool:
     """Tell whether a statement is only a text, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def is_of_class(statement: ast.stmt) -> bool:
-    """Tell whether a statement belongs to its class itself.
-
-    A method does not, but that there is one such as __add__, which Python calls, does.
-    """
-    return not isinstance(statement, FUNCTION) or statement.name.startswith("__")
-
-
-def without_body(statement: ast.stmt) -> ast.AST:
-    is_method = isinstance(statement, FUNCTION)
-    return ast.Constant(statement.name) if is_method else statement
 
 
 def piece(name: str, nodes: list[ast.AST]) -> Piece:
@@ -97,10 +85,9 @@ def digest(*texts: str) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def surveys(others: Mapping[str, str] = MappingProxyType({})) -> dict[str, Survey]:
-    """Return the pieces of all modules, or of `others`' texts in their place."""
-    texts = {m: file_of(m).read_text("utf-8") for m in all_modules()} | others
-    return {module: survey(text) for module, text in texts.items()}
+def surveys() -> dict[str, Survey]:
+    """Return the pieces of all modules."""
+    return {m: survey(file_of(m).read_text("utf-8")) for m in all_modules()}
 
 
 def hashes(known: dict[str, Survey]) -> dict[str, str]:
