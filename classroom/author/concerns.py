@@ -2,72 +2,160 @@
 
 A *piece* of the course is a function, a constant, an import, a class without its
 methods, or a data file. .minigrad/, which git ignores, stores which pieces were used:
-by each built notebook in built.json, and by each test in tested.json.
+by each built notebook in built.json, and by each test in tested/.
 """
 
+import ast
 import hashlib
 import json
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from classroom import ROOT
-from classroom.author.uses import FOREIGN, PACKAGES, Survey, Unit, Uses, survey
-from classroom.notebook.files import write_whole
+from classroom.author.uses import FUNCTION, NAMING, PACKAGES, Uses, named
+from classroom.notebook.files import read_table, write_whole
 
 BUILT = Path(".minigrad", "built.json")
 UNKNOWN = "it is not noted what it used"
 REST = "the other statements of {}"
 MADE = "notebooks/", "solutions/", "exercises/", "classroom/pristine/"  # by build
 DATA = (".safetensors", ".mplstyle", ".txt", ".json", ".md", ".html", ".css")
+RUNNER = "classroom.author.execute"  # which every notebook depends on
+FAR = 5  # steps from a constant to those that mention it
+
+
+class Piece(NamedTuple):
+    """A part of a module that can change by itself, and the names that it mentions."""
+
+    kind: str  # "function", "import", or "name"
+    hash: str
+    names: frozenset[str]
+
+
+Survey = dict[str, Piece]  # of a module; "" has all statements without a name
+
+
+def survey(text: str) -> Survey:
+    """Return the pieces of a Python text, without comments and docstrings."""
+    found: dict[str, list[ast.AST]] = {"": [ast.Pass()]}
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTION | ast.ClassDef | ast.Module):
+            node.body = [each for each in node.body if not is_text(each)]
+    for name, statement in named(tree):
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            for alias in statement.names:
+                source = f"{getattr(statement, 'module', '')}.{alias.name}".strip(".")
+                shown = alias.asname or alias.name.partition(".")[0]
+                mentions = ast.Constant(source), ast.Constant(source.rpartition(".")[0])
+                found.setdefault(shown, []).append(ast.Import([*mentions, alias]))
+        else:
+            lambdas = [n for n in ast.walk(statement) if isinstance(n, ast.Lambda)]
+            if isinstance(statement, NAMING) and lambdas:
+                found.setdefault(f"{name}()", []).extend(n.body for n in lambdas)
+                for each in lambdas:
+                    each.body = ast.Constant(None)
+            found.setdefault(name, []).append(statement)
+    for each in [n for ns in found.values() for n in ns if isinstance(n, ast.ClassDef)]:
+        # A method is a piece of its own, but Python calls one such as __add__ by itself
+        methods = [s.name for s in each.body if isinstance(s, FUNCTION)]
+        special = [ast.Constant(name) for name in methods if name.startswith("__")]
+        each.body = special + [s for s in each.body if not isinstance(s, FUNCTION)]
+    return {name: piece(name, nodes) for name, nodes in found.items()}
+
+
+def is_text(node: ast.AST) -> bool:
+    """Tell whether a statement is only a text, such as a docstring."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def piece(name: str, nodes: list[ast.AST]) -> Piece:
+    """Return the piece that some statements are."""
+    text = " ".join(map(ast.dump, nodes))
+    names = frozenset(re.findall(r"'([\w./-]+)'", text))
+    is_function = name.endswith("()") or isinstance(nodes[0], FUNCTION)
+    kind = "import" if isinstance(nodes[0], ast.Import) else "name"
+    return Piece("function" if is_function else kind, digest(text), names)
+
+
+def digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def surveys() -> dict[str, Survey]:
+    """Return the pieces of all modules."""
+    return {m: survey(file_of(m).read_text("utf-8")) for m in all_modules()}
+
+
+def hashes(known: dict[str, Survey]) -> dict[str, str]:
+    """Return a hash of each piece, which counts the constants that it mentions, too.
+
+    Names mean pieces of the same module, or of one that this imports. What has lambdas
+    in it, such as an Op, may also be reached as a method. So its name means it
+    anywhere. A data file next to a module counts where the module quotes its name.
+    """
+    each = {(m, n): p for m, pieces in known.items() for n, p in pieces.items()}
+    own = {(m, n): digest(p.hash, *data_of(m, p)) for (m, n), p in each.items()}
+    tables = {n: own[m, n] for m, n in each if (m, f"{n}()") in each}
+    deep = {key: own[key] for key, p in each.items() if p.kind != "function"}
+    seen = {m: [m, *imported(pieces, known)] for m, pieces in known.items()}
+    means = {}
+    for (m, n), p in each.items():
+        names = sorted({*p.names, n.partition(".")[0]})  # a method means its class, too
+        means[m, n] = [(v, x) for v in seen[m] for x in names if (v, x) in deep]
+    for _ in range(FAR):
+        deep = {key: digest(own[key], *map(deep.get, means[key])) for key in deep}
+    found = {}
+    for key, p in each.items():
+        told = [tables[name] for name in sorted(p.names & tables.keys())]
+        told = [*map(deep.get, means[key]), *told] if key[1] else []
+        found[whole(*key)] = digest(own[key], *told)
+    return found
+
+
+def data_of(module: str, piece: Piece) -> list[str]:
+    """Return hashes of the data files that a piece of a module names."""
+    names = sorted(name for name in piece.names if name.endswith(DATA))
+    folder = (file_of(module) or ROOT).parent
+    return [hash_of_file(folder / name) for name in names]
+
+
+def imported(pieces: Survey, known: Iterable[str]) -> list[str]:
+    """Return which modules a module imports, or imports names from."""
+    imports = [p.names for p in pieces.values() if p.kind == "import"]
+    return sorted(set().union(*imports) & set(known))
+
+
+def whole(module: str, name: str) -> str:
+    """Return what a piece is called."""
+    return f"{module}.{name}" if name else REST.format(module)
+
+
+@cache
+def current() -> tuple[dict[str, Survey], dict[str, str]]:
+    """Return the pieces of all modules as they are now, and their hashes."""
+    known = surveys()
+    return known, hashes(known)
 
 
 def fingerprint(uses: Uses, loaded: Iterable[str], cells: str) -> dict[str, str]:
     """Return a hash for each piece of the course that a notebook used.
 
-    A function was used if it was called, and a file if it was opened. A constant, an
-    import or a class counts as used if its name occurs in a piece that was used, or in
-    `cells`, the code of the notebook. A data file counts as used if such a piece has
-    its name in quotes. The other statements of a module count if the module was loaded.
+    A function was used if it was called, and a file if it was opened. What is no
+    function was used if `cells`, the code of the notebook, has its name. The statements
+    of a module that name nothing were used if it was loaded.
     """
-    surveys = {m: survey(path) for m in loaded if (path := file_of(m))}
-    names, found = set(re.findall(r"[^\W\d]\w*", cells)), {}
-    own = {module: set() for module in surveys}  # what each mentions itself
-
-    def add(module: str, piece: str, one: Unit) -> None:
-        found[piece] = one.hash
-        names.update(one.names)
-        own[module].update(one.names)
-
-    for module, functions in uses.functions.items():
-        for name in functions & surveys[module].functions.keys():
-            add(module, f"{module}.{name}", surveys[module].functions[name])
-    for module, pieces in surveys.items():
-        add(module, REST.format(module), pieces.rest)
-    before = -1
-    while before < len(found):
-        before = len(found)
-        for module, pieces in surveys.items():
-            for name, one in pieces.names.items():
-                asking = own[module] if FOREIGN in name else names
-                if f"{module}.{name}" not in found and is_mentioned(name, asking):
-                    add(module, f"{module}.{name}", one)
-    quoted = {name for name in names if name.endswith(DATA)}
-    places = {file_of(m).parent / name for m in surveys for name in quoted}
-    files = {path for path in uses.files if not path.startswith(MADE)}
-    files |= {p.relative_to(ROOT).as_posix() for p in places if p.exists()}
-    return found | {path: hash_of_file(path) for path in sorted(files)}
-
-
-def is_mentioned(name: str, names: set[str]) -> bool:
-    """Tell whether a name is used; Python itself uses names such as __add__."""
-    last = last_name(name)
-    return last in names or last.startswith("__")
-
-
-def last_name(piece: str) -> str:
-    """Return the name by which code mentions a piece: "add" for "Methods.add"."""
-    return piece.rpartition(".")[2].removeprefix(FOREIGN)
+    known, now = current()
+    words = {"", *re.findall(r"[^\W\d]\w*", cells)}
+    used = uses.functions & now.keys() | {whole(RUNNER, n) for n in known[RUNNER]}
+    for m in known.keys() & loaded:
+        said = words & known[m].keys()
+        used |= {whole(m, n) for n in said if known[m][n].kind == "name"}
+    files = sorted(path for path in uses.files if not path.startswith(MADE))
+    return {each: now[each] for each in used} | {f: hash_of_file(f) for f in files}
 
 
 def file_of(module: str) -> Path | None:
@@ -83,27 +171,6 @@ def hash_of_file(path: str | Path) -> str:
     if not place.is_file():
         return ""
     return hashlib.sha256(place.read_bytes()).hexdigest()[:16]
-
-
-def functions_of(module: str, pieces: Survey) -> dict[str, Unit]:
-    """Return the functions of a module by their whole names."""
-    return {f"{module}.{name}": one for name, one in pieces.functions.items()}
-
-
-def names_of(module: str, pieces: Survey) -> dict[str, Unit]:
-    """Return all other pieces of a module by their whole names."""
-    found = {f"{module}.{name}": one for name, one in pieces.names.items()}
-    return found | {REST.format(module): pieces.rest}
-
-
-def hashes(*modules: str) -> dict[str, str]:
-    """Return the hash of each piece of some modules, as it is now."""
-    found = {}
-    for module in modules:
-        now = module, survey(file_of(module))
-        pieces = names_of(*now) | functions_of(*now)
-        found |= {name: one.hash for name, one in pieces.items()}
-    return found
 
 
 def all_modules() -> list[str]:
@@ -124,12 +191,8 @@ class Noted:
     """What each built notebook used when it was built."""
 
     def __init__(self, root: Path) -> None:
-        self.path = root / BUILT
-        try:
-            self.notes = json.loads(self.path.read_text("utf-8"))
-        except (OSError, ValueError):
-            self.notes = {}
-        self.pieces = hashes(*all_modules())
+        self.path, self.pieces = root / BUILT, current()[1]
+        self.notes = read_table(self.path)
 
     def changed(self, path: Path) -> str:
         """Say why the outputs of a built notebook may be stale, or return ""."""

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from PIL import Image
 
-from classroom.author.concerns import fingerprint, hashes
+from classroom.author.concerns import fingerprint
 from classroom.author.uses import watched, written
 from classroom.notebook.source_code import PARSING
 from classroom.run.kernels import Runner
@@ -48,7 +48,7 @@ def execute(notebook: NotebookNode, folder: Path) -> tuple[NotebookNode, dict]:
     with TemporaryDirectory() as uses:
         client.execute(env=os.environ | fixed | watched(Path(uses)))
         with PARSING:
-            used = fingerprint(*written(Path(uses)), code) | hashes(__name__)
+            used = fingerprint(*written(Path(uses)), code)
     notebook.metadata = metadata
     del notebook.cells[-1]
     for cell in notebook.cells:

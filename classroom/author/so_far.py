@@ -178,7 +178,7 @@ def only_early(module: str, family: str, known: dict, number: int) -> list[str]:
 
 
 def with_names_of_later(text: str, later: dict[str, int]) -> str:
-    """Return a file's text with stand-ins for later names, and no unused imports."""
+    """Return a file's text with stand-ins for later names."""
     if later:
         names = [f'{n} = Later("{n}", {c})' for n, c in sorted(later.items())]
         text += "\n\n" + "\n".join(names) + "\n"
@@ -186,21 +186,7 @@ def with_names_of_later(text: str, later: dict[str, int]) -> str:
         lines = text.splitlines()
         lines[start:start] = ["", "from minigrad.later import Later"]
         text = "\n".join(lines) + "\n"
-    return re.sub(r"\n{4,}", "\n\n\n", without_unused(text))
-
-
-def without_unused(text: str) -> str:
-    """Return a file's text without the imports that nothing in it uses."""
-    lines, tree = text.splitlines(), ast.parse(text)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    for statement in reversed(tree.body):
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            names = [a for a in statement.names if (a.asname or a.name) in used]
-            if len(names) < len(statement.names):
-                here = slice(statement.lineno - 1, statement.end_lineno)
-                statement.names = names
-                lines[here] = [ast.unparse(statement)] if names else []
-    return "\n".join(lines) + "\n"
+    return re.sub(r"\n{4,}", "\n\n\n", text)
 
 
 def write_package(folder: Path, number: int) -> None:

@@ -10,23 +10,15 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import uses
-from classroom.author.concerns import (
-    REST,
-    all_modules,
-    file_of,
-    functions_of,
-    last_name,
-    module_of,
-    names_of,
-)
-from classroom.author.uses import FOREIGN
+from classroom.author.chapters import Chapter
+from classroom.author.concerns import Piece, current, hashes, module_of, survey
 from classroom.notebook.files import write_whole
 
 TESTED = ROOT / ".minigrad" / "tested"  # a file for each process that ran tests
@@ -41,14 +33,7 @@ _fixtures: dict[str, set[str]] = {}  # what setting up each fixture used
 
 def used() -> set[str]:
     """Return the functions and files that were used since the last call."""
-    now = uses.used()
-    return names(now) | now.files
-
-
-def names(found: uses.Uses) -> set[str]:
-    return {
-        f"{m}.{name}" for m, functions in found.functions.items() for name in functions
-    }
+    return set().union(*uses.used())
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,13 +64,22 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef) -> Iterator[None]:
     return result
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip each cell of a chapter that requires something which is missing."""
+    for item in items:
+        folder = ROOT / "chapters" / item.path.stem
+        if folder.is_dir() and (missing := Chapter(folder).missing):
+            reason = f"{item.path.stem} needs {missing}, which is not installed"
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write the notes, together with those of earlier runs of this process."""
     about = getattr(session.config, "workerinput", {"workerid": "alone"})
     if not uses.is_watched() or not _tests:
         return
     path = TESTED / f"{about['workerid']}.json"
-    found = read_notes([path]) | _tests | {ALWAYS: names(uses.at_import)}
+    found = read_notes([path]) | _tests | {ALWAYS: uses.at_import}
     pieces = sorted(set().union(*found.values()))
     number = {piece: n for n, piece in enumerate(pieces)}
     tests = {test: [number[piece] for piece in each] for test, each in found.items()}
@@ -109,66 +103,33 @@ class Change(NamedTuple):
     """The difference between the last commit and the working files."""
 
     files: set[str]
-    functions: set[str]  # by their whole names
-    others: set[str]  # constants, operations, classes and imports, likewise
+    pieces: set[str]  # of the course, by their whole names
+    names: set[frozenset]  # words of which a test that they concern has all
 
 
 def change_since_head() -> Change:
-    """Return the difference to the last commit; raise Trouble if git cannot tell.
-
-    A piece that mentions a changed name is changed with it.
-    """
+    """Return the difference to the last commit; raise Trouble if git cannot tell."""
     files = {*git("diff", "--name-only", "-z", "HEAD").split("\0")}
     files |= {*git("ls-files", "--others", "--exclude-standard", "-z").split("\0")}
     files.discard("")
-    functions, others = set(), set()
-    for path in files:
-        if path.endswith(".py") and path.partition("/")[0] in uses.PACKAGES:
-            before, now = before_and_now(path)
-            functions |= differing(functions_of(*before), functions_of(*now))
-            found = differing(names_of(*before), names_of(*now))
-            others |= found - {REST.format(before[0])}
-    surveys = [(module, uses.survey(file_of(module))) for module in all_modules()]
-    before = -1
-    while before < len(others):
-        before = len(others)
-        for module, pieces in surveys:
-            asked = {last_name(piece) for piece in seen_from(module, pieces, others)}
-            found = mentioning(names_of(module, pieces), asked)
-            others |= found - {REST.format(module)}
-            functions |= mentioning(functions_of(module, pieces), asked)
-    return Change(files, functions, others)
+    code = [path for path in files if path.endswith(".py")]
+    code = [path for path in code if path.partition("/")[0] in uses.PACKAGES]
+    known, now = current()
+    older = known | {module_of(path): survey(at_head(path)) for path in code}
+    before = hashes(older)
+    pieces = {n for n in before.keys() | now.keys() if before.get(n) != now.get(n)}
+    names = {
+        frozenset({name} | ({m.rpartition(".")[2]} if m[0] == "c" else set()))
+        for m in older
+        for name in {**older[m], **known.get(m, {})}
+        if name and is_other(older[m].get(name), known.get(m, {}).get(name))
+    }
+    return Change(files, pieces, names)
 
 
-def seen_from(module: str, pieces: uses.Survey, others: set[str]) -> set[str]:
-    """Return which pieces the code of a module can mean when it mentions their names.
-
-    These are its own, those of modules that it imports, and members of classes.
-    """
-    imported = set().union(*(one.names for one in pieces.names.values()))
-    package, found = module.partition(".")[0], set()
-    for other in others:
-        home, _, _ = other.rpartition(".")
-        in_class = not file_of(home) and home.startswith(package)
-        if home == module or (in_class or home in imported) and FOREIGN not in other:
-            found.add(other)
-    return found
-
-
-def mentioning(pieces: dict[str, uses.Unit], names: set[str]) -> set[str]:
-    """Return the pieces that mention one of some names."""
-    return {piece for piece, one in pieces.items() if one.names & names}
-
-
-def before_and_now(path: str) -> list[tuple[str, uses.Survey]]:
-    """Return a module and its pieces, as of the last commit and as of now."""
-    texts = at_head(path), text_of(path)
-    return [(module_of(path), uses.surveyed(text)) for text in texts]
-
-
-def differing(before: dict[str, Any], now: dict[str, Any]) -> set[str]:
-    """Return the names whose pieces have changed or are new."""
-    return {n for n in before.keys() | now.keys() if before.get(n) != now.get(n)}
+def is_other(before: Piece | None, now: Piece | None) -> bool:
+    """Tell whether a constant, or a class but for its methods, changed."""
+    return before != now and (now or before).kind == "name"
 
 
 def is_prose(path: str) -> bool:
@@ -207,29 +168,15 @@ def concerned_tests(change: Change) -> tuple[list[str], int]:
     always = known.pop(ALWAYS, set())
     texts = {file: text_of(file) for file in {test.split("::")[0] for test in known}}
     mine = {file for file in texts if is_changed(file, texts[file], change.files)}
-    words = {file: words_in(text) for file, text in texts.items()}
-    hits, found = change.functions | change.files, []
+    words = {file: {*re.findall(r"\w+", text)} for file, text in texts.items()}
+    hits, found = change.pieces | change.files, []
     for test, used in known.items():
         file = test.split("::")[0]
-        told = mentions(words[file] | words_in(test), change.others)
+        own = words[file] | {*re.findall(r"\w+", test)}
+        told = any(names <= own for names in change.names)
         if texts[file] and ((used | always) & hits or told or file in mine):
             found.append(test)
     return sorted(found), len(known)
-
-
-def words_in(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text))
-
-
-def mentions(words: set[str], others: set[str]) -> bool:
-    """Tell whether words of a test name a changed piece, or a file of classroom/."""
-    for other in others:
-        package, _, rest = other.partition(".")
-        home = rest.rpartition(".")[0].rpartition(".")[2]
-        known = package == "minigrad" or home in words
-        if known and FOREIGN not in other and last_name(other) in words:
-            return True
-    return False
 
 
 def text_of(file: str) -> str:

@@ -27,8 +27,7 @@ FOLDERS = ["tests/machines", "tests/course", "tests/engine"]  # the longest firs
 PLUGINS = {"-n": "xdist.plugin", "--nbval": "nbval.plugin"}  # by words that want them
 NBVAL = [
     *("-p", "nbval.plugin", "-p", "classroom.run.kernels", "-p", "xdist.plugin"),
-    *("-p", "classroom.author.skip_missing", "-p", "no:cacheprovider", "-q", "-rs"),
-    *("--nbval", "--nbval-current-env"),
+    *("-p", "no:cacheprovider", "-q", "-rs", "--nbval", "--nbval-current-env"),
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
     *("-n", "2", "--dist", "loadscope"),
 ]

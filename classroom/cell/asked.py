@@ -7,6 +7,7 @@ import ast
 import hashlib
 import json
 import re
+import symtable
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -130,6 +131,26 @@ def without_blanks(source: str) -> str:
                 left = "" if node.body[1:] else "pass"
                 lines[each.lineno - 1] = " " * each.col_offset + left
     return "\n".join(lines)
+
+
+def scopes(source: str) -> list[symtable.SymbolTable]:
+    """Return the scopes of `source`, the outermost first, or none if it is invalid."""
+    found = []
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        found = [symtable.symtable(source, "a cell", "exec")]
+    for scope in found:
+        found += scope.get_children()
+    return found
+
+
+def names_read(source: str) -> set[str]:
+    """Return the names that `source` reads, less those that only its functions have."""
+    found = set()
+    for scope in scopes(source):
+        read = [s for s in scope.get_symbols() if s.is_referenced()]
+        outermost = scope.get_type() == "module"
+        found |= {s.get_name() for s in read if s.is_global() or outermost}
+    return found
 
 
 def core(sources: Iterable[str], names: Iterable[str]) -> set[str]:

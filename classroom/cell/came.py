@@ -15,22 +15,20 @@ from classroom.cell import namespaces, pages
 from classroom.cell.equality import ARRAYS, array_of, show
 from classroom.cell.parts import (
     body_of,
-    codes,
     frames_of,
-    functions_at,
-    key,
     name_of,
+    ours_for_theirs,
     run,
+    swapped,
 )
 
 LONGEST = 80  # characters of a call that is shown with its arguments
 
 
 class Call(NamedTuple):
-    """A call of the answer by the check: its text, and the code and value of it."""
+    """A call of the answer by the check: its text, and its value."""
 
     text: str
-    code: CodeType
     value: Any
 
 
@@ -48,16 +46,8 @@ def unusable(exercise: str, error: Exception, cell: str, ours: str) -> list[str]
             return []
         found, right = yours[-1], None
         if ours:
-            known = {key(c): c for c in codes(compile(ours, "<ours>", "exec"))}
-            place = {call.code.co_filename for call in yours}
-            filled = {f: f.__code__ for file in place for f in functions_at(file)}
-            try:
-                for function, code in filled.items():
-                    function.__code__ = known.get(key(code), code)
+            with swapped(ours_for_theirs(ours)):
                 right, _ = calls(body, names, learners)
-            finally:
-                for function, code in filled.items():
-                    function.__code__ = code
             both = [*zip(yours, right)]
             both = [two for two in both if kind(two[0].value) != kind(two[1].value)]
             if not both:
@@ -82,7 +72,7 @@ def calls(
         elif within:
             text = within.pop()
             if not within and not frame.f_code.co_flags & CO_GENERATOR:
-                found.append(Call(text, frame.f_code, value))
+                found.append(Call(text, value))
 
     before = sys.getprofile()
     sys.setprofile(note)

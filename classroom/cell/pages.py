@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -24,7 +23,6 @@ from minigrad.rules.op import Op
 
 PACKAGE = Path(minigrad.__file__).parent
 PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
-DEFINED = re.compile(r"^(?:def|class) (?!__)(\w+)|^(\w+)(?:: .+)? = ", re.MULTILINE)
 # What files of the package had once, so that a page of that time may use it
 ONCE = dict.fromkeys(["Callable", "Iterator", "Mapping"], "collections.abc")
 ONCE |= {"Any": "typing", "attrgetter": "operator", "ndarray": "numpy"}
@@ -53,37 +51,18 @@ _aside: list[Replaced] = []  # for the time of a hidden check
 def page_of(source: str) -> str | None:
     """Return the module that a cell is an excerpt of ("minigrad.value"), if any.
 
-    Older notebooks may use the old name of a renamed file. Then it is the file that
-    defines most of the same names. Raises LookupError if there is none.
+    Raises LookupError if there is none.
     """
     match = PAGE.match(source)
     if not match:
         return None
     place = PACKAGE.parent / f"{match[1]}.py"
-    if not defined_in(place):
-        names, files = defined(source), PACKAGE.rglob("[!.]*.py")
-        known = sorted(
-            files, key=lambda p: (p.name != place.name, p.parent == PACKAGE, p)
-        )
-        shared = {path: len(names & defined_in(path)) for path in known}
-        place = max(filter(shared.get, known), key=shared.get, default=place)
     if not place.exists():
         raise LookupError(
             f"there is no {match[1]}.py in the package, so this cell stays in "
             "the notebook; the first line of the blank names the right file"
         )
-    return ".".join(place.relative_to(PACKAGE.parent).with_suffix("").parts)
-
-
-def defined(text: str) -> set[str]:
-    """Return the names that a file or an excerpt defines."""
-    return {definition or value for definition, value in DEFINED.findall(text)}
-
-
-@cache
-def defined_in(path: Path) -> set[str]:
-    """Return the names that a file of the package defines, or none if it is missing."""
-    return defined(path.read_text("utf-8")) if path.exists() else set()
+    return match[1].replace("/", ".")
 
 
 def lend(source: str, namespace: dict[str, Any]) -> None:

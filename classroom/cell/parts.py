@@ -8,7 +8,7 @@ import gc
 import re
 import traceback
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType, FunctionType
 
@@ -27,33 +27,21 @@ def others(
     `error` is the blank that the check in `cell` has met; `stub` has all blanks, and
     `ours` the solution. If that does not tell, return None.
     """
-    known = {key(code): code for code in codes(compile(ours, "<ours>", "exec"))}
-    filled: dict[FunctionType, CodeType] = {}
-
-    def fill(function: FunctionType) -> None:
-        filled[function] = function.__code__
-        function.__code__ = known[key(function.__code__)]
-
     with pages.again(exercise), suppress(LookupError, ValueError):
         body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
-        try:
-            while is_blank(error):
-                [function] = functions_of(frames_of(error)[-1].f_code)
-                if function in filled:
-                    return None
-                fill(function)
+        every, filled = ours_for_theirs(ours), {}
+        while is_blank(error):
+            [function] = functions_of(frames_of(error)[-1].f_code)
+            if function in filled:
+                return None
+            filled[function] = every[function]
+            with swapped(filled):
                 error = run(body, names)
-            blanks = list(dict.fromkeys(map(name_of, filled.values())))
-            if error:
-                cell = filled[function].co_filename
-                for other in functions_at(cell) - filled.keys():
-                    if key(other.__code__) in known:
-                        fill(other)
-                if run(body, names):  # now all is ours: the learner's is not at fault
+        blanks = list(dict.fromkeys(name_of(f.__code__) for f in filled))
+        if error:
+            with swapped(every):
+                if run(body, names):  # all is ours: the learner's is not at fault
                     return None
-        finally:
-            for function, code in filled.items():
-                function.__code__ = code
         left = [name for name in parts_of(stub) if name not in blanks]
         return (blanks, left, error) if left else None
     return None
@@ -66,27 +54,35 @@ def right_alone(
 
     `error` is what the check in `cell` has met; the rest is as in `others`.
     """
-    known = {key(code): code for code in codes(compile(ours, "<ours>", "exec"))}
     names, right = parts_of(stub), []
     with pages.again(exercise), suppress(LookupError, ValueError):
         body, space = body_of(cell), frames_of(error, "<module>")[0].f_globals
-        learners = namespaces.learners()
-        every = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
-        own = [
-            f for f in every if f.__globals__ is learners and key(f.__code__) in known
-        ]
-        before = {f: f.__code__ for f in own}
+        every = ours_for_theirs(ours)
         for name in names if len(names) > 1 else ():
-            try:
-                for f in own:
-                    if name_of(f.__code__) != name:
-                        f.__code__ = known[key(f.__code__)]
-                if not run(body, space):
-                    right.append(name)
-            finally:
-                for f, code in before.items():
-                    f.__code__ = code
+            with swapped({f: c for f, c in every.items() if name_of(c) != name}):
+                right += [name] * (run(body, space) is None)
     return right if len(right) < len(names) else []
+
+
+def ours_for_theirs(ours: str) -> dict[FunctionType, CodeType]:
+    """Return the learner's functions, with the code that each has in our solution."""
+    known = {key(code): code for code in codes(compile(ours, "<ours>", "exec"))}
+    every = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
+    own = [f for f in every if f.__globals__ is namespaces.learners()]
+    return {f: known[key(f.__code__)] for f in own if key(f.__code__) in known}
+
+
+@contextmanager
+def swapped(codes: dict[FunctionType, CodeType]) -> Iterator[None]:
+    """Let functions run other code, for as long as this lasts."""
+    before = {function: function.__code__ for function in codes}
+    try:
+        for function, code in codes.items():
+            function.__code__ = code
+        yield
+    finally:
+        for function, code in before.items():
+            function.__code__ = code
 
 
 def is_blank(error: Exception | None) -> bool:
@@ -138,12 +134,6 @@ def frames_of(error: Exception, name: str = "") -> list[FrameType]:
 def functions_of(code: CodeType) -> list[FunctionType]:
     """Return the functions that run some code."""
     return [f for f in gc.get_referrers(code) if isinstance(f, FunctionType)]
-
-
-def functions_at(place: str) -> set[FunctionType]:
-    """Return the functions and methods that a cell has made."""
-    every = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
-    return {f for f in every if f.__code__.co_filename == place}
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

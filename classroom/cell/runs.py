@@ -4,9 +4,7 @@ So a check does not pass the result of an older run if the newest run has failed
 check notes what it passes, for `course.py progress`.
 """
 
-import symtable
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +19,7 @@ from classroom.cell.asked import (
     course_of,
     exercise_at,
     mark_of,
+    names_read,
 )
 from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
 from classroom.cell.solutions import solution_of
@@ -109,19 +108,6 @@ def _needs(names: set[str]) -> set[str]:
     """Return the names that are read by the cells which define some names."""
     there = [r.source for r in _runs if not r.error and bound_names(r.source) & names]
     return set().union(*map(names_read, there))
-
-
-def names_read(source: str) -> set[str]:
-    """Return the names in a cell's own namespace that it reads, also in functions."""
-    found, tables = set(), []
-    with suppress(SyntaxError, ValueError, RecursionError):
-        tables = [symtable.symtable(source, "cell", "exec")]
-    for table in tables:
-        tables += table.get_children()
-        outermost = table.get_type() == "module"
-        symbols = [s for s in table.get_symbols() if s.is_referenced()]
-        found |= {s.get_name() for s in symbols if s.is_global() or outermost}
-    return found
 
 
 def note(exercise: str, passed: bool) -> None:

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
+from classroom.cell.asked import names_read, scopes
 from classroom.cell.pages import ONCE, page_of
 from classroom.learner.breaking import passes
 from classroom.learner.check import Task, find_tasks
@@ -31,8 +32,6 @@ from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.notebook.source_code import (
     DEFINITIONS,
     has_header,
-    names_read,
-    scopes,
     statements,
 )
 from classroom.run.answers import plain_environment

@@ -5,25 +5,18 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from classroom.all_or_nothing import (
-    CHANGE,
-    Trouble,
-    alone,
-    clear,
-    digest,
-    finish,
-    write_journal,
-)
+from classroom.all_or_nothing import Trouble, alone
 from classroom.learner.find import open_learner
-from classroom.learner.restore import keep, place_to_keep
+from classroom.learner.restore import keep
 from classroom.notebook.answers import Learner
 from classroom.notebook.carry_over import bring_back
 from classroom.notebook.files import (
     COURSE,
+    Notebook,
     Unreadable,
-    as_bytes,
     as_table,
-    parse_notebook,
+    read_notebook,
+    read_table,
     write_notebook,
     write_whole,
 )
@@ -53,10 +46,7 @@ HINTS = (
 
 def read_state(root: Path) -> dict[str, Any]:
     """Return the active breaks by exercise, and which exercise was the last one."""
-    try:
-        found = as_table(json.loads((root / STATE).read_text("utf-8")))
-    except (OSError, ValueError):
-        found = {}
+    found = read_table(root / STATE)
     return {"active": as_table(found.get("active")), "last": found.get("last")}
 
 
@@ -66,32 +56,26 @@ def write_state(root: Path, state: dict[str, Any]) -> None:
 
 
 def write(root: Path, found: dict[str, dict[str, Any]]) -> None:
-    """Write the broken notebooks, with copies in exercises/kept/: all, or nothing."""
+    """Write the broken notebooks, after copies in exercises/kept/ and the state.
+
+    So `break --stop` also ends a break that was killed.
+    """
     with alone(root):
-        clear(root)
-        files, before = root / CHANGE / "files", {}
-        for path in dict.fromkeys(each["path"] for each in found.values()):
-            data, here = (root / path).read_bytes(), Path(path)
-            notebook = parse_notebook(data, here.name)
-            copy = place_to_keep(root, f"{here.stem}-", here.suffix).relative_to(root)
-            these = [each for each in found.values() if each["path"] == path]
-            for each in these:
-                place, source = each.pop("cell")
-                if notebook["cells"][place]["source"] != source:
-                    raise Trouble(SAVED_SINCE.format(path))
-                notebook["cells"][place]["source"] = each["source"]
-                each["copy"] = copy.as_posix()
-            before[path] = digest(data)
-            contents = {files / path: as_bytes(notebook), files / copy: data}
-            for place, content in contents.items():
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(content)
-        state = {"active": found, "last": [*found][-1]}
-        (files / STATE).parent.mkdir(exist_ok=True)
-        (files / STATE).write_text(json.dumps(state, indent=1), encoding="utf-8")
-        write_journal(root, {"told": [BROKEN], "gone": [], "before": before})
-        for line in finish(root)[1:]:
-            print(line)
+        notebooks: dict[str, Notebook] = {}
+        for each in found.values():
+            path, (place, source) = each["path"], each.pop("cell")
+            if path not in notebooks:
+                notebooks[path] = read_notebook(root / path)
+            cell = notebooks[path]["cells"][place]
+            if cell["source"] != source:
+                raise Trouble(SAVED_SINCE.format(path))
+            cell["source"] = each["source"]
+        copies = {path: keep(root / path, root) for path in notebooks}
+        for each in found.values():
+            each["copy"] = copies[each["path"]].relative_to(root).as_posix()
+        write_state(root, {"active": found, "last": [*found][-1]})
+        for path, notebook in notebooks.items():
+            write_notebook(root / path, notebook)
 
 
 def mended(root: Path, path: Path, passed: Collection[str]) -> list[str]:

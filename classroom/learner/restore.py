@@ -153,16 +153,11 @@ def keep(path: Path, root: Path) -> Path:
 
 
 def place_to_keep(root: Path, before: str, after: str) -> Path:
-    """A free name in exercises/kept/, with the time in its middle.
-
-    It sorts after all names there, even if the clock has been put back since.
-    """
-    folder = root / "exercises" / "kept"
-    now = *time.strftime("%Y-%m-%d %H %M %S").split(), 0
-    day, *clock, last = max([now, *(when for when, _ in stamped(folder))])
-    for n in count(last + 1):
+    """A free name in exercises/kept/, with the time in its middle."""
+    folder, now = root / "exercises" / "kept", time.strftime("%Y-%m-%d-%H%M%S")
+    for n in count(1):
         more = f"-{n}" if n > 1 else ""
-        place = folder / f"{before}{day}-{''.join(clock)}{more}{after}"
+        place = folder / f"{before}{now}{more}{after}"
         if not place.exists():
             return place
 

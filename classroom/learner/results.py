@@ -7,7 +7,7 @@ from pathlib import Path
 from classroom.cell.asked import asked, core, mark_of
 from classroom.cell.notes import TRIED, read_notes, write_note
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import as_table, write_whole
+from classroom.notebook.files import as_table, read_table, write_whole
 from classroom.notebook.pristine import Chapter, id_of, parse_label
 from classroom.run.verdict import Result
 
@@ -21,11 +21,8 @@ class Memory:
     def __init__(self, root: Path) -> None:
         self.path = root / ".minigrad" / "results.json"
         self.root, self.notes = root, read_notes(root)
-        try:
-            known = as_table(json.loads(self.path.read_text("utf-8")))
-        except (OSError, ValueError):
-            known = {}
-        self.known = {name: as_table(statuses) for name, statuses in known.items()}
+        known = read_table(self.path).items()
+        self.known = {name: as_table(statuses) for name, statuses in known}
 
     def status(self, chapter: Chapter, name: str, cells: list[str]) -> str | None:
         """The result of exactly this answer, or None."""

@@ -184,6 +184,6 @@ def _put_back_one(
 
 
 def _what_is_back(learner: Learner, chapter: Chapter) -> str:
-    homes = chapter.heirs(learner.chapter.notebook, learner.chapter.stubs)
+    homes = chapter.heirs(learner.chapter.notebook)
     back = dict.fromkeys(homes[name] for name in learner.answers() if homes[name])
     return f"answers put back: {', '.join(back) or 'none'}."

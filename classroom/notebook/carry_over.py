@@ -1,14 +1,14 @@
 """Put answers into untouched notebooks, to run, update or restore them."""
 
 import uuid
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 
 from classroom.cell.asked import bound_names
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import Cell, Notebook, code_cell
 from classroom.notebook.pristine import Chapter, id_of, parse_label
-from classroom.notebook.source_code import outline
+from classroom.notebook.source_code import outline, with_header
 from classroom.notebook.waiting import reference
 
 
@@ -64,14 +64,12 @@ class Carried:
 def carry_over(learner: Learner, new: Chapter) -> Carried:
     """`new` with the learner's answers and own cells in it.
 
-    An answer goes to the exercise that asks for its names, whatever its number is now.
-    The blank stays above the answers of several if it asks for more than they have. A
-    cell of the learner's own comes after the same cell of the course as before. Cells
-    of an exercise that `new` lacks are `homeless`.
+    An answer goes to the exercise with its title, whatever its number is now. A cell of
+    the learner's own comes after the same cell of the course as before. Cells of an
+    exercise that `new` lacks are `homeless`.
     """
     old, homeless, edited = learner.chapter, [], 0
-    homes = new.heirs(old.notebook, old.stubs)
-    several = Counter(homes.values())
+    homes = new.heirs(old.notebook)
     after: dict[str | None, list[Cell]] = defaultdict(list)
     answers: dict[str, list[Cell]] = defaultdict(list)
     anchor, here, changed = None, None, set()
@@ -86,8 +84,10 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
         anchor = label if label in new.cells and not gone else anchor
         if kind == "answer" and not blank and not gone:
             course = {k: new.cells[label][k] for k in ("id", "metadata")}
+            stub = new.exercises[homes[name]].stub
+            course["source"] = with_header(cell["source"], stub)
             answers[label] += after.pop(label, []) + [{**cell, **course}]
-            asks = outline(new.exercises[homes[name]].stub)
+            asks = outline(stub)
             if asks != outline(old.exercises[name].stub):
                 changed.add(homes[name])
         elif (kind == "answer" and not blank and gone) or (not label and gone):
@@ -98,12 +98,7 @@ def carry_over(learner: Learner, new: Chapter) -> Carried:
             edited += 1
     cells = list(after[None])
     for label, cell in new.cells.items():
-        asked = (
-            bound_names(cell["source"]) if several[parse_label(label)[1]] > 1 else {}
-        )
-        had = set().union(*(bound_names(part["source"]) for part in answers[label]))
-        cells += [cell] if not answers[label] or {*asked} - had else []
-        cells += answers[label] + after[label]
+        cells += (answers[label] or [cell]) + after[label]
     told = [name for name in new.exercises if name in changed]
     return Carried({**new.notebook, "cells": _own_ids(cells)}, homeless, edited, told)
 

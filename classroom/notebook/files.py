@@ -154,3 +154,11 @@ def digest_of(paths: Iterable[Path]) -> str:
 def as_table(value: Any) -> dict:
     """`value` if it is a table, or else an empty one; a file may hold anything."""
     return value if isinstance(value, dict) else {}
+
+
+def read_table(path: Path) -> dict:
+    """The table in a JSON file, or an empty one if there is none that can be read."""
+    try:
+        return as_table(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError):
+        return {}

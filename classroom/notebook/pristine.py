@@ -106,18 +106,16 @@ class Chapter:
         helps = about.get("helps", {})
         return Exercise(name, title, stub, hints, points, outgrown, by_symptom, helps)
 
-    def heirs(self, notebook: Notebook, stubs: dict = NOBODY) -> dict[str, str | None]:
+    def heirs(self, notebook: Notebook) -> dict[str, str | None]:
         """For each exercise of an older notebook of this chapter, the one it is now.
 
-        That is the exercise that asks for the names of its stub, if they are known.
-        Otherwise it is the one with its title, or with its number, unless that is
-        another old one now.
+        That is the exercise with its title, or with its number, unless that is another
+        old one now.
         """
         about = as_table(notebook["metadata"].get("minigrad"))
         before = as_table(about.get("exercises")).items()
         now = {exercise.title: name for name, exercise in self.exercises.items()}
-        titles = {n: now.get(str(as_table(each).get("title"))) for n, each in before}
-        heir = {n: self.owner(stubs.get(n) or "") or new for n, new in titles.items()}
+        heir = {n: now.get(str(as_table(each).get("title"))) for n, each in before}
         free = self.exercises.keys() - set(heir.values())
         return {n: new or (n if n in free else None) for n, new in heir.items()}
 
@@ -152,10 +150,6 @@ class Chapter:
         found = [name for name, asked in self._names.items() if asked & names]
         pages = {name: header_of(self.exercises[name].stub) for name in found}
         return next((name for name in found if page in ("", pages[name])), None)
-
-    @property
-    def stubs(self) -> dict[str, str]:
-        return {name: exercise.stub for name, exercise in self.exercises.items()}
 
 
 def parse_label(label: str | None) -> tuple[str, str | None]:

@@ -2,11 +2,10 @@
 
 import ast
 import re
-import symtable
 from collections.abc import Iterable
 from threading import Lock
 
-from classroom.cell.asked import bound_names
+from classroom.cell.asked import bound_names, names_read
 
 HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
 PARSING = Lock()  # CPython 3.11 does not stand two threads that parse Python at once
@@ -59,28 +58,6 @@ def imported(source: str) -> set[str]:
     return {name.partition(".")[0] for name in names} - {""}
 
 
-def scopes(source: str) -> list[symtable.SymbolTable]:
-    """The scopes of `source`, the outermost first, or none if it is invalid Python."""
-    try:
-        found = [symtable.symtable(source, "a cell", "exec")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    for scope in found:
-        found += scope.get_children()
-    return found
-
-
-def names_read(source: str) -> set[str]:
-    """The names that `source` reads, less those that only its functions have."""
-    return {
-        symbol.get_name()
-        for scope in scopes(source)
-        for symbol in scope.get_symbols()
-        if symbol.is_referenced()
-        and (symbol.is_global() or scope.get_type() == "module")
-    }
-
-
 def names_needed(sources: Iterable[str], above: list[ast.stmt]) -> set[str]:
     """The names that `sources` read, and those that `above` reads to make them."""
     needed, found = set().union(*map(names_read, sources)), above
@@ -121,8 +98,11 @@ def header_of(source: str) -> str:
 
 
 def with_header(source: str, stub: str) -> str:
-    """`source`, with the stub's `# minigrad/...` line in front if that is missing."""
-    if not has_header(stub) or has_header(source):
+    """`source`, with the stub's `# minigrad/...` line as its first.
+
+    That may be missing, or name a file that has another name now.
+    """
+    if not has_header(stub) or not bound_names(source) & bound_names(stub):
         return source
-    header = stub.split("\n", 1)[0]
-    return f"{header}\n{source}" if bound_names(source) & bound_names(stub) else source
+    rest = source.partition("\n")[2] if has_header(source) else source
+    return stub.partition("\n")[0] + "\n" + rest

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from classroom.notebook.carry_over import graft
@@ -21,6 +22,7 @@ from classroom.checks import check
 from classroom.cell.drawn import compare
 with check({0!r}):
     compare({0!r}, {1!r}, {2!r}, globals())  # hidden check"""
+SETTINGS = "IPYTHON", "JUPYTER_CONFIG", "MPL", "MATPLOTLIB", "PYTHONSTARTUP"
 INTERRUPTED = 2  # pytest's exit code after Ctrl-C
 
 
@@ -117,10 +119,19 @@ def plain_environment(settings: Path) -> dict[str, str]:
     Programs find their settings in the folder `settings`, where there are none. No
     plugin loads by itself.
     """
-    unwanted = ("IPYTHON", "JUPYTER", "MPL", "MATPLOTLIB", "PYTEST", "PYTHON")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
     settings.mkdir(parents=True, exist_ok=True)
-    (settings / "matplotlibrc").touch()
-    for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "MATPLOTLIBRC"):
-        kept[name] = str(settings)
-    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    unwanted = ("JUPYTER", "PYTEST", "PYTHON")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
+    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return without_settings(kept, str(settings)) | plain
+
+
+def without_settings(env: Mapping[str, str], folder: str) -> dict[str, str]:
+    """Return environment variables by which programs find their settings in a folder.
+
+    The folder is empty, so there are no settings.
+    """
+    kept = {name: value for name, value in env.items() if not name.startswith(SETTINGS)}
+    (Path(folder) / "matplotlibrc").touch()
+    names = "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "MATPLOTLIBRC"
+    return kept | dict.fromkeys(names, folder)

@@ -8,14 +8,13 @@ ends. Rarely, a kernel lives and never answers. As a plugin of pytest: `-p nbval
 
 import os
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 import nbval.kernel
 from nbclient import NotebookClient
 
-SETTINGS = "IPYTHON", "JUPYTER_CONFIG", "MPL", "MATPLOTLIB", "PYTHONSTARTUP"
+from classroom.run.answers import without_settings
+
 start_once = nbval.kernel.start_new_kernel
 
 
@@ -27,17 +26,6 @@ def start_new_kernel(startup_timeout=60, *args, **kwargs):
     with suppress(RuntimeError):
         return start_once(startup_timeout / 2, *args, **kwargs)
     return start_once(startup_timeout, *args, **kwargs)
-
-
-def without_settings(env: Mapping[str, str], folder: str) -> dict[str, str]:
-    """Return environment variables by which programs find their settings in a folder.
-
-    The folder is empty, so there are no settings.
-    """
-    kept = {name: value for name, value in env.items() if not name.startswith(SETTINGS)}
-    (Path(folder) / "matplotlibrc").touch()
-    names = "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "MATPLOTLIBRC"
-    return kept | dict.fromkeys(names, folder)
 
 
 class Runner(NotebookClient):

@@ -14,20 +14,12 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED
 
 from classroom import ROOT
-from classroom.author.blanks import solved
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.author.quotes import quoted
-from classroom.author.so_far import ANSWER, FENCE, QUOTE
 from classroom.cell.asked import exercise_at
 
 CHAPTER = next(chapter for chapter in chapters() if chapter.number == 4)
 FILE = f"{CHAPTER.slug}.ipynb"
-FENCES = [f for file in CHAPTER.files for f in FENCE.findall(file.read_text("utf-8"))]
-SOLVED = {
-    name[1]: quoted(quote[1]) if (quote := QUOTE.search(options)) else solved(source)
-    for options, source in FENCES
-    if (name := ANSWER.search(options))
-}
+SOLVED = {name: each.solved for name, each in CHAPTER.exercises.items()}
 WRONG = "def predict_blame(a, b, c):\n    return [1.0, 1.0, 1.0]\n"
 
 

@@ -17,12 +17,12 @@ from classroom import ROOT
 from classroom.author.build import DRAWN, PRISTINE
 from classroom.author.chapters import chapters
 from classroom.author.compose import SETUP
+from classroom.cell.asked import names_read
 from classroom.cell.drawn import PUBLIC, same_numbers
 from classroom.cell.namespaces import GIVEN, assigned
 from classroom.learner.check import next_hint
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
-from classroom.notebook.source_code import names_read
 from classroom.run.answers import drawn_cells, run_answers, run_notebook
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result

@@ -368,7 +368,8 @@ def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
 
 
 def test_a_page_with_a_magic_in_it_is_live(tmp_path):
-    cells = exercise("90.1", f"# minigrad/ops.py\ndef masked(g, mask):\n    {BLANK}")
+    head = "# minigrad/rules/pointwise.py\ndef masked(g, mask):\n    "
+    cells = exercise("90.1", head + BLANK)
     cells[-1]["source"] = (
         "from minigrad.rules import pointwise as ops\n"
         "from classroom.checks import check, expect\n"
@@ -377,7 +378,7 @@ def test_a_page_with_a_magic_in_it_is_live(tmp_path):
     made = chapter({"90.1": cells})
     made["cells"][1]["source"] = "import classroom.live"
     root = course(tmp_path, made)
-    answer = "# minigrad/ops.py\ndef masked(g, mask):\n    return g + mask"
+    answer = f"{head}return g + mask"
     results = run_answers(pristine(root), {"90.1": [answer + "\n%precision 3"]}, 9)
     assert results["90.1"].status == "passed", results["90.1"]
 

@@ -113,7 +113,7 @@ def test_the_packages_own_method_is_no_answer():
 
 
 PAGE = """\
-# minigrad/value.py
+# minigrad/scalar/value.py
 class Value:
     def __neg__(self):
         return Value(-self.data, "Neg", self, SLOPE)

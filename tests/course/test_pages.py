@@ -35,7 +35,7 @@ def run_page(source, namespace=None):
 
 
 METHOD = """\
-# minigrad/value.py
+# minigrad/scalar/value.py
 class Value:
     ...
     def __add__(self, other):
@@ -85,7 +85,9 @@ def test_two_operations_of_one_line_are_used():
 
 
 def test_restore_removes_a_method_that_the_package_does_not_have():
-    run_page("# minigrad/value.py\nclass Value:\n    def cube(self): return self**3\n")
+    run_page(
+        "# minigrad/scalar/value.py\nclass Value:\n    def cube(self): return self**3\n"
+    )
     assert Value(2.0).cube().data == 8.0
     pages.restore()
     assert not hasattr(Value, "cube")
@@ -117,7 +119,7 @@ def test_what_other_answers_have_replaced_can_be_set_aside():
 
 
 def test_a_function_replaces_every_holder():
-    page = "# minigrad/value.py\ndef topological_order(root):\n    return []\n"
+    page = "# minigrad/scalar/value.py\ndef topological_order(root):\n    return []\n"
     before = value.topological_order
     namespace = run_page(page, {"order": before, "_5": before})
     assert value.topological_order is namespace["topological_order"] is not before
@@ -128,7 +130,7 @@ def test_a_function_replaces_every_holder():
 
 
 def test_a_page_sees_the_names_of_its_file_and_shares_its_variables():
-    namespace = run_page("# minigrad/value.py\nunary = f = math.sin\n")
+    namespace = run_page("# minigrad/scalar/value.py\nunary = f = math.sin\n")
     assert namespace["unary"] is value.unary  # the package's variable stays the one
     assert namespace["f"] is value.math.sin
     assert namespace["Value"] is Value
@@ -141,7 +143,7 @@ def test_a_page_may_use_what_its_file_had_once():
 
 
 def test_other_cells_are_no_pages_and_one_of_no_file_is_named():
-    header = "# minigrad/value.py"
+    header = "# minigrad/scalar/value.py"
     for source in "x = 1", "", f"# a comment\n{header}", f"{header} x":
         assert pages.page_of(source) is None
     with pytest.raises(LookupError, match="no minigrad/vale.py in the package"):
@@ -149,7 +151,7 @@ def test_other_cells_are_no_pages_and_one_of_no_file_is_named():
 
 
 RULE = """\
-# minigrad/ops.py
+# minigrad/rules/pointwise.py
 mul = Op("Mul", np.multiply, a=lambda g, b: g * b * 10, b=lambda g, a: g * a)
 """
 
@@ -173,7 +175,7 @@ def test_a_rule_is_used_by_operators_methods_and_functions_at_once():
 
 def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
     run_page(
-        "# minigrad/ops.py\n"
+        "# minigrad/rules/pointwise.py\n"
         "tanh = Op('Tanh', lambda a, twist=2.0: np.tanh(a) * twist,\n"
         "          a=lambda g, y, twist: g * twist)\n"
     )
@@ -187,8 +189,8 @@ def test_a_rule_of_another_kind_takes_the_place_of_a_ufuncs():
 
 
 def test_pythons_own_functions_stay_pythons_own():
-    page = "# minigrad/reductions.py\nsum = Op('Sum', plain(np.add.reduce), a=spread)"
-    namespace = run_page(page, {})
+    page = "# minigrad/rules/reductions.py\n"
+    namespace = run_page(f"{page}sum = Op('Sum', plain(np.add.reduce), a=spread)", {})
     assert "sum" not in namespace and "max" not in namespace
     assert pages.is_live(reductions.sum)
     assert namespace["spread"] is reductions.spread

