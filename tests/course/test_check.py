@@ -304,9 +304,11 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     assert ended.value.code == 130 and said == ["", commands.STOPPED, ""]
 
 
-def test_a_line_of_the_blank_that_was_left_is_named(root, capsys):
-    left = 'raise NotImplementedError("fill this in")\n' + RIGHT["90.2"]
-    fill(learner(root), RIGHT | {"90.2": left})
+def test_a_line_of_the_blank_that_was_left_does_not_count_or_is_named(root, capsys):
+    left = 'raise NotImplementedError("fill this in")\n'
+    fill(learner(root), RIGHT | {"90.2": left + RIGHT["90.2"]})
+    assert check(root, "90", capsys)[0] == 0
+    fill(learner(root), {"90.2": f"if True:\n    {left}{RIGHT['90.2']}"})
     code, out = check(root, "90", capsys)
     assert code == 1 and "Remove this line" in " ".join(out.split())
 
