@@ -23,7 +23,7 @@ def quoted(reference: str) -> str:
     asked = [name.strip() for name in names.split(",")]
     text = text_of(file.strip(), reference)
     parts = []
-    for family, members in groupby(asked, lambda name: owner(name, text)):
+    for family, members in groupby(asked, owner):
         members = list(members)
         if family:
             parts.append(part_of_class(family, members, text, reference))
@@ -44,7 +44,7 @@ def text_of(file: str, reference: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def owner(name: str, text: str) -> str | None:
+def owner(name: str) -> str | None:
     """Return the class that a name is a part of, or None for a whole definition."""
     return class_of(name) or (f"class {name[:-1]}" if name.endswith(":") else None)
 

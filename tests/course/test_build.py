@@ -94,7 +94,7 @@ def test_where_nothing_is_noted_what_nbval_calls_the_same_stays(
     assert read(root, "notebooks").cells[3].outputs[0].text.startswith(text) == stays
 
 
-def test_prose_is_built_without_a_run_and_code_with_one(sample, tmp_path, monkeypatch):
+def test_prose_is_built_without_a_run_and_code_with_one(sample, tmp_path):
     root, chapter = shutil.copytree(sample[0], tmp_path / "copy"), sample[1]
     folder = shutil.copytree(chapter.folder, tmp_path / chapter.slug)
     for old, new, run in ("A lesson", "Another", False), ("hello", "hallo", True):
