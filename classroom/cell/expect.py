@@ -44,6 +44,10 @@ STOPPED = (
     "Your cell `{}` stopped with an error when it last ran, so the check would judge "
     "an older version.\n    {}\nFix that cell, run it, and then run this one again."
 )
+TOO_DEEP = (
+    "There may be thousands of nodes in a row, but Python stops functions that call "
+    "each other so often. Use a loop."
+)
 NOT_LIVE = "before the check. If it stops with an error, fix that first."
 NOT_RUN = (
     "Your answer has not been run since this notebook's kernel was started. Run the "
@@ -330,6 +334,8 @@ def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
         text += f"\n    in line {place.lineno} of {_cell(place)}: {line}"
     elif cells and right:
         text += f"\n    What was right just before: {right[0]}"
+    if isinstance(error, RecursionError):
+        text += f"\n{TOO_DEEP}"
     return text + cure(str(error), line if judged else "")
 
 

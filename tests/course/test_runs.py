@@ -136,6 +136,7 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
         ),
         ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
         ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
+        ("return order", "return any_order(parents)", "each other so often. Use a lo"),
         ("any_order", "an_order", "Your answer has not been run since"),
         (
             "return order",
