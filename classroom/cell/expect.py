@@ -50,8 +50,8 @@ TOO_DEEP = (
 )
 NOT_LIVE = "before the check. If it stops with an error, fix that first."
 NOT_RUN = (
-    "Your answer has not been run since this notebook's kernel was started. Run the "
-    "cell with your answer, and then this one again."
+    "No cell that was run since this notebook's kernel was started has your answer. "
+    "Run the cell with your answer, and then this one again."
 )
 NOWHERE = (
     "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "

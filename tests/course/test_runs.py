@@ -74,7 +74,7 @@ def passed(course, answer):
 
 def test_a_check_judges_what_stands_there_and_notes_what_passes(course, kernel):
     said = kernel(CHECK, "check-5-1")
-    assert said.startswith("The given cells were run first.\n5.1: Your answer has not")
+    assert said.startswith("The given cells were run first.\n5.1: No cell that was run")
     assert kernel(RIGHT, "answer-5-1") == ""
     assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
     assert passed(course, RIGHT) and not passed(course, RIGHT + "\n")
@@ -137,7 +137,7 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
         ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
         ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
         ("return order", "return any_order(parents)", "each other so often. Use a lo"),
-        ("any_order", "an_order", "Your answer has not been run since"),
+        ("any_order", "an_order", "No cell that was run since this"),
         (
             "return order",
             "raise KeyboardInterrupt",
@@ -187,7 +187,7 @@ def test_beside_a_blank_the_other_parts_are_judged(course, kernel):
     blank = start + stub.partition(start)[2].partition(end)[0]
     half = ours.partition(start)[0] + blank + end + ours.partition(end)[2]
     said = kernel(about.check, "check-3-1")
-    assert "3.1: Your answer has not been run since this notebook's kernel" in said
+    assert "3.1: No cell that was run since this notebook's kernel" in said
     for answer, told in (
         (half, "`Value.__truediv__` is not filled in yet.\n`Value.__mul__`, "),
         (half, "`Value.__sub__` and `Value.__pow__` are right: 3 of 4 parts."),
