@@ -8,10 +8,12 @@ else changes, and a call takes a few nanoseconds longer.
 import ast
 import atexit
 import json
+import marshal
 import os
 import sys
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import source_hash
 from pathlib import Path
 from time import monotonic_ns
 from types import CodeType, ModuleType
@@ -19,6 +21,8 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"minigrad", "classroom"}
+CACHE = ROOT / ".minigrad" / "watched"
+OWN = Path(__file__).read_bytes() + sys.version.encode()
 AT_START = Path(__file__).with_name("at_start")
 FOLDER = "MINIGRAD_USES"  # the environment's name for where a watched program writes
 CALLED = "__called__"  # in a watched module: the functions that were called
@@ -58,8 +62,22 @@ def named(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def watched_code(path: str) -> CodeType:
+    """Return the code of a file with notes. It is kept until the file changes."""
+    data = Path(path).read_bytes()
+    kept = CACHE / source_hash(OWN + path.encode() + data).hex()
+    try:
+        return marshal.loads(kept.read_bytes())
+    except (OSError, ValueError, EOFError, TypeError):
+        code, unfinished = with_notes(data, path), kept.with_suffix(f".{os.getpid()}")
+        CACHE.mkdir(parents=True, exist_ok=True)
+        unfinished.write_bytes(marshal.dumps(code))
+        os.replace(unfinished, kept)
+        return code
+
+
+def with_notes(data: bytes, path: str) -> CodeType:
     """Return the code of a file, in which functions note that they were called."""
-    tree, seen = ast.parse(Path(path).read_bytes()), set()
+    tree, seen = ast.parse(data), set()
     for name, statement in named(tree):
         for node in [*ast.walk(statement)] if name else ():
             if isinstance(node, FUNCTION | ast.Lambda) and node not in seen:
