@@ -214,7 +214,7 @@ def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
     found = problems(wanted, root)
     for path, (now, should_be) in made_pages(root).items():
         if now != should_be:
-            found.append(f"{path.name} is not as the chapters' front matter has it")
+            found.append(f"{path.name} is out of date")
     for problem in found:
         console.print(f"[red]{problem}[/red]")
     if found:

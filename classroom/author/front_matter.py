@@ -10,7 +10,7 @@ from classroom import ROOT
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.stub import TENSOR, tensor_stub
 from classroom.notebook.course_map import Stop, map_svg, moving, stop_of
-from classroom.notebook.files import BUILT, digests
+from classroom.notebook.files import DIGESTS, digests
 from classroom.notebook.home import FILM, HOME, MAP, home_text
 
 TABLE = re.compile(r"(<!-- chapters -->\n).*?(<!-- end of chapters -->)", re.DOTALL)
@@ -76,7 +76,7 @@ def made_pages(root: Path) -> dict[Path, tuple[str, str]]:
     everything = stops(chapters())
     pictures = {MAP: map_svg(everything), FILM: film()}
     pictures[HOME] = home_text(everything, root)
-    pictures[TENSOR], pictures[BUILT] = tensor_stub(), digests(root)
+    pictures[TENSOR], pictures[DIGESTS] = tensor_stub(), digests(root)
     made = {root / name: (_read(root / name), text) for name, text in pictures.items()}
     return made | {
         readme: (text, TABLE.sub(lambda match: match[1] + table + match[2], text)),

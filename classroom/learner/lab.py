@@ -16,7 +16,7 @@ from jupyter_core import paths
 from classroom import ROOT
 from classroom.learner.find import find
 from classroom.notebook.course_map import stop_of
-from classroom.notebook.files import BUILT, COURSE, notebooks_of
+from classroom.notebook.files import COURSE, DIGESTS, notebooks_of
 from classroom.notebook.home import HOME, exercise_link
 from classroom.notebook.pristine import all_chapters
 
@@ -147,7 +147,7 @@ def trust(root: Path) -> None:
     from nbformat.sign import NotebookNotary
     from nbformat.v4 import reads
 
-    built = root / BUILT
+    built = root / DIGESTS
     lines = built.read_text("utf-8").splitlines() if built.exists() else []
     notary = NotebookNotary()
     for digest, name in (line.split("  ", 1) for line in lines):

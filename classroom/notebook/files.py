@@ -19,7 +19,7 @@ KERNEL = {  # what every notebook of the course says of its kernel
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-BUILT = "classroom/built.sha256"
+DIGESTS = "classroom/built.sha256"
 FILE_LIMIT = 20 << 20  # bytes of one notebook that is handed in
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
@@ -40,7 +40,7 @@ def notebooks_of(folder: Path) -> list[Path]:
 def digests(root: Path) -> str:
     """Return a digest of each lesson and solution, as `sha256sum` would print them.
 
-    A build stores them in the file BUILT, so that `lab` trusts no other notebooks.
+    A build stores them in the file DIGESTS, so that `lab` trusts no other notebooks.
     """
     lines = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {folder}/{path.name}\n"

@@ -18,7 +18,7 @@ from classroom.learner.assemble import CORE_TESTS
 from classroom.learner.newer_course import version
 from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import (
-    BUILT,
+    DIGESTS,
     Notebook,
     Unreadable,
     digests,
@@ -90,7 +90,7 @@ def write_release(out: Path, chosen: list[Chapter]) -> None:
         blank = read_notebook(ROOT / "classroom" / "pristine" / name)
         for folder in ("exercises", "classroom/pristine"):
             write_notebook(out / folder / name, without_links(blank, slugs))
-    write_whole(out / BUILT, digests(out))
+    write_whole(out / DIGESTS, digests(out))
     there = stops([c for c in sources.chapters() if c.slug in slugs])
     write_whole(out / MAP, map_svg(there))
     for page in [*map(ROOT.joinpath, PAGES), *ROOT.glob("docs/*.md")]:

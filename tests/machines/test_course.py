@@ -24,7 +24,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from classroom import __main__ as commands
 from classroom.author import testing
 from classroom.learner import lab
-from classroom.notebook.files import BUILT, COURSE, Unreadable, digests, write_whole
+from classroom.notebook.files import COURSE, DIGESTS, Unreadable, digests, write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -493,9 +493,9 @@ def test_lab_trusts_the_lessons_that_are_as_built_and_no_others(launched, tmp_pa
     friends += [tmp_path / "notebooks" / f"{name}.ipynb" for name in ("02_new", "03_n")]
     theirs = nbformat.read(tmp_path / "notebooks" / f"{LESSONS[0]}.ipynb", as_version=4)
     friends[0].parent.mkdir()
-    (tmp_path / BUILT).parent.mkdir()
+    (tmp_path / DIGESTS).parent.mkdir()
     nbformat.write(theirs, friends[2])
-    write_whole(tmp_path / BUILT, digests(tmp_path))
+    write_whole(tmp_path / DIGESTS, digests(tmp_path))
     theirs.metadata.title = "a friend's"
     for path in friends:
         nbformat.write(theirs, path)
