@@ -159,6 +159,7 @@ class Code:
         self.reach, self.asked = Reachable(partial(function, *variables), inputs), []
         known, now = [*self.reach.tensors], generator()
         self.tensors = known[len(inputs) :]
+        self.own = {*self.tensors}
         self.key, draws = self.key_of(args), Draws(copy.deepcopy(now), self.asked)
         self.places = self.find_places(len(inputs))
         try:
@@ -173,14 +174,16 @@ class Code:
 
     def key_of(self, args: tuple) -> list:
         """Return all that has to be equal in a call."""
-        given = [id(x) for x in tensors_in(args)]
-        known = [*dict.fromkeys(tensors_in(args)), *self.tensors]
-        key = [recording.on, *(given.index(x) for x in given)]
-        key += [x._grad is None for x in known] + [x.edge for x in self.tensors]
+        key, seen = [recording.on], {}
         for x in args:
-            tensor = isinstance(x, Tensor)
-            about = [*layout_of(x.array), x.edge is None] if tensor else [repr(x)]
-            key += [type(x), *about]  # repr tells 0.0 from -0.0, and nan is like nan
+            key.append(type(x))
+            if isinstance(x, Tensor):
+                key += layout_of(x.array)
+                key += seen.setdefault(x, len(seen)), x.edge is None, x._grad is None
+            else:
+                key.append(repr(x))  # it tells 0.0 from -0.0, and nan is like nan
+        for x in self.tensors:
+            key += x.edge, x._grad is None
         return key
 
     def find_places(self, fed: int) -> list[Place]:
@@ -282,7 +285,7 @@ class Code:
         if self.key_of(args) != self.key or not self.reach.unchanged():
             return False
         owners = {id(storage(x.array)) for x in args if isinstance(x, Tensor)}
-        if owners & self.storages or not {*self.tensors}.isdisjoint(args):
+        if owners & self.storages or not self.own.isdisjoint(args):
             return False
         arrays = [place.get() for place in self.variables]
         bound = all(map(is_, arrays, self.arrays)) or self.bind(arrays)

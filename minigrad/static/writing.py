@@ -124,6 +124,8 @@ class Writer:
         if kind == "asked":
             value, now = np.asarray(step.value).item(), self.of(first)
             other = f"{now} != {value!r}"
+            if isinstance(value, bool):
+                other = f"not {now}" if value else now  # NumPy's != takes longer
             if value == 0 and isinstance(value, float) and step.name != "truth":
                 other += f" or np.signbit({now}) != {np.signbit(value)}"
             self.say(step, f"if {other}: raise Changed")
