@@ -14,7 +14,7 @@ from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules import op as op_page
 from minigrad.rules import pointwise
-from minigrad.rules.op import Op, edge, result_and_extras
+from minigrad.rules.op import Op, as_array, edge
 
 try:  # the inside of np.errstate(all="ignore"), which takes a fifth of the time
     from numpy._core.umath import _extobj_contextvar as error_state
@@ -82,7 +82,7 @@ def fast_call(op: Op, *given, **kwargs):
     if type(lead) is not ndarray or not lead.ndim or lead.dtype not in FLOATS:
         return plain_call(op, *given)
     if first is None:  # a formula called the op, and needs an array
-        return result_and_extras(op.forward(*values))[0]
+        return as_array(op.forward(*values))
     token = error_state.set(IGNORE)
     try:
         y = op.forward(*values)
@@ -92,7 +92,7 @@ def fast_call(op: Op, *given, **kwargs):
         error_state.reset(token)
     if y is None:
         return plain_call(op, *given)
-    y, extras = (y, {}) if type(y) is ndarray else result_and_extras(y)
+    y = as_array(y)
     out = Tensor(y)
     if tracked and recording.on and y.dtype in FLOATS:
         values.append(y)
@@ -106,9 +106,8 @@ def fast_call(op: Op, *given, **kwargs):
                         saved[name] = values[place]
             out.edge = Node(op, parents, saved, y.shape)
         else:
-            known = dict(zip([*op.parameters, "y"], values))
-            out.edge = op.record(parents, known | extras)
-    if y.base is not None or y is lead:
+            out.edge = op.record(parents, dict(zip([*op.parameters, "y"], values)))
+    if y.base is not None:
         out.note_base(first)
     return out
 

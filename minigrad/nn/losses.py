@@ -104,20 +104,19 @@ def binary_cross_entropy_with_logits(
 # Losses of scores for several classes
 
 
-def cross_entropy_of(input, target, reduction):
-    """Return the cross-entropy of scores and classes, and what its gradient needs."""
+@np.errstate(all="ignore")
+def cross_entropies(input, target):
+    """Return the loss of each row of scores, and what their gradient needs."""
     rows = np.arange(len(target))
     below = input - input[rows, input.argmax(axis=1)][:, None]  # max() takes longer
     power = np.exp(below)
     total = sums(power, 1, False)
     right = rows, target
-    losses = np.log(total) - below[right]
-    extras = {"power": power, "total": total, "right": right}
-    return reduced(losses, reduction), extras
+    return np.log(total) - below[right], power, total, right
 
 
-def plain_cross_entropy(input, target, reduction, smoothing=0.0):
-    """Compose the loss from plain operations.
+def plain_cross_entropy(input, target, reduction, smoothing=0.0, **known):
+    """Compose the loss from plain operations, without what is `known` by then.
 
     `smoothing` mixes all classes into the target.
     """
@@ -134,7 +133,12 @@ def less_target(g, power, total, right, reduction):
     return slopes
 
 
-FUSED = Fused("NllLoss", cross_entropy_of, plain=plain_cross_entropy, input=less_target)
+def reduced_losses(input, target, reduction, losses, power, total, right):
+    """Return the loss from what cross_entropies has returned."""
+    return reduced(losses, reduction)
+
+
+FUSED = Fused("NllLoss", reduced_losses, plain=plain_cross_entropy, input=less_target)
 
 
 def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
@@ -155,7 +159,8 @@ def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
         raise IndexError(f"Target {target.array[strange][0]} is out of bounds")
     if label_smoothing:
         return plain_cross_entropy(input, target.array, reduction, label_smoothing)
-    return FUSED(input, target.array, reduction)
+    known = cross_entropies(input.array, target.array)
+    return FUSED(input, target.array, reduction, *known)
 
 
 # Losses as modules

@@ -30,7 +30,7 @@ def largest(a, kernel, stride):
         where += smaller
     for place, part in enumerate(parts if np.isnan(out).any() else ()):
         where[np.isnan(part)] = place  # of several nan, PyTorch takes the last
-    return out, {"where": where}
+    return out, where
 
 
 def to_largest(a, where, size, kernel, stride):
@@ -51,7 +51,7 @@ def from_largest(a, where, kernel, stride):
 
 MAX = Op(
     "MaxPool2DWithIndices",
-    largest,
+    lambda a, largest, where, kernel, stride: largest,
     a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
 )
 PUT = Op("MaxUnpool2D", to_largest, a=from_largest)
@@ -82,7 +82,8 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
     fits = fits and min(out_size(input.shape, kernel, stride, padding)) > 0
     wanted = f"max_pool2d: expected (N, C, H, W), and a window {kernel}, {stride} apart"
     expect(fits and input.dtype != bool, wanted, input)
-    return MAX(edged(input, padding), kernel, stride)
+    input = edged(input, padding)
+    return MAX(input, *largest(input.array, kernel, stride), kernel, stride)
 
 
 class MaxPool2d(Module):

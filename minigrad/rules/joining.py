@@ -3,7 +3,7 @@
 import numpy as np
 
 from minigrad.array.dtypes import RANK
-from minigrad.errors import short
+from minigrad.errors import expect, short
 from minigrad.graph.tensor import Tensor, functions
 from minigrad.rules.casting import to_dtype
 from minigrad.rules.indexing import along
@@ -11,15 +11,11 @@ from minigrad.rules.op import Op
 
 joined = Op(
     "Cat",
-    lambda tensors, dim: (
-        np.concatenate(tensors, dim),
-        {"ends": np.cumsum([a.shape[dim] for a in tensors]).tolist()},
-    ),
+    lambda tensors, dim, ends: np.concatenate(tensors, dim),
     tensors=lambda g, ends, dim, shape, i: g[
         along(g, dim, slice(ends[i] - shape[dim], ends[i]))
     ],
 )
-joined.options |= {"ends"}  # these are not operands, so a second walk back works
 stacked = Op(
     "Stack",
     lambda tensors, dim: np.stack(tensors, dim),
@@ -38,7 +34,11 @@ def of_one_dtype(tensors):
 
 def cat(tensors, dim=0):
     """Join tensors along an existing axis."""
-    return joined(of_one_dtype(tensors), dim)
+    tensors = of_one_dtype(tensors)
+    alike = len({x.ndim for x in tensors}) == 1
+    expect(alike, "Tensors must have same number of dimensions", *tensors)
+    ends = np.cumsum([x.size(dim) for x in tensors]).tolist()
+    return joined(tensors, dim, tuple(ends))
 
 
 def stack(tensors, dim=0):

@@ -8,7 +8,6 @@ from itertools import cycle
 from types import MethodType
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad import errors
 from minigrad.array.dtypes import ARRAYS, Array, default, float64, promoted
@@ -27,22 +26,22 @@ class Op:
     """An operation, with its forward function and a formula for each gradient.
 
     `name` is the name of PyTorch's node without "Backward0". `forward` takes arrays and
-    returns an array, or a pair of an array and a dict of extras. A formula takes the
-    result's gradient `g` and the values that its other parameters name. `y` is the
-    result, and `shape` is the shape of the formula's own argument. If this argument is
-    in a list, `i` is its position there. Other names are arguments of `forward`
-    or extras. Only named values are kept until backward. A formula uses only features
-    that arrays and Tensors share, so that it can be recorded itself.
+    returns an array. A formula takes the result's gradient `g` and the values that its
+    other parameters name. `y` is the result, and `shape` is the shape of the formula's
+    own argument. If this argument is in a list, `i` is its position there. Other names
+    are arguments of `forward`. Only named values are kept until backward. A formula
+    uses only features that arrays and Tensors share, so that it can be recorded itself.
     """
 
     def __init__(self, name, forward, **formulas):
         self.name, self.forward = name, forward
         self.signature = signature_of(forward)
         self.parameters = [*self.signature.parameters]
-        if strange := formulas.keys() - self.parameters:
-            raise errors.no_argument(name, self.parameters, strange)
         self.formulas = {n: formulas[n] for n in self.parameters if n in formulas}
         self.names = {n: names_of(f)[1:] for n, f in self.formulas.items()}
+        named = [*formulas, *sum(self.names.values(), [])]
+        if strange := {*named} - {*self.parameters, "y", "shape", "i"}:
+            raise errors.no_argument(name, self.parameters, strange)
         self.options = {*self.parameters} - formulas.keys()
 
     def __repr__(self):
@@ -62,7 +61,8 @@ class Op:
         parents = [edge(x) for x in flat(map(values.get, self.formulas))]
         if self.is_recorded(parents, result):
             result.edge = self.record(parents, known)
-        result.note_base(tensors[0])
+        if known["y"].base is not None:
+            result.note_base(tensors[0])
         return result
 
     def is_recorded(self, parents: list, result: Tensor) -> bool:
@@ -71,12 +71,7 @@ class Op:
 
     def record(self, parents: list, known: dict) -> Node:
         """Return the node of a result. It keeps the values that the formulas want."""
-        saved = {}
-        for name in self.kept(parents):
-            if name in known:
-                saved[name] = known[name]
-            elif name not in ("shape", "i"):
-                raise errors.no_argument(f"{self.name}'s formula", known, [name])
+        saved = {name: known[name] for name in self.kept(parents) if name in known}
         return Node(self, parents, saved, known["y"].shape)
 
     def kept(self, parents: list) -> list[str]:
@@ -128,22 +123,22 @@ class Op:
         return values
 
     def compute(self, values: dict) -> dict:
-        """Map names to the arrays, extras and result y that formulas may need."""
+        """Map names to the arrays and the result y that formulas may need."""
         known = {name: bare(value) for name, value in values.items()}
         try:
             with np.errstate(all="ignore"):  # log(0) is -inf, without a warning
-                y, extras = result_and_extras(self.forward(*known.values()))
+                y = as_array(self.forward(*known.values()))
         except (IndexError, TypeError, ValueError) as error:
             raise errors.unfit(self.name, known, error) from error
         if y.dtype == float64 and not has_floats(known.values()):
             y = y.astype(default)  # exp(2) of an integer is a float32
-        return known | extras | {"y": y}
+        return known | {"y": y}
 
     def on_arrays(self, values: dict):
         """Return the bare result for bare arrays. Raises TypeError without an array."""
         if not any(isinstance(x, Array | np.generic) for x in flat(values.values())):
             raise errors.not_a_tensor(self.name.lower(), next(iter(values.values())))
-        return result_and_extras(self.forward(*values.values()))[0]
+        return as_array(self.forward(*values.values()))
 
 
 def value_of(node: Node, name: str, i: int, g):
@@ -215,10 +210,9 @@ def bare(value):
     return value.array if isinstance(value, Tensor) else value
 
 
-def result_and_extras(y) -> tuple[ndarray, dict]:
-    """Return the result of a forward function as an array, and its extras."""
-    y, extras = y if isinstance(y, tuple) else (y, {})
-    return np.asarray(y) if isinstance(y, np.generic) else y, extras
+def as_array(y):
+    """Return an array, and a NumPy number as an array without axes."""
+    return np.asarray(y) if isinstance(y, np.generic) else y
 
 
 def has_floats(values: Iterable) -> bool:
