@@ -116,7 +116,7 @@ def cross_entropies(input, target):
 
 
 def plain_cross_entropy(input, target, reduction, smoothing=0.0, **known):
-    """Compose the loss from plain operations, without what is `known` by then.
+    """Compose the loss from plain operations. They use nothing of what is `known`.
 
     `smoothing` mixes all classes into the target.
     """
