@@ -6,15 +6,15 @@ from contextlib import redirect_stdout
 import pytest
 
 from classroom import ROOT
+from classroom.author.chapters import chapters
 from classroom.run import answers
 from classroom.run.verdict import is_forgiven
-from tests.course.sources import SLUGS, parsed
 
 
-@pytest.fixture(params=SLUGS)
+@pytest.fixture(params=chapters(), ids=lambda chapter: chapter.slug)
 def chapter(request):
     """Each chapter in turn."""
-    return parsed(request.param)
+    return request.param
 
 
 @pytest.fixture

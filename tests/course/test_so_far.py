@@ -11,12 +11,12 @@ import pytest
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import so_far
+from classroom.author.chapters import chapters
 from classroom.author.testing import NBVAL
 from classroom.cell.pages import page_of
 from classroom.learner import engine
 from classroom.notebook.definitions import places
 from classroom.notebook.pristine import all_chapters
-from tests.course.sources import SLUGS
 
 BUILT = range(so_far.FIRST, so_far.LAST + 1)
 OPTIONS = [word for word in NBVAL if word not in ("notebooks", "solutions")]
@@ -31,8 +31,8 @@ def test_a_lesson_runs_on_what_is_built_by_then(number, tmp_path):
     (tmp_path / "minigrad" / "__init__.py").open("a").write(used)
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     env |= {"PYTHONPATH": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    slug = next(slug for slug in SLUGS if slug.startswith(f"{number:02}_"))
-    command = [sys.executable, "-m", "pytest", *OPTIONS, f"notebooks/{slug}.ipynb"]
+    lesson = f"notebooks/{chapters()[number].slug}.ipynb"
+    command = [sys.executable, "-m", "pytest", *OPTIONS, lesson]
     run = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-3000:]
     assert (tmp_path / "minigrad" / "used").exists()

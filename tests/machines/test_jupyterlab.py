@@ -52,10 +52,12 @@ def lab(tmp_path_factory):
         env=os.environ | own | settings | {"JUPYTER_PREFER_ENV_PATH": "1"},
     )
     address = f"http://127.0.0.1:{port}"
-    wait_for(f"{address}/api/status")
-    yield SimpleNamespace(address=address, folder=home)
-    server.terminate()
-    server.wait(20)
+    try:
+        wait_for(f"{address}/api/status")
+        yield SimpleNamespace(address=address, folder=home)
+    finally:
+        server.terminate()
+        server.wait(20)
 
 
 def write_settings(folder):
