@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from classroom import ROOT
+from classroom import __main__ as commands
 from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import chapters, first_fence
 from classroom.author.drawn import drawn_cell
@@ -43,10 +44,10 @@ SEED = "a seed for the tests"
 SECONDS = 4  # for a cell
 
 
-def grade(*words, cwd=ROOT):
+def grade(*words):
     """Run the command; return its exit code and what it printed."""
     command = [sys.executable, "-P", "-m", "classroom", "grade", *map(str, words)]
-    run = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return run.returncode, run.stdout + run.stderr
 
 
@@ -245,7 +246,8 @@ def test_without_a_sandbox_nothing_runs(small_class, tmp_path, monkeypatch):
     assert not (tmp_path / "out" / "grades.csv").exists()
 
 
-def test_what_cannot_be_graded_is_said(tmp_path):
+def test_what_cannot_be_graded_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     hostile.written(tmp_path / "class" / "ada", hostile.honest())
     for folder in "empty", "mine":
         (tmp_path / folder).mkdir()
@@ -261,8 +263,10 @@ def test_what_cannot_be_graded_is_said(tmp_path):
         "class --out file/report": "file/report: Not a directory.",
         "class --out mine": "contains other files",
     }.items():
-        code, said = grade(*words.split(), cwd=tmp_path)
-        assert code and told in said, words
+        monkeypatch.setattr(sys, "argv", ["classroom", "grade", *words.split()])
+        with pytest.raises(SystemExit) as ended:
+            commands.main()
+        assert told in f"{ended.value.code} {capsys.readouterr().err}", words
     assert [path.read_text() for path in mine] == ["mine", "mine"]
 
 
