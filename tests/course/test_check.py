@@ -304,6 +304,7 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     interrupted = Mock(side_effect=KeyboardInterrupt)
     monkeypatch.setattr("classroom.learner.check.report", interrupted)
     monkeypatch.setattr(commands, "run", lambda words: check_command("90", root))
+    monkeypatch.setattr("signal.signal", Mock())  # or later tests would ignore Ctrl-C
     with pytest.raises(SystemExit) as ended:
         commands.main()
     said = capsys.readouterr().err.split("\n")
