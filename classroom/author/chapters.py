@@ -7,7 +7,7 @@ teachers and tests: the drawn inputs, wrong answers and right answers.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -126,8 +126,9 @@ class Chapter:
         return found
 
 
+@cache
 def chapters() -> list[Chapter]:
-    """Return the chapters in the order of their numbers."""
+    """Return the chapters in the order of their numbers, each time the same objects."""
     folders = (ROOT / "chapters").glob("[0-9][0-9]_*/")
     return [Chapter(folder) for folder in sorted(folders)]
 

@@ -53,8 +53,8 @@ def survey(text: str) -> Survey:
                 mentions = ast.Constant(source), ast.Constant(source.rpartition(".")[0])
                 found.setdefault(shown, []).append(ast.Import([*mentions, alias]))
         else:
-            lambdas = [n for n in ast.walk(statement) if isinstance(n, ast.Lambda)]
-            if isinstance(statement, NAMING) and lambdas:
+            parts = ast.walk(statement) if isinstance(statement, NAMING) else ()
+            if lambdas := [n for n in parts if isinstance(n, ast.Lambda)]:
                 found.setdefault(f"{name}()", []).extend(n.body for n in lambdas)
                 for each in lambdas:
                     each.body = ast.Constant(None)

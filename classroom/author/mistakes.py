@@ -8,6 +8,7 @@ count.
 
 import ast
 import re
+from functools import cache
 
 from classroom.author.blanks import ChapterError
 
@@ -20,7 +21,7 @@ def changed(solution: str, change: str, where: str) -> str:
 
     `where` says where the change is written.
     """
-    lines = plain(solution)
+    lines = [*plain(solution)]
     for place in re.split(r"^@@\n?", change, flags=re.MULTILINE):
         marked = [(line[:1], line[1:]) for line in place.splitlines()]
         before = [line for mark, line in marked if mark != "+"]
@@ -36,7 +37,8 @@ def changed(solution: str, change: str, where: str) -> str:
     return "\n".join(lines)
 
 
-def plain(source: str) -> list[str]:
+@cache
+def plain(source: str) -> tuple[str, ...]:
     """Return the lines of some code without docstrings, comments and blank lines.
 
     A first line that names a file of the package stays. So does a docstring that is the
@@ -48,6 +50,6 @@ def plain(source: str) -> list[str]:
             first = node.body[0]
             texts.update(range(first.lineno, first.end_lineno + 1))
     code = [line for n, line in enumerate(lines, 1) if n not in texts]
-    return [
+    return tuple(
         line for line in code if line.strip()[:1] not in ("", "#") or PAGE.match(line)
-    ]
+    )

@@ -3,6 +3,7 @@
 import ast
 import textwrap
 from collections.abc import Collection
+from functools import cache
 
 
 def replaced(
@@ -35,6 +36,7 @@ def replaced(
     return "\n".join(lines) + "\n"
 
 
+@cache  # quotes ask for the same few files again and again
 def places(source: str) -> dict[str, tuple[int, int]]:
     """Map each definition of a file to its lines: "f", "class C", "C.method"."""
     found = {}
@@ -60,7 +62,7 @@ def label(statement: ast.stmt) -> str:
         return ", ".join(map(ast.unparse, statement.targets))
     decorators = map(ast.unparse, getattr(statement, "decorator_list", ()))
     setter = ".setter" if any(each.endswith(".setter") for each in decorators) else ""
-    return getattr(statement, "name", ast.unparse(statement)) + setter
+    return getattr(statement, "name", "") + setter or ast.unparse(statement)
 
 
 def extent(statement: ast.stmt) -> tuple[int, int]:

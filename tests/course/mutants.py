@@ -136,20 +136,16 @@ def mutants(exercise) -> list[Mutant]:
     """Return the mutants of an exercise's solution, each once."""
     solved, lines = exercise.solved, blank_lines(exercise.solution)
     header = solved.split("\n", 1)[0] + "\n" if solved.startswith("# ") else ""
-    found = {}
-    nodes = [n for n in ast.walk(ast.parse(solved)) if getattr(n, "lineno", 0) in lines]
-    for place, node in enumerate(nodes):
-        for k, _ in enumerate(changed(node)):
-            tree = ast.parse(solved)
-            same = [n for n in ast.walk(tree) if getattr(n, "lineno", 0) in lines][
-                place
-            ]
-            other = list(changed(same))[k]
-            before, after = (" ".join(ast.unparse(n).split()) for n in (same, other))
-            tree = ast.fix_missing_locations(Put(same, other).visit(tree))
+    found, tree = {}, ast.parse(solved)
+    nodes = [n for n in ast.walk(tree) if getattr(n, "lineno", 0) in lines]
+    for node in nodes:
+        for other in changed(node):
+            before, after = (" ".join(ast.unparse(n).split()) for n in (node, other))
             name = f"{exercise.name} line {node.lineno}: {before} -> {after}"
+            Put(node, other).visit(tree)
             with suppress(SyntaxError):
                 found.setdefault(compiled(header + ast.unparse(tree)), name)
+            Put(other, node).visit(tree)
     for name, source in spoilers(solved, lines):
         found.setdefault(compiled(header + source), f"{exercise.name} {name}")
     return [Mutant(name, source) for source, name in found.items()]

@@ -22,9 +22,12 @@ from classroom.cell.drawn import PUBLIC, same_numbers
 from classroom.cell.namespaces import GIVEN, assigned
 from classroom.learner.check import next_hint
 from classroom.notebook.carry_over import graft
+from classroom.notebook.files import read_notebook
 from classroom.notebook.pristine import Chapter
+from classroom.notebook.waiting import reference
 from classroom.run.answers import drawn_cells, run_answers, run_notebook
 from classroom.run.kernels import Runner
+from classroom.run.references import compared
 from classroom.run.verdict import result
 
 CELL_TIMEOUT = 20  # seconds
@@ -46,8 +49,8 @@ def skip_without(required):
 def variants(chapter, kind):
     """List {exercise: (title, answer)} for each k-th wrong or right answer."""
     lists = {n: list(getattr(ex, kind).items()) for n, ex in chapter.exercises.items()}
-    most = max(map(len, lists.values()))
-    return [{n: each[k % len(each)] for n, each in lists.items()} for k in range(most)]
+    most = range(max(map(len, lists.values())))
+    return [{n: all_[k] for n, all_ in lists.items() if k < len(all_)} for k in most]
 
 
 def shadowed(chapter):
@@ -67,7 +70,8 @@ def shadowed(chapter):
 def judge(slug, sets, solved):
     """Return {exercise: Result} for each set of answers, as `check` would find it.
 
-    Only the set at the place `solved` meets the drawn inputs as well.
+    Only the set at the place `solved` meets the drawn inputs as well, and each of its
+    cells has to show what is stored.
     """
     chapter = Chapter(path := ROOT / PRISTINE / f"{slug}.ipynb")
     cells = []
@@ -78,6 +82,8 @@ def judge(slug, sets, solved):
             place = cell["metadata"]["minigrad"]
             name = f"{k} {place['exercise'] or ''}"
             metadata = {**cell["metadata"], "minigrad": {**place, "exercise": name}}
+            if k == solved:
+                metadata["tags"] = ["nbval-check-output"]
             cells.append({**cell, "id": f"{k}-{cell['id']}", "metadata": metadata})
         after = new_code_cell(RESTORE, id=f"{k}-restore")
         after.metadata.minigrad = {"exercise": f"{k} ", "role": ""}
@@ -88,6 +94,7 @@ def judge(slug, sets, solved):
     for event in events:
         k, name = event["exercise"].split(" ")
         found[int(k)].append({**event, "exercise": name or None})
+    assert not [event for event in found[solved] if event["failed"]], "build it"
     return [
         {name: result(name, found[k], CELL_TIMEOUT, said) for name in answers}
         for k, answers in enumerate(sets)
@@ -125,6 +132,18 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
             assert_what_is_marked_differs(results[name].message)
 
 
+def test_a_solution_stores_what_the_exercises_are_compared_with(chapter):
+    solutions, exercises = (
+        read_notebook(ROOT / folder / f"{chapter.slug}.ipynb")["cells"]
+        for folder in ("solutions", PRISTINE)
+    )
+    for solved, cell in zip(solutions, exercises, strict=True):
+        assert solved["id"] == cell["id"] or cell["cell_type"] == "markdown"
+        if cell["cell_type"] == "code":
+            outputs = solved["outputs"], reference(cell)
+            assert len({*map(compared, outputs)}) == 1, cell["source"]
+
+
 def test_what_is_shown_below_a_check_may_need_another_exercise():
     chapter = chapters()[8]
     solved = {"8.3": [chapter.exercises["8.3"].solved]}  # the picture needs 8.1, too
@@ -150,7 +169,7 @@ def assert_what_is_marked_differs(message):
 
 
 def drawn_outputs(chapter, tries):
-    """Return what the drawn inputs print for each try, a pair (seed, answers).
+    """Return {exercise: what its drawn inputs print} for each try (seed, answers).
 
     All tries run in one kernel, each on the package's own definitions.
     """
@@ -160,28 +179,26 @@ def drawn_outputs(chapter, tries):
     cells += [f"{GIVEN}\n{source}" for source in given]
     first = len(cells)
     for seed, answers in tries:
-        for name, exercise in chapter.exercises.items():
+        for name, answer in answers.items():
             draw = f"rng = __import__('random').Random('{seed} {name}')"
-            cells += [answers[name], f"{draw}\n{exercise.drawn}\n# hidden check"]
-            cells.append("classroom.live.restore()")
+            draw = f"{draw}\n{chapter.exercises[name].drawn}\n# hidden check"
+            cells += [answer, draw, "classroom.live.restore()"]
     notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
     client = Runner(notebook, timeout=CELL_TIMEOUT, allow_errors=True)
     client.execute(cwd=str(ROOT / "exercises"))
-    printed = [
+    printed = (
         "".join(output.get("text", output.get("ename", "")) for output in cell.outputs)
         for cell in notebook.cells[first + 1 :: 3]
-    ]
-    size = len(chapter.exercises)
-    return [printed[k : k + size] for k in range(0, len(printed), size)]
+    )
+    return [{name: next(printed) for name in answers} for _, answers in tries]
 
 
 def test_drawn_inputs_tell_right_from_wrong(chapter):
     skip_without(chapter.missing)
     exercises = chapter.exercises
-
     solved = {name: ex.solved for name, ex in exercises.items()}
     right, wrong = (
-        [(SEEDS[0], {n: answer for n, (_, answer) in each.items()}) for each in tries]
+        [(PUBLIC, {n: answer for n, (_, answer) in each.items()}) for each in tries]
         for tries in (variants(chapter, "right"), variants(chapter, "wrong"))
     )
     plan = [*((seed, solved) for seed in SEEDS), *right, *wrong]
@@ -189,14 +206,16 @@ def test_drawn_inputs_tell_right_from_wrong(chapter):
     printed, outputs = found[: len(SEEDS)], found[len(SEEDS) :]
     expected = printed[0]
     written = json.loads((ROOT / DRAWN / f"{chapter.slug}.json").read_text("utf-8"))
-    for exercise, texts in zip(exercises.values(), zip(*printed), strict=True):
+    for name, exercise in exercises.items():
+        texts = [each[name] for each in printed]
         assert len(texts[0]) > 5
         differ = len(set(texts)) == len(SEEDS) or not exercise.points
-        assert differ, f"{exercise.name}: what some seeds print can be guessed: {texts}"
-        stored = "\n".join(written[exercise.name]["prints"])
-        assert same_numbers(stored, texts[0].rstrip("\n")), f"{exercise.name}: build it"
+        assert differ, f"{name}: what some seeds print can be guessed: {texts}"
+        stored = "\n".join(written[name]["prints"])
+        assert same_numbers(stored, texts[0].rstrip("\n")), f"{name}: build it"
     for k, printed in enumerate(outputs[: len(right)]):
-        assert printed == expected, f"right answers, variant {k + 1}"
+        for name, text in printed.items():
+            assert text == expected[name], f"{name}: right answer {k + 1}"
     for k, printed in enumerate(outputs[len(right) :]):
-        for name, text, reference in zip(exercises, printed, expected, strict=True):
-            assert text != reference, f"{name}: wrong answer {k + 1} is not noticed"
+        for name, text in printed.items():
+            assert text != expected[name], f"{name}: wrong answer {k + 1} passes"

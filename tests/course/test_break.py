@@ -10,6 +10,7 @@ import pytest
 
 from classroom import ROOT
 from classroom.author.build import PRISTINE
+from classroom.author.chapters import chapters
 from classroom.learner import breaking, broken
 from classroom.learner.breaking import break_command, symptoms_of
 from classroom.learner.broken import STATE, read_state
@@ -24,9 +25,7 @@ from classroom.notebook.files import read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, id_of
 from classroom.run.verdict import Result
 from tests.course.sample import cell_of, fill, refused
-from tests.course.sources import SLUGS, parsed
 
-CHAPTERS = [slug for slug in SLUGS if "03" <= slug[:2] <= "24"]
 OFFERED = 230  # mistakes at least
 PLACE = "exercises/05_diamonds.ipynb"
 
@@ -59,9 +58,9 @@ def first_shown(chapter, answers, codes, before):
 def test_mistakes_show_in_the_solution_and_in_other_right_answers():
     """A broken solution is the wrong answer that test_answers.py has refused."""
     offered = elsewhere = 0
-    for slug in CHAPTERS:
-        built = Chapter(ROOT / PRISTINE / f"{slug}.ipynb")
-        exercises = parsed(slug).exercises
+    for chapter in chapters()[3:25]:
+        built = Chapter(ROOT / PRISTINE / f"{chapter.slug}.ipynb")
+        exercises = chapter.exercises
         for name, exercise in exercises.items():
             symptoms = symptoms_of(built.exercises[name])
             if not symptoms:
@@ -155,7 +154,7 @@ def test_an_answer_of_another_kind_gets_a_slip_into_one_of_its_lines():
 def root(course):
     """A course in which the answers of chapter 5 are known to pass."""
     (course / "solutions").symlink_to(ROOT / "solutions")
-    solved = parsed("05_diamonds").exercises
+    solved = chapters()[5].exercises
     place = course / PLACE
     write_notebook(place, read_notebook(ROOT / PRISTINE / place.name))
     fill_ids = {id_of("answer", n): e.solved for n, e in solved.items()}
@@ -187,7 +186,7 @@ def test_break_hint_fix_check(root, capsys):
     assert check_command("5.3", root=root) == 1
     assert "Well done" not in capsys.readouterr().out
     label = id_of("answer", "5.3")
-    fixed = parsed("05_diamonds").exercises["5.3"].solved + "\n# fixed"
+    fixed = chapters()[5].exercises["5.3"].solved + "\n# fixed"
     notebook = read_notebook(root / PLACE)
     cell_of(notebook, label)["source"] = fixed
     write_notebook(root / PLACE, notebook)

@@ -95,7 +95,8 @@ def test_a_notebook_has_an_end_however_many_cells_it_has(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def root(tmp_path):
+def root(tmp_path, no_kernel):
+    """A course whose answers run in this process."""
     return course(tmp_path)
 
 
@@ -107,7 +108,8 @@ def check(root, what, capsys):
     return code, out
 
 
-def test_right_answers_pass_and_the_notebook_is_left_alone(root, capsys):
+def test_right_answers_pass_and_the_notebook_is_left_alone(tmp_path, capsys):
+    root = course(tmp_path)
     fill(learner(root), RIGHT)
     (root / ".minigrad").mkdir()  # odd results of earlier checks are forgotten
     (root / ".minigrad" / "results.json").write_text('{"90.1": []}')
@@ -141,7 +143,9 @@ def test_a_syntax_error_is_pythons_own_message_without_a_hint(root, capsys):
     assert "Hint" not in out and "Python" not in out
 
 
-def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, capsys):
+def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(
+    no_kernel, tmp_path, capsys
+):
     seen = "<details><summary>Hint 1: it is too small</summary>"
     root = course(tmp_path, chapter({"90.1": exercise("90.1", statement=seen)}))
     for factor in ("1", "3"):
@@ -156,7 +160,7 @@ def test_hints_that_are_named_by_what_one_sees_are_not_counted_off(tmp_path, cap
         assert "solution" not in next_hint(each, each.hints + 1), each.name
 
 
-def test_a_mistake_that_is_known_names_the_hint_that_helps(tmp_path, capsys):
+def test_a_mistake_that_is_known_names_the_hint_that_helps(no_kernel, tmp_path, capsys):
     notebook = chapter()
     about = notebook["metadata"]["minigrad"]["exercises"]
     about["90.1"]["helps"] = {"your answer: 4": 3}
@@ -246,7 +250,8 @@ def with_magics(root, magics):
     fill(learner(root), {n: f"{m}\n{RIGHT[n]}" for n, m in zip(RIGHT, magics)})
 
 
-def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys):
+def test_a_magic_that_takes_the_whole_cell_is_told_of(tmp_path, capsys):
+    root = course(tmp_path)
     magics = "%%timeit", "%%writefile a.py", "%%nope"
     with_magics(root, magics)
     code, out = check(root, "90", capsys)
@@ -254,7 +259,8 @@ def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys):
         assert code == 1 and f"`{magic.split()[0]}` changes what the whole cell" in out
 
 
-def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(root, capsys):
+def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(tmp_path, capsys):
+    root = course(tmp_path)
     with_magics(root, ["%%time", "%%capture", "!echo hi\n%precision 3"])
     code, out = check(root, "90", capsys)
     assert code == 0 and "changes what the whole cell" not in out
@@ -298,6 +304,7 @@ def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     interrupted = Mock(side_effect=KeyboardInterrupt)
     monkeypatch.setattr("classroom.learner.check.report", interrupted)
     monkeypatch.setattr(commands, "run", lambda words: check_command("90", root))
+    monkeypatch.setattr("signal.signal", Mock())  # or later tests would ignore Ctrl-C
     with pytest.raises(SystemExit) as ended:
         commands.main()
     said = capsys.readouterr().err.split("\n")
@@ -356,7 +363,7 @@ def test_what_cannot_be_checked(root, what, words):
     assert words in sample.refused(check_command, what, root)
 
 
-def test_an_unreadable_notebook_does_not_hide_the_others(tmp_path, capsys):
+def test_an_unreadable_notebook_does_not_hide_the_others(no_kernel, tmp_path, capsys):
     other = chapter({"91.1": exercise("91.1", STUB)}, slug="91_other")
     root = course(tmp_path, chapter(), other)
     fill(learner(root), RIGHT)

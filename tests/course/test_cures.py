@@ -7,11 +7,11 @@ from contextlib import redirect_stdout
 
 import pytest
 
+from classroom.author.chapters import chapters
 from classroom.cell import cures
 from classroom.cell.cures import ENTRIES, NONE, cure
 from classroom.cell.expect import WrongAnswer, check
 from classroom.run.verdict import result
-from tests.course.sources import parsed
 
 IMPORT = "import minigrad as torch"
 
@@ -20,7 +20,7 @@ IMPORT = "import minigrad as torch"
 def entries(library):
     """Return {heading: what its cells print}, each cell run with a library."""
     space, found, heading = {}, {}, None
-    for cell in parsed("27_message_to_cure").lesson:
+    for cell in chapters()[27].lesson:
         title = re.match(r"## (\d+ · .+)", cell.source)
         heading = title[1] if title else heading
         if cell.cell_type == "code":

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 import minigrad
 from classroom import ROOT
-from classroom.author.chapters import sections
+from classroom.author.chapters import chapters, sections
 from classroom.cell.exam import rows
 from classroom.cell.exam.examine import GROUPS, examine
 from classroom.cell.exam.numbers import random_program
@@ -23,7 +23,6 @@ from classroom.run.verdict import result
 from minigrad.array.finite_differences import array_gradients
 from minigrad.value import Value
 from tests.course import engines
-from tests.course.sources import parsed
 
 ROUTES = """\
 import minigrad
@@ -43,11 +42,7 @@ ARRAYS = "many at once", "products", "with care", "long and learning", "twice"
 ARRAYS = [row for group in ARRAYS for row in GROUPS[group]]
 TEXT = Path(__file__).with_name("engine_mutants.md").read_text("utf-8")
 MUTANTS = dict(sections(TEXT, "## "))
-EXAMS = {
-    6: "06_empty_file",
-    10: "10_empty_file_arrays",
-    15: "15_an_engine_to_rely_on",
-}
+EXAMS = 6, 10, 15
 ROWS = {6: NUMBERS, 15: ARRAYS}
 OF_VALUES = Engine(engines.objects(Value))
 OF_TENSORS = Engine(engines.tensors(minigrad))
@@ -109,7 +104,7 @@ def test_known_engines_get_their_verdicts(make, rows, expected):
 
 @pytest.mark.parametrize("number", EXAMS)
 def test_the_minutes_of_an_exam_agree(number):
-    chapter = parsed(EXAMS[number])
+    chapter = chapters()[number]
     text = "\n".join(file.read_text("utf-8") for file in chapter.files)
     named = re.findall(r"^\*(\d+) minutes(?!.*bonus)", text, re.MULTILINE)
     minutes, lesson = sum(map(int, named)), chapter.text("lesson.md")
@@ -121,7 +116,7 @@ def test_the_minutes_of_an_exam_agree(number):
 
 
 def solution(number):
-    answers = parsed(EXAMS[number]).exercises.values()
+    answers = chapters()[number].exercises.values()
     return "\n".join(answer.solved for answer in answers)
 
 

@@ -13,10 +13,9 @@ EACH = 7  # mutants of an exercise
 
 
 def test_each_equal_mutant_is_one():
-    known = {
-        m.name for c in chapters() for e in c.exercises.values() for m in mutants(e)
-    }
-    assert equal() - known == set()
+    told = {name.split()[0] for name in equal()}
+    exercises = [e for c in chapters() for n, e in c.exercises.items() if n in told]
+    assert equal() <= {m.name for exercise in exercises for m in mutants(exercise)}
 
 
 @pytest.mark.linux

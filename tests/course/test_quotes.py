@@ -9,8 +9,8 @@ import pytest
 
 from classroom import ROOT
 from classroom.author import so_far
+from classroom.author.chapters import chapters
 from classroom.cell.pages import page_of
-from tests.course.sources import SLUGS, parsed
 
 QUOTED_WHOLE = ["scalar/value.py", "scalar/neuron.py"]
 QUOTED_WHOLE += ["scalar/finite_differences.py", "array/finite_differences.py"]
@@ -22,21 +22,17 @@ LONGEST_CELL = 20
 
 
 @cache
-def pages(slug):
-    """Return (where, file, source) for every page in a lesson and its solutions."""
-    chapter, found = parsed(slug), []
-    cells = [("lesson", cell.source) for cell in chapter.lesson]
-    cells += [(name, ex.solved) for name, ex in chapter.exercises.items()]
-    for where, source in cells:
-        if module := page_of(source):
-            path = Path(*module.split(".")).with_suffix(".py")
-            found.append((f"{slug} {where}", path, source))
-    return found
-
-
-@cache
 def all_pages():
-    return [page for slug in SLUGS for page in pages(slug)]
+    """Return (where, file, source) for every page in the lessons and solutions."""
+    found = []
+    for chapter in chapters():
+        cells = [("lesson", cell.source) for cell in chapter.lesson]
+        cells += [(name, ex.solved) for name, ex in chapter.exercises.items()]
+        for where, source in cells:
+            if module := page_of(source):
+                path = Path(*module.split(".")).with_suffix(".py")
+                found.append((f"{chapter.slug} {where}", path, source))
+    return found
 
 
 def definitions(source):
@@ -68,7 +64,7 @@ def test_every_definition_is_quoted_exactly_once(file):
 
 
 def test_no_cell_is_longer_than_a_screen():
-    for chapter in map(parsed, SLUGS):
+    for chapter in chapters():
         for cell in chapter.lesson:
             short = len(cell.source.splitlines()) <= LONGEST_CELL
             assert short or cell.cell_type != "code", f"{chapter.slug}:\n{cell.source}"

@@ -152,8 +152,8 @@ def test_some_chapters_only(tmp_path):
     text = (tmp_path / "out" / "README.md").read_text("utf-8")
     assert "04_blame" in text and "05_" not in text
     assert dangling(tmp_path / "out") == []
-    code, said = command("release", tmp_path / "out")
-    assert code == 2 and "is not empty" in said
+    with pytest.raises(Trouble, match="is not empty"):
+        release_module.release_command(tmp_path / "out", None, False, None)
 
 
 def nbgrader(course, *words):
@@ -179,9 +179,9 @@ def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
 
     exercises = hostile.CHAPTER.exercises
     hand_ins = {"solved": hostile.SOLVED, "blank": {}}
-    lists = {name: list(each.wrong.values()) for name, each in exercises.items()}
-    for k in range(max(map(len, lists.values()))):
-        hand_ins[f"wrong{k}"] = {n: each[k % len(each)] for n, each in lists.items()}
+    hand_ins["wrong"] = {n: next(iter(e.wrong.values())) for n, e in exercises.items()}
+    known = hostile.answers()["right up to 1e9, as no check asks for more"][0]
+    hand_ins["found by hidden inputs"] = hostile.SOLVED | {"4.3": known}
     for student, answers in hand_ins.items():
         made = json.loads(blank.read_text("utf-8"))
         for each in made["cells"]:
@@ -192,9 +192,9 @@ def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
     nbgrader(course, "autograde", slug)
     points = scores(course / "gradebook.db", slug)
     full = {name: exercise.points for name, exercise in exercises.items()}
-    assert points.pop("solved") == full and sum(full.values()) > 0
-    assert points.keys() == hand_ins.keys() - {"solved"}
-    assert all(set(each.values()) == {0} for each in points.values()), points
+    none = dict.fromkeys(full, 0)
+    found = {"found by hidden inputs": full | {"4.3": 0}, "blank": none, "wrong": none}
+    assert points == {"solved": full} | found and full["4.3"]
     solved = course / "submitted" / "solved" / slug / hostile.FILE
     assert "Success" in nbgrader(course, "validate", str(solved))
 

@@ -120,7 +120,7 @@ COPY_NAMES = ["90_sample-Copy1", "90_sample (1)", "Copy of 90_sample", "90 - Cop
 @pytest.mark.parametrize(
     ("name", "what"), [*((name, None) for name in COPY_NAMES), (COPY_NAMES[0], "90")]
 )
-def test_a_copy_does_not_count_and_is_told_of(tmp_path, capsys, name, what):
+def test_a_copy_does_not_count_and_is_told_of(no_kernel, tmp_path, capsys, name, what):
     root = course(tmp_path)
     copy = root / "exercises" / f"{name}.ipynb"
     shutil.copy(sample.learner(root), copy)
@@ -141,7 +141,9 @@ BESIDE += ["90_sample (kim's conflicted copy)", "90_sample.sync-conflict-2026112
 BESIDE += ["90_sample-PC7", "90_sample_LOCAL_81", "Copy of 90_sample"]
 
 
-def test_files_that_other_programs_put_beside_ours_stop_no_command(tmp_path, capsys):
+def test_files_that_other_programs_put_beside_ours_stop_no_command(
+    no_kernel, tmp_path, capsys
+):
     root = course(tmp_path)
     sample.fill(sample.learner(root), RIGHT)
     for name in BESIDE:
@@ -183,7 +185,7 @@ def test_a_damaged_list_of_what_an_update_has_left_to_do_is_named(content, tmp_p
 
 
 def test_what_the_machine_is_to_blame_for_is_tried_again_and_held_against_nobody(
-    tmp_path, monkeypatch, capsys
+    no_kernel, tmp_path, monkeypatch, capsys
 ):
     root, runs = course(tmp_path), []
     sample.fill(sample.learner(root), RIGHT)
@@ -285,7 +287,7 @@ def test_update_says_which_is_missing_git_or_the_clone(tmp_path, monkeypatch, th
     assert ("This course is not a clone" in told) == (there != "the clone")
 
 
-def test_a_notebook_too_large_to_be_graded_is_told_of(tmp_path, capsys):
+def test_a_notebook_too_large_to_be_graded_is_told_of(no_kernel, tmp_path, capsys):
     root = course(tmp_path)
     notebook = sample.fill(sample.learner(root), RIGHT)
     text = [{"output_type": "stream", "name": "stdout", "text": "x" * (21 << 20)}]
