@@ -2,7 +2,7 @@
 // What is on its way, and what does not come, newer.js says on the page.
 const say = (message) => new BroadcastChannel("python").postMessage(message);
 
-// A package that is large, and what a cell says that needs it
+// An archive that is large, and what a cell says that needs it
 const WHEN_ASKED = {
   matplotlib: /plot|matplotlib|axes\(/,
   "scikit-learn": /sklearn|digits/,
@@ -22,35 +22,64 @@ async function withSay(what, work) {
   }
 }
 
-self.loadPyodide = (options) =>
+// Return the bytes of an archive, which is a tar file in gzip.
+async function download(name, from) {
+  try {
+    const answer = await fetch(new URL(`${name}.packed`, from));
+    if (!answer.ok) throw new Error(answer.status);
+    const plain = answer.body.pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(plain).arrayBuffer());
+  } catch (reason) {
+    throw new Error(`${name}: ${reason.message}`);
+  }
+}
+
+// Write the files of an archive without copying them; return their paths.
+function write(FS, archive) {
+  const decoder = new TextDecoder();
+  const text = (begin, length) =>
+    decoder.decode(archive.subarray(begin, begin + length)).replace(/\0.*/s, "");
+  const paths = [];
+  for (let at = 0; archive[at]; ) {
+    const path = `/${text(at + 345, 155)}/${text(at, 100)}`;
+    const begin = at + 512;
+    const end = begin + parseInt(text(at + 124, 12), 8);
+    FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    FS.writeFile(path, archive.subarray(begin, end), { canOwn: true });
+    paths.push(path);
+    at = 512 * Math.ceil(end / 512);
+  }
+  return paths;
+}
+
+self.loadPyodide = ({ indexURL }) =>
   withSay("Python", async () => {
-    const here = (name) => new URL(name, options.indexURL).href;
+    const here = (name) => new URL(name, indexURL).href;
     importScripts(here("runtime.js"));
-    const packages = options.packages.filter((name) => name !== "ssl");  // not needed
+    const archive = download("python", indexURL);
     const [pyodide, { Graphviz }] = await Promise.all([
-      self.loadPyodide({ ...options, packages }),
+      self.loadPyodide({
+        indexURL,
+        stdLibURL: "data:,",  // the archive has these files
+        fsInit: async (FS) => write(FS, await archive),
+      }),
       import(here("graphviz.mjs")),
+      archive,
     ]);
     const graphviz = await Graphviz.load();
-    const missing = packages.filter((name) => !pyodide.loadedPackages[name]);
-    if (missing.length) throw new Error(missing.join(", "));
     pyodide.registerJsModule("graphviz_in_tab", { svg: (dot) => graphviz.dot(dot) });
-    pyodide.runPython(`
-      import jedi, logging, os, sys, tqdm, types, one_thread
-      sys.setrecursionlimit(1000)  # as elsewhere; jedi has raised it
-      # What IPython has for a terminal takes a second to load, and is not used
-      sys.modules["IPython.terminal.embed"] = types.SimpleNamespace(embed=None)
-      tqdm.tqdm.monitor_interval = 0  # a thread of its own
-      logging.getLogger("matplotlib.font_manager").setLevel("ERROR")
-      os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    `);
+    const come = new Set();
     pyodide.loadPackagesFromImports = async (code) => {
       for (const [name, sign] of Object.entries(WHEN_ASKED))
-        if (sign.test(code) && !pyodide.loadedPackages[name])
-          await withSay(name, () => pyodide.loadPackage([name]));
+        if (sign.test(code) && !come.has(name))
+          await withSay(name, async () => {
+            const paths = write(pyodide.FS, await download(name, indexURL));
+            for (const path of paths.filter((each) => each.includes("/usr/lib/")))
+              await pyodide._api.loadDynlib(path);
+            pyodide.runPython("import importlib; importlib.invalidate_caches()");
+            come.add(name);
+          });
     };
-    // Before the kernel has its folder, in which each import would look first, slowly;
-    // but after the lines above, since the kernel takes their function when it is imported
-    pyodide.runPython("import pyodide_kernel, minigrad.drawing");
+    pyodide.runPython("import in_tab");
     return pyodide;
   });
