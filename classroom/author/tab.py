@@ -39,7 +39,7 @@ LIBRARY = "python_stdlib.zip"
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 FURTHER = ("comm==0.2.3", "graphviz==0.21", "tqdm==4.67.1")
 OWN = "minigrad.zip"
-# Archives, the packages in each, and what is imported at once. pyodide.js says by which
+# Archives, the packages in each, and what is imported at once. python.js says by which
 # cells the second and the third are asked for.
 ARCHIVES = {
     "python": (("ipython", "jedi", "micropip", "numpy"), "in_tab"),
@@ -136,7 +136,8 @@ def write_runtime(folder: Path, parts: Path) -> None:
         take(pyodide / name, folder / name)
     take(pyodide / "pyodide.js", folder / "runtime.js")
     take(from_npm(GRAPHVIZ) / "dist" / "index.js", folder / "graphviz.mjs")
-    shutil.copy(FILES / "pyodide.js", folder)
+    for name in ("python.js", "pyodide.js"):
+        shutil.copy(FILES / name, folder)
     lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
     listed, lock["packages"] = lock["packages"], {}
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")

@@ -59,6 +59,19 @@ function offer(mine, newer, name) {
   });
 }
 
+// Python starts with the page, and not with the kernel, which the page asks for later.
+// A kernel that is restarted gets another worker.
+const Plain = Worker;
+const program = new URL("static/pyodide/python.js", folder);
+let begun = path && new Plain(program);
+window.Worker = function (url, options) {
+  if (!`${url}`.includes("pyodide-kernel")) return new Plain(url, options);
+  const worker = begun || new Plain(program);
+  begun = null;
+  worker.postMessage(`${url}`);
+  return worker;
+};
+
 const loading = document.createElement("div");
 loading.setAttribute("role", "status");
 loading.style = `position: fixed; inset: 0 0 auto 0; z-index: 9500; padding: 0.2em 1em;
