@@ -39,10 +39,10 @@ LIBRARY = "python_stdlib.zip"
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 FURTHER = ("comm==0.2.3", "graphviz==0.21", "tqdm==4.67.1")
 OWN = "minigrad.zip"
-# Archives, the packages in each, and what is imported at once. python.js says by which
-# cells the second and the third are asked for.
+# Archives, the packages in each, and the modules of which it has compiled code.
+# python.js says by which cells the second and the third are asked for.
 ARCHIVES = {
-    "python": (("ipython", "jedi", "micropip", "numpy"), "in_tab"),
+    "python": (("ipython", "jedi", "numpy"), "in_tab, jedi"),
     "matplotlib": (("matplotlib",), "matplotlib.pyplot"),
     "scikit-learn": (("scikit-learn",), "sklearn.datasets"),
 }
@@ -142,8 +142,8 @@ def write_runtime(folder: Path, parts: Path) -> None:
     listed, lock["packages"] = lock["packages"], {}
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
-    further = [*from_pypi([*FURTHER]), *(kernel / "static" / "pypi").glob("[ip]*.whl")]
-    for source in [pyodide / LIBRARY, *further]:
+    kernel_wheels = (kernel / "static" / "pypi").glob("*kernel-*.whl")
+    for source in [pyodide / LIBRARY, *from_pypi([*FURTHER]), *kernel_wheels]:
         take(source, parts / source.name)
     write_own(parts / OWN)
     archives, packed = [], set()

@@ -1,7 +1,7 @@
 // Node.js runs this in the folder of Pyodide. It makes one archive each of wheels that a
 // tab loads together, with compiled code of the modules that are imported at once.
 const pack = `
-import importlib, py_compile, sys, tarfile, zipfile
+import py_compile, sys, tarfile, zipfile
 from pyodide_js import _api
 
 LIB = "/lib/python3.12"
@@ -16,7 +16,7 @@ async def pack(name, wheels, start):
             files |= {f"{place}/{n}": None for n in archive.namelist() if n[-1] != "/"}
     for file in [each for each in files if each.startswith("/usr/lib/")]:
         await _api.loadDynlib(file)
-    importlib.import_module(start)
+    exec(f"import {start}")
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for module in list(sys.modules.values()):
         source = getattr(module, "__file__", None) or ""
