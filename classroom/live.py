@@ -17,7 +17,8 @@ def refuse_shadows(folder: Path) -> None:
             )
 
 
-refuse_shadows(Path.cwd())  # before NumPy is looked for
+if sys.platform != "emscripten":  # a browser's tab looks in this folder last
+    refuse_shadows(Path.cwd())  # before NumPy is looked for
 
 from classroom.cell import hooks  # noqa: E402, F401
 from classroom.cell.pages import is_live, keep, restore  # noqa: E402, F401

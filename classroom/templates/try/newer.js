@@ -59,14 +59,27 @@ function offer(mine, newer, name) {
   });
 }
 
+// Python starts with the page, and not with the kernel, which the page asks for later.
+// A kernel that is restarted gets another worker.
+const Plain = Worker;
+const program = new URL("static/pyodide/python.js", folder);
+let begun = path && new Plain(program);
+window.Worker = function (url, options) {
+  if (!`${url}`.includes("pyodide-kernel")) return new Plain(url, options);
+  const worker = begun || new Plain(program);
+  begun = null;
+  worker.postMessage(`${url}`);
+  return worker;
+};
+
 const loading = document.createElement("div");
 loading.setAttribute("role", "status");
 loading.style = `position: fixed; inset: 0 0 auto 0; z-index: 9500; padding: 0.2em 1em;
-  background: linear-gradient(90deg, #0072b2 0 35%, #56b4e9 50%, #0072b2 65%) 0 / 300%;
-  color: #fff; font: 14px/1.5 sans-serif; animation: minigrad-wait 2s linear infinite`;
-const waiting = document.createElement("style");
-waiting.textContent = "@keyframes minigrad-wait { to { background-position: -300% 0 } }";
-document.head.append(waiting);
+  background: #0072b2; color: #fff; font: 14px/1.5 sans-serif`;
+// Where the processor draws, what moves takes it from Python
+const still = document.createElement("style");
+still.textContent = ".jp-KernelStatus-spinner { display: none }";
+document.head.append(still);
 
 new BroadcastChannel("python").onmessage = ({ data }) => {
   if (data.loading) {
