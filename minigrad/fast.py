@@ -14,7 +14,7 @@ from minigrad.graph.recording import recording
 from minigrad.graph.tensor import Tensor
 from minigrad.rules import op as op_page
 from minigrad.rules import pointwise
-from minigrad.rules.op import Op, as_array, edge
+from minigrad.rules.op import Op, array_of, edge
 
 try:  # the inside of np.errstate(all="ignore"), which takes a fifth of the time
     from numpy._core.umath import _extobj_contextvar as error_state
@@ -82,7 +82,7 @@ def fast_call(op: Op, *given, **kwargs):
     if type(lead) is not ndarray or not lead.ndim or lead.dtype not in FLOATS:
         return plain_call(op, *given)
     if first is None:  # a formula called the op, and needs an array
-        return as_array(op.forward(*values))
+        return array_of(op.forward(*values))
     token = error_state.set(IGNORE)
     try:
         y = op.forward(*values)
@@ -92,7 +92,7 @@ def fast_call(op: Op, *given, **kwargs):
         error_state.reset(token)
     if y is None:
         return plain_call(op, *given)
-    y = as_array(y)
+    y = array_of(y)
     out = Tensor(y)
     if tracked and recording.on and y.dtype in FLOATS:
         values.append(y)

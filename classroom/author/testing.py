@@ -60,8 +60,7 @@ def test_command(words: list[str]) -> int:
         "Layout": (FORMAT, os.environ),
         "What is built matches its source": (BUILD, os.environ),
         "Tests": ([*PYTEST, *TESTS, *SPREAD, *FOLDERS], os.environ | noting),
-        # tests/course/test_answers.py runs the solutions
-        "Notebooks show what they give": ([*PYTEST, *NBVAL, "notebooks"], plain),
+        "Notebooks show what they give": ([*PYTEST, *NBVAL, *BUILT], plain),
     }
     return _run(parts)
 

@@ -40,7 +40,6 @@ CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "nn"]
 CORE_TESTS = [f"tests/engine/test_{name}.py" for name in CORE]
 PYTEST = ("-m", "pytest", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider")
-PYTEST += ("-k", "not what_is_stored")  # of PyTorch, which no answer changes
 PYTEST += ("-c", "pyproject.toml", "-o")  # a setting follows
 LIMIT = 900  # seconds that the tests may take
 TRAINING = """

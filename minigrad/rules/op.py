@@ -127,7 +127,7 @@ class Op:
         known = {name: bare(value) for name, value in values.items()}
         try:
             with np.errstate(all="ignore"):  # log(0) is -inf, without a warning
-                y = as_array(self.forward(*known.values()))
+                y = array_of(self.forward(*known.values()))
         except (IndexError, TypeError, ValueError) as error:
             raise errors.unfit(self.name, known, error) from error
         if y.dtype == float64 and not has_floats(known.values()):
@@ -138,7 +138,7 @@ class Op:
         """Return the bare result for bare arrays. Raises TypeError without an array."""
         if not any(isinstance(x, Array | np.generic) for x in flat(values.values())):
             raise errors.not_a_tensor(self.name.lower(), next(iter(values.values())))
-        return as_array(self.forward(*values.values()))
+        return array_of(self.forward(*values.values()))
 
 
 def value_of(node: Node, name: str, i: int, g):
@@ -210,7 +210,7 @@ def bare(value):
     return value.array if isinstance(value, Tensor) else value
 
 
-def as_array(y):
+def array_of(y):
     """Return an array, and a NumPy number as an array without axes."""
     return np.asarray(y) if isinstance(y, np.generic) else y
 

@@ -244,6 +244,24 @@ def test_what_answers_a_guess_can_be_read_only_after_the_run(lab, page):
     assert not [line for line in answers if line not in text]
 
 
+def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
+    path = "classroom/pristine/04_blame.ipynb"
+    open_notebook(page, lab, path)
+    text = readable(page)
+    assert "passed" not in text and "This Python does not know" not in text
+    checks = [c for c in code_of(path) if "check" in c.metadata.get("tags", [])]
+    for check in checks:
+        first, *lines = check.source.splitlines()
+        assert first in text
+        assert not [line for line in lines if len(line) > 20 and line.strip() in text]
+    assert page.locator(".jp-OutputArea-output").count() == 0
+    first = page.locator(".jp-CodeCell", has_text=checks[0].source.splitlines()[0])
+    run(page, "Run Selected Cell", first)
+    told = first.locator(".jp-OutputArea-output")
+    told.wait_for()
+    assert told.inner_text().strip() == "4.1: It is not filled in yet."
+
+
 def test_run_all_shows_what_stopped_it_and_a_closed_tab_ends_its_kernel(lab, page):
     def open_kernels():
         found = json.loads(urllib.request.urlopen(f"{lab.address}/api/sessions").read())

@@ -46,7 +46,7 @@ pytestmark = [pytest.mark.posix, pytest.mark.long]
 ROOT = Path(__file__).resolve().parents[2]
 MORE = range(50, 74)  # numbers of chapters that only make the course larger
 WAYS = ["SIGTERM", "SIGKILL", "SIGKILL for all"]
-ROUNDS = 6  # each way once, in git and in a folder
+ROUNDS = 12
 
 
 def make_courses(place):

@@ -76,7 +76,7 @@ const loading = document.createElement("div");
 loading.setAttribute("role", "status");
 loading.style = `position: fixed; inset: 0 0 auto 0; z-index: 9500; padding: 0.2em 1em;
   background: #0072b2; color: #fff; font: 14px/1.5 sans-serif`;
-// Where the processor draws, what moves takes it from Python
+// Without a graphics card the processor draws what moves, and has less time for Python
 const still = document.createElement("style");
 still.textContent = ".jp-KernelStatus-spinner { display: none }";
 document.head.append(still);

@@ -1,1 +1,1 @@
-// The kernel asks for this file. But python.js, which has begun before, is all it needs.
+// The kernel asks for this file, but needs only python.js, which has begun before.
