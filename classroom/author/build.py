@@ -60,7 +60,7 @@ def _draw(chapter: Chapter, root: Path, noted: Noted, anew: bool) -> list[str]:
         return []
     with PARSING:
         cells = drawn_cells(chapter, PUBLIC)
-    printed, used = what_is_printed(chapter, cells, root / "solutions")
+    [printed], used = what_is_printed(chapter, [cells], root / "solutions")
     told = _write_text(path, as_json(chapter, printed))
     noted.note(path, used)
     return [f"{name_of(path)} was run: {why}", *told]

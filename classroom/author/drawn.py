@@ -1,6 +1,7 @@
 """What our own solution prints for drawn inputs: for `check`, and for `grade`."""
 
 import json
+from collections import defaultdict
 from copy import deepcopy
 from pathlib import Path
 
@@ -35,35 +36,43 @@ def drawn_cells(chapter: Chapter, seed: str) -> dict[str, Cell]:
 
 
 def what_is_printed(
-    chapter: Chapter, cells: dict[str, Cell], folder: Path
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Run our solution; return what each of these cells prints after its exercise.
+    chapter: Chapter, several: list[dict[str, Cell]], folder: Path
+) -> tuple[list[dict[str, str]], dict[str, str]]:
+    """Run our solution; return what the cells print after their exercises.
 
-    Also return a hash for each piece of the course that was used. Raises RuntimeError
-    if our own solution does not run.
+    `several` has cells by exercise, and all of them run in one kernel. Also return a
+    hash for each piece of the course that was used. Raises RuntimeError if our own
+    solution does not run.
     """
     with PARSING:
-        notebook = with_cells(solution_notebook(chapter), cells)
+        notebook = with_cells(solution_notebook(chapter), several)
     try:
         notebook, used = execute(notebook, folder)
     except CellExecutionError as error:
         what = f"{error.ename}: {error.evalue}"
         raise RuntimeError(f"our own solution stopped with {what}") from None
     outputs = {cell.id: cell.get("outputs", []) for cell in notebook.cells}
-    printed = {
-        name: "".join(output.get("text", "") for output in outputs[cell["id"]])
-        for name, cell in cells.items()
-    }
+    printed = [
+        {name: text_of(outputs[f"{cell['id']}-{k}"]) for name, cell in cells.items()}
+        for k, cells in enumerate(several)
+    ]
     return printed, used
 
 
-def with_cells(notebook: NotebookNode, cells: dict[str, Cell]) -> NotebookNode:
-    """Return a notebook with each of these cells below the check of its exercise."""
-    after, found = {id_of("check", n): cell for n, cell in cells.items()}, []
+def text_of(outputs: list[NotebookNode]) -> str:
+    """Return what a cell has printed."""
+    return "".join(output.get("text", "") for output in outputs)
+
+
+def with_cells(notebook: NotebookNode, several: list[dict[str, Cell]]) -> NotebookNode:
+    """Return a notebook with these cells, numbered, below the checks."""
+    after, found = defaultdict(list), []
+    for k, cells in enumerate(several):
+        for name, cell in cells.items():
+            numbered = deepcopy(cell) | {"id": f"{cell['id']}-{k}"}
+            after[id_of("check", name)].append(from_dict(numbered))
     for cell in notebook.cells:
-        found.append(cell)
-        if cell.id in after:
-            found.append(from_dict(deepcopy(after[cell.id])))
+        found += [cell, *after[cell.id]]
     return from_dict({**notebook, "cells": found})
 
 

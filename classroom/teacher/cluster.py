@@ -6,7 +6,7 @@ its tasks to others.
 """
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 
 import numpy as np
@@ -21,7 +21,9 @@ NOT_INSTALLED = (
 )
 
 
-def workers_of(address: str, safe: bool) -> Callable[[list[Task]], Iterator[Outcome]]:
+def workers_of(
+    address: str, safe: bool
+) -> Callable[[Iterable[Task]], Iterator[Outcome]]:
     """Return what runs tasks on the workers of a scheduler; raise Trouble.
 
     Each worker has to give the same grades as this machine, and to have a sandbox if
@@ -46,7 +48,7 @@ def workers_of(address: str, safe: bool) -> Callable[[list[Task]], Iterator[Outc
 
 
 def run_there(
-    client, work: Callable[[Task], Outcome], tasks: list[Task]
+    client, work: Callable[[Task], Outcome], tasks: Iterable[Task]
 ) -> Iterator[Outcome]:
     """Yield the outcome of each task when it is done."""
     from distributed import as_completed

@@ -6,7 +6,7 @@ from typing import Any
 
 from classroom.author import chapters as sources
 from classroom.notebook.pristine import Chapter
-from classroom.teacher.tasks import hidden_checks
+from classroom.teacher.tasks import hidden_checks, reference_lines
 
 HIDDEN = """
 ### BEGIN HIDDEN TESTS
@@ -36,7 +36,8 @@ def write_nbgrader(out: Path, chosen: list[Chapter], seed: str) -> None:
 def source_notebook(chapter: Chapter, seed: str) -> dict[str, Any]:
     """Return a chapter's exercises with solutions and hidden tests, marked."""
     exercises = next(c for c in sources.chapters() if c.slug == chapter.slug).exercises
-    hidden = hidden_checks(chapter.slug, seed)
+    [printed] = reference_lines(chapter.slug, [seed])
+    hidden = hidden_checks(chapter.slug, seed, printed)
     made = json.loads(chapter.path.read_text("utf-8"))
     for each in made["cells"]:
         each["metadata"].pop("minigrad", None)  # what it is to show is no student's

@@ -11,7 +11,7 @@ import platform
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, partial
-from itertools import zip_longest
+from itertools import groupby, islice, zip_longest
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
+from classroom.author.chapters import Chapter as Source
 from classroom.author.chapters import chapters
 from classroom.author.drawn import drawn_cells, what_is_printed
 from classroom.cell.drawn import same_numbers
@@ -40,28 +41,34 @@ from classroom.teacher.parts import by_case, cases_of, parts_of, without
 from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise
+TOGETHER = 50  # notebooks for which our solution runs once
 KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
 Grades = dict[str, tuple[str, str, dict[str, float]]]  # as Result has them
-Task = tuple[str, tuple]  # its key, and what grade_answers takes
+Task = tuple[str, tuple, str]  # its key, what grade_answers takes, what hindered it
 Outcome = tuple[str, Grades, str]  # key, grades, what hindered it
 
 
 # --- hidden checks ------------------------------------------------------------------
 
 
-@cache
-def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
-    """Return the cells of a chapter's hidden checks, with the output of our solution.
+def reference_lines(slug: str, seeds: list[str]) -> list[dict[str, str]]:
+    """Return what our solution prints for drawn inputs, by exercise, for each seed.
 
     Raises RuntimeError if our solution does not run.
     """
-    chapter = next(c for c in chapters() if c.slug == slug)
     with PARSING:
-        cells = drawn_cells(chapter, seed)
-    printed, _ = what_is_printed(chapter, cells, ROOT / "exercises")
+        chapter = source_of(slug)
+        several = [drawn_cells(chapter, seed) for seed in seeds]
+    return what_is_printed(chapter, several, ROOT / "exercises")[0]
+
+
+def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Cell]:
+    """Return the cells of a chapter's hidden checks, with what our solution prints."""
+    with PARSING:
+        cells = drawn_cells(source_of(slug), seed)
     for name, cell in cells.items():
         stream = {"output_type": "stream", "name": "stdout", "text": printed[name]}
         cell |= {"outputs": [stream], "execution_count": 1}
@@ -69,15 +76,18 @@ def hidden_checks(slug: str, seed: str) -> dict[str, Cell]:
     return cells
 
 
-def own_seed(seed: str, slug: str, answers: dict[str, list[str]]) -> str:
-    """Return one of sixteen seeds, by the answers; it reveals nothing of the teacher's.
+def source_of(slug: str) -> Source:
+    """Return the source of a chapter."""
+    return next(chapter for chapter in chapters() if chapter.slug == slug)
 
-    So what an answer finds out about its own inputs seldom helps another one, or itself
-    after a change. And the reference runs at most sixteen times a chapter.
+
+def own_seed(seed: str, key: str) -> str:
+    """Return the seed of one task, which reveals nothing of the teacher's.
+
+    No other answers have the same one, nor the same answers after the course changed.
+    So what an answer finds out about its inputs helps nobody.
     """
-    said = json.dumps(answers, sort_keys=True)
-    which = hmac.new(seed.encode(), said.encode(), "sha256").digest()[0] % 16
-    return hmac.new(seed.encode(), f"{slug} {which}".encode(), "sha256").hexdigest()
+    return hmac.new(seed.encode(), key.encode(), "sha256").hexdigest()
 
 
 def pristine(slug: str) -> Chapter:
@@ -92,18 +102,20 @@ def grade_answers(
     slug: str,
     answers: dict[str, list[str]],
     seed: str,
+    printed: dict[str, str],
     timeout: float,
     safe: bool = True,
 ) -> Grades:
     """Return status, message and parts by exercise, as Result has them.
 
+    `seed` draws the inputs for which our solution prints `printed`, by exercise.
     A wrong answer's message comes from a second run without hidden checks, so that
     nothing of them can get into it.
     """
     with PARSING:
         chapter = pristine(slug)
         parts = {name: parts_of(chapter, name) for name in answers}
-    hidden = hidden_checks(slug, own_seed(seed, slug, answers))
+    hidden = hidden_checks(slug, seed, printed)
     folder = None if safe else ROOT / "exercises"
     run = partial(results_of, chapter, timeout, folder)
     first, second = run(answers, hidden), {}
@@ -272,7 +284,28 @@ class Ledger:
                 file.write(self.line(key))
 
 
-def run_here(tasks: list[Task]) -> Iterator[Outcome]:
+def tasks_of(
+    new: dict[str, HandIn], settings: tuple[str, float, bool]
+) -> Iterator[Task]:
+    """Yield each task, by its key, with its inputs and what our solution prints.
+
+    Our solution runs for many notebooks at once, which takes little longer than for
+    one.
+    """
+    seed, *rest = settings
+    in_order = sorted(new, key=lambda key: new[key].chapter)
+    for slug, keys in groupby(in_order, lambda key: new[key].chapter):
+        while some := list(islice(keys, TOGETHER)):
+            seeds = [own_seed(seed, key) for key in some]
+            try:
+                printed, problem = reference_lines(slug, seeds), ""
+            except Exception as error:
+                printed, problem = [{} for _ in some], told(error)
+            for key, own, lines in zip(some, seeds, printed):
+                yield key, (slug, new[key].answers, own, lines, *rest), problem
+
+
+def run_here(tasks: Iterable[Task]) -> Iterator[Outcome]:
     """Yield the outcome of each task when it is done, on all cores of this machine."""
     with ThreadPool(os.cpu_count()) as pool:  # nobody waits for it at Ctrl-C
         yield from pool.imap_unordered(outcome, tasks)
@@ -282,7 +315,7 @@ def run_tasks(
     hand_ins: list[HandIn],
     ledger: Ledger,
     console: Console,
-    run: Callable[[list[Task]], Iterable[Outcome]] = run_here,
+    run: Callable[[Iterable[Task]], Iterable[Outcome]] = run_here,
 ) -> None:
     """Grade what is not in the ledger yet, and add each result when it is done.
 
@@ -290,11 +323,10 @@ def run_tasks(
     """
     tasks = {ledger.key_of(each): each for each in hand_ins}
     new = {key: each for key, each in tasks.items() if key not in ledger.known}
-    left = [(k, (e.chapter, e.answers, *ledger.settings)) for k, e in new.items()]
     with Progress(console=console, transient=True) as progress:
-        done = len(tasks) - len(left)
+        done = len(tasks) - len(new)
         bar = progress.add_task("grading", total=len(tasks), completed=done)
-        for key, grades, problem in run(left):
+        for key, grades, problem in run(tasks_of(new, ledger.settings)):
             if problem:
                 ledger.hindered[key] = problem[:MESSAGE]
             else:
@@ -304,11 +336,16 @@ def run_tasks(
 
 def outcome(task: Task) -> Outcome:
     """Grade one notebook; an error costs it no points."""
-    key, words = task
+    key, words, problem = task
     try:
-        return key, grade_answers(*words), ""
+        return key, {} if problem else grade_answers(*words), problem
     except Exception as error:
-        return key, {}, f"{type(error).__name__}: {error}"
+        return key, {}, told(error)
+
+
+def told(error: Exception) -> str:
+    """Return an error as a line of text."""
+    return f"{type(error).__name__}: {error}"
 
 
 @cache

@@ -30,8 +30,7 @@ from classroom.teacher import tasks
 from classroom.teacher.cluster import workers_of
 from classroom.teacher.grade import grade_command
 from classroom.teacher.parts import by_case
-from classroom.teacher.students import printable
-from classroom.teacher.tasks import grade_answers
+from classroom.teacher.students import HandIn, printable
 from tests.course import hostile
 
 CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
@@ -60,6 +59,12 @@ def graded(folder, out, *words):
     assert code == 0, said
     found = json.loads((out / "grades.json").read_text("utf-8"))
     return {each["student"]: each for each in found}
+
+
+def grade_answers(slug, answers):
+    """Grade answers as a task; return {exercise: status, message, parts}."""
+    [printed] = tasks.reference_lines(slug, [SEED])
+    return tasks.grade_answers(slug, answers, SEED, printed, 20)
 
 
 def statuses(student):
@@ -185,7 +190,7 @@ def test_an_interrupted_run_goes_on_where_it_was(
 
 def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypatch):
     broken = Mock(side_effect=OSError("no space left"))
-    monkeypatch.setattr("classroom.teacher.tasks.hidden_checks", broken)
+    monkeypatch.setattr("classroom.teacher.tasks.reference_lines", broken)
     out = tmp_path / "out"
     assert grade_command(path=small_class, out=out, seed=SEED, unsafe=True) == 1
     rows = sheet(out)
@@ -224,7 +229,7 @@ def test_drawn_inputs_decide_and_only_a_learner_is_told_which():
     odd += "    return blame(a, b, c) if c < 1e9 else [0, 0, 1]"
     answers = hostile.SOLVED | {"4.3": f"{right}\n{odd}"}
     answers = {name: [source] for name, source in answers.items()}
-    grades = grade_answers(hostile.CHAPTER.slug, answers, SEED, 20)
+    grades = grade_answers(hostile.CHAPTER.slug, answers)
     told = {"4.3": ("wrong", OTHER_INPUTS)}
     passed = dict.fromkeys(answers, ("passed", ""))
     assert {name: grade[:2] for name, grade in grades.items()} == passed | told
@@ -271,20 +276,34 @@ def test_what_cannot_be_graded_is_said(tmp_path, monkeypatch, capsys):
     assert [path.read_text() for path in mine] == ["mine", "mine"]
 
 
-def test_a_sandbox_gets_nothing_of_the_seed(monkeypatch):
-    """Each set of answers has inputs of its own, the same ones each time."""
-    slug, answers, given = hostile.CHAPTER.slug, {"4.3": [hostile.WRONG]}, []
+def test_a_sandbox_gets_nothing_of_the_seed(tmp_path, monkeypatch):
+    """Answers have inputs of their own, the same ones until the course changes.
+
+    So it does not matter what an answer finds out about the inputs of another run.
+    """
+    ledger, given = tasks.Ledger(tmp_path / "graded.jsonl", (SEED, 20, True)), []
 
     def run(notebook, timeout, folder):
         given.append(json.dumps(notebook))
         return [], "stopped here"
 
+    def drawn(answer):
+        given.clear()
+        hand_in = HandIn(hostile.CHAPTER.slug, "", {"4.3": [answer]})
+        new = {ledger.key_of(hand_in): hand_in}
+        [[_, grades, problem]] = map(
+            tasks.outcome, tasks.tasks_of(new, ledger.settings)
+        )
+        assert "stopped here" in f"{grades} {problem}" and SEED not in str(given)
+        return set(re.findall(r"Random\('[0-9a-f]{20,} \S+", "".join(given)))
+
     monkeypatch.setattr(tasks, "run_notebook", run)
-    for other in (answers, answers, {"4.3": [hostile.WRONG + "#"]}):
-        grade_answers(slug, other, SEED, 20)
-    draws = [set(re.findall(r"Random\('[0-9a-f]{20,} \S+", text)) for text in given]
-    first, second, third = filter(None, draws)  # others are without hidden checks
-    assert first == second and not first & third and SEED not in str(given)
+    first = drawn(hostile.WRONG)
+    assert first and first == drawn(hostile.WRONG)
+    others = [drawn(f"{hostile.WRONG}#{k}") for k in range(3)]
+    monkeypatch.setattr(tasks, "course_digest", lambda: "a newer course")
+    several = [first, *others, drawn(hostile.WRONG)]
+    assert len(set.union(*several)) == sum(map(len, several))
 
 
 def test_pythons_own_names_mean_these_in_a_hidden_check_that_leaves_none(capsys):
@@ -361,7 +380,7 @@ def test_a_process_or_a_file_that_has_gone_counts_nothing():
 
 def test_the_right_parts_of_a_wrong_answer_earn_their_points():
     wrong = hostile.CHAPTER.exercises["4.2"].wrong["forgets the slope of tanh"]
-    found = Result(*grade_answers(CHAPTER.slug, {"4.2": [wrong]}, SEED, 20)["4.2"])
+    found = Result(*grade_answers(CHAPTER.slug, {"4.2": [wrong]})["4.2"])
     assert found.status == "wrong" and found.share == 0.5
     assert found.parts == {"slope_table": True, "neuron_blame": False}
 
@@ -372,7 +391,7 @@ def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
     solved = {name: [each.solved] for name, each in exam.exercises.items()}
     wrong = exam.exercises["6.2"].wrong["clears the number"]
     answers = {"6.1": solved["6.1"], "6.2": [wrong]}
-    found = Result(*grade_answers(exam.slug, answers, SEED, 20)["6.2"])
+    found = Result(*grade_answers(exam.slug, answers)["6.2"])
     right = [case for case, earned in found.parts.items() if earned]
     assert len(found.parts) == 6 and 2 < len(right) < 6 and 0 < found.share < 1
     cases, table = ["a", "b"], "done     a\ndone     b\nwrong    c"
@@ -423,11 +442,12 @@ def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
             while len(client.scheduler_info()["workers"]) > 2:
                 time.sleep(0.1)
         answers = hostile.SOLVED["4.3"], hostile.SOLVED["4.3"] + "\n#", hostile.WRONG
-        words = [
-            (CHAPTER.slug, {"4.3": [code]}, SEED, SECONDS, True) for code in answers
-        ]
+        [printed] = tasks.reference_lines(CHAPTER.slug, [SEED])
+        bounds = SEED, printed, SECONDS, True
+        words = [(CHAPTER.slug, {"4.3": [code]}, *bounds) for code in answers]
+        given = [(k, each, "") for k, each in enumerate(words)]
         found = {}
-        for task, grades, problem in workers_of(address, True)([*enumerate(words)]):
+        for task, grades, problem in workers_of(address, True)(given):
             killed.kill()
             assert not problem
             found[task] = grades["4.3"][0]

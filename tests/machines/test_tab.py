@@ -37,7 +37,7 @@ BUSY += ".some(each => each.textContent.includes('*'))"
 # Lessons that show what a machine measures, the size of an object, or the last digits
 # of a function, of a training or of an error, and so other numbers than elsewhere
 OTHER_NUMBERS = {"01_nudge", "14_vjp", "20_convolution", "22_freeze", "24_attention"}
-OTHER_NUMBERS |= {"28_names"}
+OTHER_NUMBERS |= {"21_deep", "28_names"}
 HARMLESS = "Cannot read properties"  # JupyterLab's own, about its page
 SAVED = """async path => {
   const open = indexedDB.open('JupyterLite Storage - /try/');
