@@ -146,7 +146,7 @@ def write_pages(pages: Path, course: list[Chapter], in_tab: bool) -> dict[str, s
         told[f"reference/{room}"] = f"minigrad.{room}: names, signatures, docstrings."
     for path in (FILM, ESSENCE):
         texts[path] = (ROOT / path).read_text("utf-8")
-    told["docs/essence"] = "The shortest path to an engine of your own: 22 hours."
+    told["docs/essence"] = "The shortest path to an engine of your own: 21 hours."
     for name, text in texts.items():
         (pages / name).parent.mkdir(parents=True, exist_ok=True)
         (pages / name).write_text(text, encoding="utf-8")
