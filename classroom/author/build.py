@@ -24,10 +24,16 @@ from classroom.author.drawn import as_json, drawn_cells, what_is_printed
 from classroom.author.execute import execute_and_note
 from classroom.author.front_matter import made_pages
 from classroom.cell.drawn import PUBLIC
-from classroom.notebook.files import Cell, read_notebook, write_whole
+from classroom.notebook.files import (
+    Cell,
+    put_away,
+    read_notebook,
+    reference,
+    waits,
+    write_whole,
+)
 from classroom.notebook.pristine import chosen_chapters
 from classroom.notebook.source_code import PARSING
-from classroom.notebook.waiting import put_away, reference, waits
 from classroom.run.references import compared
 
 PRISTINE = Path("classroom") / "pristine"
