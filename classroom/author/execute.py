@@ -29,7 +29,10 @@ CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 def execute_and_note(
     notebook: NotebookNode, folder: Path
 ) -> tuple[NotebookNode, dict[str, str]]:
-    """Run all cells, and also return a hash for each piece of the course they used."""
+    """Run all cells; also return a hash for each piece of the course that they used.
+
+    Pictures in the outputs become smaller, because this notebook is stored.
+    """
     code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
     notebook.cells.append(new_code_cell(WRITE_USES))
     with TemporaryDirectory() as uses:
@@ -37,6 +40,8 @@ def execute_and_note(
         with PARSING:
             used = fingerprint(*written(Path(uses)), code)
     del notebook.cells[-1]
+    for output in [o for cell in notebook.cells for o in cell.get("outputs", ())]:
+        _shrink_png(output)
     return notebook, used
 
 
@@ -64,10 +69,6 @@ def execute(
     fixed["PYTHONPATH"] = str(ROOT)
     client.execute(env=os.environ | fixed | (variables or {}))
     notebook.metadata = metadata
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            for output in cell.outputs:
-                _shrink_png(output)
     return notebook
 
 
