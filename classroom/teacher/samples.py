@@ -4,15 +4,17 @@ All are recorded in chapters/. How good a wrong answer is, its results tell: the
 compared with those of our solution, for the drawn inputs of the exercise.
 """
 
-from functools import partial
+from nbformat import from_dict
 
 from classroom import ROOT
 from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.compose import solution_notebook
-from classroom.author.drawn import drawn_cell, what_is_printed
+from classroom.author.drawn import drawn_cell
 from classroom.author.execute import execute
+from classroom.cell.asked import id_of
 from classroom.cell.drawn import PUBLIC, same_numbers
+from classroom.notebook.files import code_cell
 from classroom.notebook.pristine import chosen_chapters
 
 BOUNDED = """\
@@ -45,7 +47,7 @@ def samples_command(chapters_asked: str | None = None) -> int:
     print(HEAD)
     for chapter in chosen_chapters(chapters_asked, chapters()):
         asked = [e for e in chapter.exercises.values() if e.points]
-        printed = what_each_prints(chapter, asked) if asked else {}
+        printed = what_is_printed(chapter, asked) if asked else {}
         for exercise in asked:
             print(f"## {exercise.name} {exercise.title}\n")
             print("\n".join(samples(exercise, printed[exercise.name])))
@@ -68,20 +70,25 @@ def samples(exercise: Exercise, printed: dict[str, list[str]]) -> list[str]:
     return told if last else [*told, NO_MORE]
 
 
-def what_each_prints(
+def what_is_printed(
     chapter: Chapter, asked: list[Exercise]
 ) -> dict[str, dict[str, list[str]]]:
     """Return the lines that each answer prints for the drawn inputs; "" is ours."""
-    answers = {each.name: each.wrong | {"": each.solved} for each in asked}
-    several = [{} for _ in range(max(map(len, answers.values())))]
-    for each in asked:
-        for cells, code in zip(several, answers[each.name].values()):
-            cell = cells[each.name] = drawn_cell(each.name, each.drawn, PUBLIC)
-            cell["source"] = BOUNDED.format(f"{code}\n{cell['source']}")
-            cell["metadata"]["tags"] = ["raises-exception"]
-    run = partial(execute, folder=ROOT / "exercises")
-    printed = what_is_printed(solution_notebook(chapter), several, run)
-    return {
-        name: {title: p[name].splitlines() for title, p in zip(titles, printed)}
-        for name, titles in answers.items()
-    }
+    notebook, cells, places = solution_notebook(chapter), [], {}
+    checks = {id_of("check", each.name): each for each in asked}
+    for cell in notebook.cells:
+        cells.append(cell)
+        each = checks.get(cell.id)
+        for title, code in [*each.wrong.items(), ("", each.solved)] if each else ():
+            drawn = drawn_cell(each.name, each.drawn, PUBLIC)["source"]
+            source = BOUNDED.format(f"{code}\n{drawn}")
+            cells.append(code_cell(f"sample-{len(cells)}", source, {}))
+            cells[-1]["metadata"]["tags"] = ["raises-exception"]
+            places[cells[-1]["id"]] = each.name, title
+    done = execute(from_dict({**notebook, "cells": cells}), ROOT / "exercises")
+    found = {each.name: {} for each in asked}
+    for cell in [cell for cell in done.cells if cell.id in places]:
+        name, title = places[cell.id]
+        text = "".join(output.get("text", "") for output in cell.outputs)
+        found[name][title] = text.splitlines()
+    return found
