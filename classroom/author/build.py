@@ -65,23 +65,18 @@ def _draw(chapter: Chapter, root: Path, noted: Noted, anew: bool) -> list[str]:
     if not why:
         return []
     with PARSING:
-        solved = solution_notebook(chapter)
-    sources, used = drawn_sources(chapter), {}
+        cells = drawn_cells(chapter, PUBLIC)
+    used = {}
 
     def run(notebook: NotebookNode) -> NotebookNode:
         notebook, found = execute_and_note(notebook, root / "solutions")
         used.update(found)
         return notebook
 
-    [printed] = what_is_printed(solved, [drawn_cells(sources, PUBLIC)], run)
-    told = _write_text(path, as_json(sources, printed))
+    [printed] = what_is_printed(chapter, [cells], run)
+    told = _write_text(path, as_json(chapter, printed))
     noted.note(path, used)
     return [f"{name_of(path)} was run: {why}", *told]
-
-
-def drawn_sources(chapter: Chapter) -> dict[str, str]:
-    """Return the code that draws inputs, by exercise."""
-    return {name: each.drawn for name, each in chapter.exercises.items()}
 
 
 def _drawn_stale(chapter: Chapter, path: Path) -> str:
@@ -89,10 +84,9 @@ def _drawn_stale(chapter: Chapter, path: Path) -> str:
     if not path.exists():
         return "it is missing"
     written = json.loads(path.read_text("utf-8"))
-    sources = drawn_sources(chapter).items()
-    if {n: each["source"] for n, each in written.items()} != {
-        name: text.splitlines() for name, text in sources
-    }:
+    exercises = chapter.exercises.items()
+    sources = {name: each.drawn.splitlines() for name, each in exercises}
+    if {name: each["source"] for name, each in written.items()} != sources:
         return "its code changed"
     return ""
 

@@ -8,8 +8,11 @@ from copy import deepcopy
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, from_dict
 
+from classroom.author.chapters import Chapter
+from classroom.author.compose import solution_notebook
 from classroom.notebook.files import Cell, code_cell
 from classroom.notebook.pristine import id_of
+from classroom.notebook.source_code import PARSING
 
 
 def drawn_cell(name: str, source: str, seed: str) -> Cell:
@@ -25,23 +28,26 @@ def drawn_cell(name: str, source: str, seed: str) -> Cell:
     return code_cell(id_of("hidden", name), source, place)
 
 
-def drawn_cells(sources: dict[str, str], seed: str) -> dict[str, Cell]:
-    """Return the cells with drawn inputs, by exercise."""
-    return {name: drawn_cell(name, text, seed) for name, text in sources.items()}
+def drawn_cells(chapter: Chapter, seed: str) -> dict[str, Cell]:
+    """Return the cells of a chapter with its drawn inputs, by exercise."""
+    exercises = chapter.exercises.items()
+    return {name: drawn_cell(name, each.drawn, seed) for name, each in exercises}
 
 
 def what_is_printed(
-    solved: NotebookNode,
+    chapter: Chapter,
     several: list[dict[str, Cell]],
     run: Callable[[NotebookNode], NotebookNode],
 ) -> list[dict[str, str]]:
     """Return what cells print after their exercises, if `run` runs our solution.
 
-    `solved` is the notebook with our solution. `several` has cells by exercise, and all
-    of them run in one kernel. Raises RuntimeError if our own solution does not run.
+    `several` has cells by exercise, and all of them run in one kernel. Raises
+    RuntimeError if our own solution does not run.
     """
+    with PARSING:
+        notebook = with_cells(solution_notebook(chapter), several)
     try:
-        notebook = run(with_cells(solved, several))
+        notebook = run(notebook)
     except CellExecutionError as error:
         what = f"{error.ename}: {error.evalue}"
         raise RuntimeError(f"our own solution stopped with {what}") from None
@@ -69,8 +75,9 @@ def with_cells(notebook: NotebookNode, several: list[dict[str, Cell]]) -> Notebo
     return from_dict({**notebook, "cells": found})
 
 
-def as_json(sources: dict[str, str], printed: dict[str, str]) -> str:
+def as_json(chapter: Chapter, printed: dict[str, str]) -> str:
     """Return the text of classroom/drawn/NN_slug.json."""
-    texts = {n: {"source": s, "prints": printed[n]} for n, s in sources.items()}
+    exercises = chapter.exercises.items()
+    texts = {n: {"source": e.drawn, "prints": printed[n]} for n, e in exercises}
     lines = {n: {k: t.splitlines() for k, t in e.items()} for n, e in texts.items()}
     return json.dumps(lines, indent=1, ensure_ascii=False) + "\n"

@@ -8,13 +8,19 @@ test cases.
 import ast
 import re
 
-from classroom import ROOT
+from classroom.author.blanks import Exercise as Source
+from classroom.author.chapters import chapters
 from classroom.cell import parts
 from classroom.cell.asked import id_of
-from classroom.cell.solutions import solution_of
 from classroom.notebook.pristine import Chapter
 
 EXAM = re.compile(r'\bexamine\("(.+?)"')
+
+
+def source_of(name: str) -> Source:
+    """Return an exercise from chapters/, with its recorded mistakes."""
+    number = int(name.partition(".")[0])
+    return next(c.exercises[name] for c in chapters() if c.number == number)
 
 
 def cases_of(chapter: Chapter, name: str) -> list[str]:
@@ -51,6 +57,6 @@ def by_case(cases: list[str], table: str, right: float) -> dict[str, float]:
 
 def without(part: str, name: str, parts: list[str]) -> str:
     """Return our solution of all parts of an exercise but one."""
-    body = ast.parse(solution_of(ROOT, name).ours).body
+    body = ast.parse(source_of(name).solved).body
     others = [s for s in body if getattr(s, "name", part) in {*parts} - {part}]
     return "\n\n\n".join(map(ast.unparse, others))

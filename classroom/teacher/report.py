@@ -20,10 +20,10 @@ import jinja2
 
 from classroom import ROOT
 from classroom.author.blanks import Exercise as Source
-from classroom.author.chapters import chapters as sources
 from classroom.cell.asked import hint_about
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
+from classroom.teacher.parts import source_of
 from classroom.teacher.reading import form_of
 from classroom.teacher.students import Student, neat
 
@@ -149,9 +149,7 @@ class Wrong(NamedTuple):
     @property
     def source(self) -> Source:
         """The exercise in chapters/, with its recorded mistakes."""
-        number = int(self.exercise.partition(".")[0])
-        found = (c.exercises for c in sources() if c.number == number)
-        return next(found)[self.exercise]
+        return source_of(self.exercise)
 
     @property
     def mistake(self) -> str:

@@ -15,11 +15,12 @@ from itertools import groupby, islice, zip_longest
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-import nbformat
 from rich.console import Console
 from rich.progress import Progress
 
 from classroom import ROOT
+from classroom.author.chapters import Chapter as Source
+from classroom.author.chapters import chapters
 from classroom.author.drawn import drawn_cells, what_is_printed
 from classroom.author.execute import execute
 from classroom.cell.drawn import same_numbers
@@ -42,7 +43,7 @@ from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise
 TOGETHER = 50  # notebooks for which our solution runs once
-KINDS = {".py", ".md", ".json", ".ipynb", ".safetensors"}
+KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
@@ -59,15 +60,17 @@ def reference_lines(slug: str, seeds: list[str]) -> list[dict[str, str]]:
 
     Raises RuntimeError if our solution does not run.
     """
-    solved = nbformat.read(ROOT / "solutions" / f"{slug}.ipynb", as_version=4)
-    several = [drawn_cells(drawn_sources(slug), seed) for seed in seeds]
+    with PARSING:
+        chapter = source_of(slug)
+        several = [drawn_cells(chapter, seed) for seed in seeds]
     run = partial(execute, folder=ROOT / "exercises")
-    return what_is_printed(solved, several, run)
+    return what_is_printed(chapter, several, run)
 
 
 def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Cell]:
     """Return the cells of a chapter's hidden checks, with what our solution prints."""
-    cells = drawn_cells(drawn_sources(slug), seed)
+    with PARSING:
+        cells = drawn_cells(source_of(slug), seed)
     for name, cell in cells.items():
         stream = {"output_type": "stream", "name": "stdout", "text": printed[name]}
         cell |= {"outputs": [stream], "execution_count": 1}
@@ -75,11 +78,9 @@ def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Ce
     return cells
 
 
-def drawn_sources(slug: str) -> dict[str, str]:
-    """Return the code that draws inputs for a chapter, by exercise."""
-    path = ROOT / "classroom" / "drawn" / f"{slug}.json"
-    found = json.loads(path.read_text("utf-8")).items()
-    return {name: "\n".join(each["source"]) for name, each in found}
+def source_of(slug: str) -> Source:
+    """Return the source of a chapter."""
+    return next(chapter for chapter in chapters() if chapter.slug == slug)
 
 
 def own_seed(seed: str, key: str) -> str:
@@ -351,9 +352,7 @@ def told(error: Exception) -> str:
 
 @cache
 def course_digest() -> str:
-    """Return a hash of what grades depend on: exercises, solutions, package, code."""
-    classroom = ROOT / "classroom"
-    parts = [classroom / "pristine", classroom / "drawn", ROOT / "solutions"]
-    parts.append(ROOT / "minigrad")
+    """Return a hash of what grades depend on: the package, sources and this folder."""
+    parts = [ROOT / "classroom" / "pristine", ROOT / "chapters", ROOT / "minigrad"]
     paths = sorted(p for part in parts for p in part.rglob("*") if p.suffix in KINDS)
-    return digest_of([*paths, *sorted(classroom.rglob("*.py"))])
+    return digest_of([*paths, *sorted((ROOT / "classroom").rglob("*.py"))])
