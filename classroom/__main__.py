@@ -79,7 +79,7 @@ def command_line() -> ArgumentParser:
     each = command("solution", "learner.help", "show our solution, after yours")
     each.add_argument("what", help="an exercise (4.2)")
     command("next", "learner.progress", "say which exercise is next")
-    each = command("report", "learner.report", "print what a helper needs to know")
+    each = command("report", "learner.help", "print what a helper needs to know")
     each.add_argument("what", help="an exercise (4.2)")
     each = command("progress", "learner.progress", "show the course at a glance")
     each.add_argument("words", nargs="*", help="chapters (4) (default: all)")

@@ -21,13 +21,19 @@ from classroom.author.compose import (
 )
 from classroom.author.concerns import UNKNOWN, Noted, name_of
 from classroom.author.drawn import as_json, drawn_cells, what_is_printed
-from classroom.author.execute import execute
+from classroom.author.execute import execute_and_note
 from classroom.author.front_matter import made_pages
 from classroom.cell.drawn import PUBLIC
-from classroom.notebook.files import Cell, read_notebook, write_whole
+from classroom.notebook.files import (
+    Cell,
+    put_away,
+    read_notebook,
+    reference,
+    waits,
+    write_whole,
+)
 from classroom.notebook.pristine import chosen_chapters
 from classroom.notebook.source_code import PARSING
-from classroom.notebook.waiting import put_away, reference, waits
 from classroom.run.references import compared
 
 PRISTINE = Path("classroom") / "pristine"
@@ -60,7 +66,14 @@ def _draw(chapter: Chapter, root: Path, noted: Noted, anew: bool) -> list[str]:
         return []
     with PARSING:
         cells = drawn_cells(chapter, PUBLIC)
-    [printed], used = what_is_printed(chapter, [cells], root / "solutions")
+    used = {}
+
+    def run(notebook: NotebookNode) -> NotebookNode:
+        notebook, found = execute_and_note(notebook, root / "solutions")
+        used.update(found)
+        return notebook
+
+    [printed] = what_is_printed(chapter, [cells], run)
     told = _write_text(path, as_json(chapter, printed))
     noted.note(path, used)
     return [f"{name_of(path)} was run: {why}", *told]
@@ -87,7 +100,7 @@ def _built(
     """
     why, used = "asked for" if anew else _stale(notebook, path, noted), None
     if why:
-        notebook, used = execute(notebook, path.parent)
+        notebook, used = execute_and_note(notebook, path.parent)
     if not why or why == UNKNOWN:
         before = nbformat.read(path, as_version=4)
         both = (n.cells for n in (notebook, before))

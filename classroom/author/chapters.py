@@ -4,6 +4,7 @@ Such a file begins with what a learner sees, up to the check. Then come the part
 teachers and tests: the drawn inputs, wrong answers and right answers.
 """
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +17,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from classroom import ROOT
 from classroom.author.blanks import STUB, ChapterError, Exercise, marked
-from classroom.author.mistakes import changed
 from classroom.author.quotes import quoted
 
 FRONT_MATTER = {
@@ -34,6 +34,8 @@ BY_HAND = Path(__file__).with_name("by_hand.py")  # what drawn inputs may use
 PARTS = "Drawn inputs|Wrong answers|Other messages|Right answers|In PyTorch"
 PART = re.compile(rf"^## ({PARTS})\n", re.MULTILINE)
 REFUSED = re.compile(r"^Refused with: `(.+?)`(?:, hint (\d))?$", re.MULTILINE)
+TEXTS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
+PAGE = re.compile(r"# minigrad/\S+\.py")
 COLON = "A text with a colon in it has to stand in quotes."
 
 
@@ -202,3 +204,49 @@ def first_fence(text: str, language: str = "python") -> str:
     if not fence:
         raise ChapterError(f"a {language} fence was expected in: {text.strip()[:80]!r}")
     return fence.group(1).rstrip("\n")
+
+
+# --- a mistake as a change of the solution ------------------------------------------
+
+
+def changed(solution: str, change: str, where: str) -> str:
+    """Return the solution with a change, or raise ChapterError if it does not fit.
+
+    In a change, as in a diff, a ` ` marks a line that stays, `-` a line that is
+    removed, `+` a line that is added, and `@@` separates two places. Only these lines
+    say where the place is, so they have to occur once in the solution. Comments,
+    docstrings and blank lines of the solution do not count. `where` says where the
+    change is written.
+    """
+    lines = [*plain(solution)]
+    for place in re.split(r"^@@\n?", change, flags=re.MULTILINE):
+        marked = [(line[:1], line[1:]) for line in place.splitlines()]
+        before = [line for mark, line in marked if mark != "+"]
+        after = [line for mark, line in marked if mark != "-"]
+        starts = range(len(lines) - len(before) + 1)
+        found = [n for n in starts if lines[n : n + len(before)] == before]
+        if len(found) != 1:
+            often = f"{len(found)} times" if found else "nowhere"
+            told = "\n".join(before)
+            told = f"these lines stand {often} in the solution:\n{told}"
+            raise ChapterError(f"{where}: {told}")
+        lines[found[0] : found[0] + len(before)] = after
+    return "\n".join(lines)
+
+
+@cache
+def plain(source: str) -> tuple[str, ...]:
+    """Return the lines of some code without docstrings, comments and blank lines.
+
+    A first line that names a file of the package stays. So does a docstring that is the
+    whole body.
+    """
+    lines, texts = source.splitlines(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, TEXTS) and ast.get_docstring(node) and node.body[1:]:
+            first = node.body[0]
+            texts.update(range(first.lineno, first.end_lineno + 1))
+    code = [line for n, line in enumerate(lines, 1) if n not in texts]
+    return tuple(
+        line for line in code if line.strip()[:1] not in ("", "#") or PAGE.match(line)
+    )

@@ -15,9 +15,8 @@ from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.so_far import added, outgrown
 from classroom.cell.namespaces import GIVEN
-from classroom.notebook.files import KERNEL
+from classroom.notebook.files import KERNEL, put_away
 from classroom.notebook.pristine import id_of
-from classroom.notebook.waiting import put_away
 
 PLACE = r"(?:\.\./(?:notebooks|exercises)/)?(\w+)\.ipynb"  # beside this, or not
 LINK = re.compile(rf"\[([^\]]*)\]\({PLACE}\)")

@@ -2,15 +2,14 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from copy import deepcopy
-from pathlib import Path
 
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, from_dict
 
 from classroom.author.chapters import Chapter
 from classroom.author.compose import solution_notebook
-from classroom.author.execute import execute
 from classroom.notebook.files import Cell, code_cell
 from classroom.notebook.pristine import id_of
 from classroom.notebook.source_code import PARSING
@@ -36,27 +35,27 @@ def drawn_cells(chapter: Chapter, seed: str) -> dict[str, Cell]:
 
 
 def what_is_printed(
-    chapter: Chapter, several: list[dict[str, Cell]], folder: Path
-) -> tuple[list[dict[str, str]], dict[str, str]]:
-    """Run our solution; return what the cells print after their exercises.
+    chapter: Chapter,
+    several: list[dict[str, Cell]],
+    run: Callable[[NotebookNode], NotebookNode],
+) -> list[dict[str, str]]:
+    """Return what cells print after their exercises, if `run` runs our solution.
 
-    `several` has cells by exercise, and all of them run in one kernel. Also return a
-    hash for each piece of the course that was used. Raises RuntimeError if our own
-    solution does not run.
+    `several` has cells by exercise, and all of them run in one kernel. Raises
+    RuntimeError if our own solution does not run.
     """
     with PARSING:
         notebook = with_cells(solution_notebook(chapter), several)
     try:
-        notebook, used = execute(notebook, folder)
+        notebook = run(notebook)
     except CellExecutionError as error:
         what = f"{error.ename}: {error.evalue}"
         raise RuntimeError(f"our own solution stopped with {what}") from None
     outputs = {cell.id: cell.get("outputs", []) for cell in notebook.cells}
-    printed = [
+    return [
         {name: text_of(outputs[f"{cell['id']}-{k}"]) for name, cell in cells.items()}
         for k, cells in enumerate(several)
     ]
-    return printed, used
 
 
 def text_of(outputs: list[NotebookNode]) -> str:

@@ -4,6 +4,7 @@ import base64
 import io
 import os
 import re
+from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +14,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 from PIL import Image
 
+from classroom import ROOT
 from classroom.author.concerns import fingerprint
 from classroom.author.uses import watched, written
 from classroom.notebook.source_code import PARSING
@@ -24,14 +26,33 @@ WRITE_USES = "import sys; sys.write_uses()"
 CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell of any chapter
 
 
-def execute(notebook: NotebookNode, folder: Path) -> tuple[NotebookNode, dict]:
-    """Run all cells in a fresh kernel, so that outputs are the same on every run.
+def execute_and_note(
+    notebook: NotebookNode, folder: Path
+) -> tuple[NotebookNode, dict[str, str]]:
+    """Run all cells; also return a hash for each piece of the course that they used.
 
-    Return the notebook, and a hash for each piece of the course that it used.
+    Pictures in the outputs become smaller, because this notebook is stored.
     """
-    metadata = deepcopy(notebook.metadata)
     code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
     notebook.cells.append(new_code_cell(WRITE_USES))
+    with TemporaryDirectory() as uses:
+        notebook = execute(notebook, folder, watched(Path(uses)))
+        with PARSING:
+            used = fingerprint(*written(Path(uses)), code)
+    del notebook.cells[-1]
+    for output in [o for cell in notebook.cells for o in cell.get("outputs", ())]:
+        _shrink_png(output)
+    return notebook, used
+
+
+def execute(
+    notebook: NotebookNode, folder: Path, variables: Mapping[str, str] | None = None
+) -> NotebookNode:
+    """Run all cells in a fresh kernel, so that outputs are the same on every run.
+
+    The kernel's environment also has these variables.
+    """
+    metadata = deepcopy(notebook.metadata)
     client = Runner(
         notebook,
         timeout=CELL_TIMEOUT,
@@ -45,17 +66,10 @@ def execute(notebook: NotebookNode, folder: Path) -> tuple[NotebookNode, dict]:
     )
     # Two kernels share the cores: threads of their own would wait for each other
     fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-    with TemporaryDirectory() as uses:
-        client.execute(env=os.environ | fixed | watched(Path(uses)))
-        with PARSING:
-            used = fingerprint(*written(Path(uses)), code)
+    fixed["PYTHONPATH"] = str(ROOT)
+    client.execute(env=os.environ | fixed | (variables or {}))
     notebook.metadata = metadata
-    del notebook.cells[-1]
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            for output in cell.outputs:
-                _shrink_png(output)
-    return notebook, used
+    return notebook
 
 
 def _shrink_png(output: NotebookNode) -> None:

@@ -26,7 +26,7 @@ from classroom.author.chapters import Chapter, chapters
 from classroom.author.front_matter import chapter_table, parts_of, rendered, stops
 from classroom.author.tab import prose
 from classroom.cell.asked import exercise_at
-from classroom.notebook import waiting
+from classroom.notebook import files
 from classroom.notebook.course_map import map_svg
 from classroom.notebook.files import Cell, read_notebook
 from classroom.notebook.home import FILM, linked_numbers
@@ -202,7 +202,7 @@ def squared_error(w, x, b, y):
 def surprise(cells: Iterable[Cell]) -> str:
     """Return the plot of chapter 1 in which a smaller nudge is worse, as HTML."""
     for cell in cells:
-        for output in waiting.reference(cell) if "loglog" in cell["source"] else []:
+        for output in files.reference(cell) if "loglog" in cell["source"] else []:
             picture = "".join(output.get("data", {}).get("text/html", ""))
             if picture.startswith("<img alt="):
                 return picture
@@ -221,7 +221,7 @@ def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     cells[0]["source"] += f"\n\n{sharing.links(chapter, in_tab)}"
     below = f":hidden:\n:titlesonly:\n\n../exercises/{chapter.slug}"
     cells.append(prose("below", f"```{{toctree}}\n{below}\n```"))
-    for cell in filter(waiting.waits, cells):
+    for cell in filter(files.waits, cells):
         fold(cell)
     return json.dumps(notebook)
 
@@ -240,7 +240,7 @@ def is_setup(cell: Cell) -> bool:
 
 def fold(cell: Cell) -> None:
     """Put the answer to a guess below its cell, hidden until somebody opens it."""
-    cell["outputs"] = waiting.reference(cell)
+    cell["outputs"] = files.reference(cell)
     del cell["metadata"]["minigrad"]  # where it lay
     cell["metadata"].setdefault("tags", []).append("hide-output")
 

@@ -1,4 +1,4 @@
-"""When an answer equals the expected value, and how both are shown."""
+"""When an answer or a guess equals the expected value, and how both are shown."""
 
 import re
 from typing import Any
@@ -72,3 +72,22 @@ def show(x: Any, digits: int = 6) -> str:
         comma = "," if len(x) == 1 else ""
         return f"[{inside}]" if isinstance(x, list) else f"({inside}{comma})"
     return ADDRESS.sub("", repr(x))
+
+
+def compare(guess: Any, found: Any) -> None:
+    """Say how a guess compares with the result, or nothing if it is still `...`.
+
+    Both are words, numbers, or lists of numbers.
+    """
+    if guess is ...:
+        return
+    guess = guess.strip().lower() if isinstance(guess, str) else guess
+    if same(guess, found):
+        print(f"You guessed {show(guess)}, which is right.")
+        return
+    text = "You guessed {}, and it is {}".format(*apart(guess, found))
+    if all(type(x) in (int, float) for x in (guess, found)) and guess * found > 0:
+        times = max(found / guess, guess / found)
+        how = "larger" if abs(found) > abs(guess) else "smaller"
+        text += ": near" if times < 1.25 else f", {round(times, 1):,g} times {how}"
+    print(f"{text}.")

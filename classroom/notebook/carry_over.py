@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from classroom.cell.asked import bound_names
 from classroom.notebook.answers import Learner
-from classroom.notebook.files import Cell, Notebook, code_cell
+from classroom.notebook.files import Cell, Notebook, code_cell, reference
 from classroom.notebook.pristine import Chapter, id_of, parse_label
 from classroom.notebook.source_code import outline, with_header
-from classroom.notebook.waiting import reference
 
 
 def graft(

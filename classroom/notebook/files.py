@@ -162,3 +162,26 @@ def read_table(path: Path) -> dict:
         return as_table(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError):
         return {}
+
+
+# --- cells that wait for their run: their expected outputs are hidden until then -----
+
+
+def put_away(cell: Cell) -> None:
+    """Hide the outputs of a code cell, so that it looks as if it had not run.
+
+    They are in its metadata then, where no program shows them.
+    """
+    cell["metadata"]["minigrad"] = {"outputs": cell["outputs"]}
+    cell["outputs"], cell["execution_count"] = [], None
+
+
+def reference(cell: Cell) -> list[dict[str, Any]]:
+    """Return the expected outputs of a code cell, hidden or not."""
+    about = as_table(cell["metadata"].get("minigrad"))
+    return about.get("outputs", cell.get("outputs", []))
+
+
+def waits(cell: Cell) -> bool:
+    """Tell whether the outputs of a cell are hidden."""
+    return "outputs" in as_table(cell["metadata"].get("minigrad"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from classroom.notebook.waiting import reference, waits
+from classroom.notebook.files import reference, waits
 
 SANITIZER = Path(__file__).with_name("nbval_sanitize.cfg")
 

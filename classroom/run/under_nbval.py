@@ -12,8 +12,7 @@ import nbval.plugin
 import pytest
 
 from classroom.cell.drawn import same_numbers
-from classroom.run.bounded_kernel import BoundedKernel
-from classroom.run.messages import KEPT
+from classroom.run.bounded_kernel import KEPT, BoundedKernel
 from classroom.run.verdict import is_forgiven
 
 NBVAL_MEMORY = 1 << 30  # bytes that nbval may hold, outside of a sandbox

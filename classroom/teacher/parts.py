@@ -7,34 +7,30 @@ test cases.
 
 import ast
 import re
-from functools import cache
 
-from classroom.author import chapters as sources
 from classroom.author.blanks import Exercise as Source
+from classroom.author.chapters import chapters
 from classroom.cell import parts
 from classroom.cell.asked import id_of
-from classroom.cell.exam.examine import GROUPS
-from classroom.cell.exam.rows import DONE
 from classroom.notebook.pristine import Chapter
 
 EXAM = re.compile(r'\bexamine\("(.+?)"')
 
 
-@cache
-def sources_of(number: int) -> dict[str, Source]:
-    """Return a chapter's exercises from chapters/, with their recorded mistakes."""
-    return next(c.exercises for c in sources.chapters() if c.number == number)
-
-
 def source_of(name: str) -> Source:
-    """Return an exercise from chapters/."""
-    return sources_of(int(name.partition(".")[0]))[name]
+    """Return an exercise from chapters/, with its recorded mistakes."""
+    number = int(name.partition(".")[0])
+    return next(c.exercises[name] for c in chapters() if c.number == number)
 
 
 def cases_of(chapter: Chapter, name: str) -> list[str]:
     """Return the titles of the test cases of an exercise of an exam, or []."""
     exam = EXAM.search(chapter.cells[id_of("check", name)]["source"])
-    return [row.title for row in GROUPS[exam[1]]] if exam else []
+    if not exam:
+        return []
+    from classroom.cell.exam.examine import GROUPS  # here: few chapters are exams
+
+    return [row.title for row in GROUPS[exam[1]]]
 
 
 def parts_of(chapter: Chapter, name: str) -> list[str]:
@@ -51,6 +47,8 @@ def by_case(cases: list[str], table: str, right: float) -> dict[str, float]:
     The table comes from the answer's own kernel, and is not trusted. So all cases
     together earn at most the share of the hidden results that are right.
     """
+    from classroom.cell.exam.rows import DONE
+
     lines = table.splitlines()
     done = [case for case in cases if f"{DONE:<8} {case}" in lines]
     each = min(1.0, round(right * len(cases) / len(done), 4)) if done else 0.0

@@ -5,6 +5,7 @@ commands for learners. None of its files has a solution, an answer or a hidden c
 With `--nbgrader` it is an nbgrader course instead, with the same blanks.
 """
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -28,7 +29,7 @@ from classroom.notebook.files import (
 )
 from classroom.notebook.home import HOME, MAP, home_text
 from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
-from classroom.teacher.nbgrader import write_nbgrader
+from classroom.teacher.tasks import hidden_checks, reference_lines, source_of
 
 TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
@@ -37,6 +38,18 @@ PAGES = "README.md", "AGENTS.md"
 PICTURES = [Path(".github", f"{name}.png") for name in ("built", "failing_check")]
 COMMANDS = ("__init__", "__main__", "all_or_nothing", "live", "checks", "knobs")
 FOLDERS = ("cell", "notebook", "run", "learner", "jupyter")  # of classroom/
+HIDDEN = """
+### BEGIN HIDDEN TESTS
+with __import__("contextlib").redirect_stdout(__import__("io").StringIO()) as _shown:
+    {source}
+assert _shown.getvalue() == {expected!r}, "wrong for other inputs"
+### END HIDDEN TESTS"""
+NBGRADER = """# An nbgrader course: put its folder's name into `nbgrader --course-dir`.
+c = get_config()
+c.CourseDirectory.course_id = "minigrad"
+c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("fill this in")'}
+c.ExecutePreprocessor.timeout = 30
+"""
 
 
 def release_command(
@@ -131,3 +144,36 @@ def handed_out(text: str, slugs: list[str]) -> str:
     if len(slugs) < len(everything):
         left_out += "|<!-- with all chapters -->.*?<!-- with any -->\n+"
     return re.sub(left_out, "", text, flags=re.S)
+
+
+# --- an nbgrader course -------------------------------------------------------------
+
+
+def write_nbgrader(out: Path, chosen: list[Chapter], seed: str) -> None:
+    """Write an nbgrader course: each chapter's exercises are an assignment."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "nbgrader_config.py").write_text(NBGRADER, encoding="utf-8")
+    for chapter in chosen:
+        folder = out / "source" / chapter.slug
+        folder.mkdir(parents=True)
+        text = json.dumps(source_notebook(chapter, seed), indent=1, ensure_ascii=False)
+        (folder / f"{chapter.slug}.ipynb").write_text(text + "\n", encoding="utf-8")
+
+
+def source_notebook(chapter: Chapter, seed: str) -> Notebook:
+    """Return a chapter's exercises with solutions and hidden tests, marked."""
+    exercises = source_of(chapter.slug).exercises
+    [printed] = reference_lines(chapter.slug, [seed])
+    hidden = hidden_checks(chapter.slug, seed, printed)
+    made = json.loads(chapter.path.read_text("utf-8"))
+    for each in made["cells"]:
+        each["metadata"].pop("minigrad", None)  # what it is to show is no student's
+        kind, _, name = each["id"].partition("-")
+        name = name.replace("-", ".")
+        if kind == "answer" and name in exercises:
+            each["source"] = exercises[name].solution.splitlines(True)
+        if kind == "check" and name in hidden:
+            expected = "".join(output["text"] for output in hidden[name]["outputs"])
+            tests = HIDDEN.format(source=hidden[name]["source"], expected=expected)
+            each["source"] = ("".join(each["source"]) + tests).splitlines(True)
+    return made

@@ -85,7 +85,7 @@ def what_is_printed(
             cells.append(code_cell(f"sample-{len(cells)}", source, {}))
             cells[-1]["metadata"]["tags"] = ["raises-exception"]
             places[cells[-1]["id"]] = each.name, title
-    done, _ = execute(from_dict({**notebook, "cells": cells}), ROOT / "exercises")
+    done = execute(from_dict({**notebook, "cells": cells}), ROOT / "exercises")
     found = {each.name: {} for each in asked}
     for cell in [cell for cell in done.cells if cell.id in places]:
         name, title = places[cell.id]

@@ -22,6 +22,7 @@ from classroom import ROOT
 from classroom.author.chapters import Chapter as Source
 from classroom.author.chapters import chapters
 from classroom.author.drawn import drawn_cells, what_is_printed
+from classroom.author.execute import execute
 from classroom.cell.drawn import same_numbers
 from classroom.cell.odd_characters import advice
 from classroom.notebook.carry_over import graft
@@ -62,7 +63,8 @@ def reference_lines(slug: str, seeds: list[str]) -> list[dict[str, str]]:
     with PARSING:
         chapter = source_of(slug)
         several = [drawn_cells(chapter, seed) for seed in seeds]
-    return what_is_printed(chapter, several, ROOT / "exercises")[0]
+    run = partial(execute, folder=ROOT / "exercises")
+    return what_is_printed(chapter, several, run)
 
 
 def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Cell]:

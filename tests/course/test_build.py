@@ -17,8 +17,7 @@ from classroom.author import build, execute
 from classroom.author.blanks import STUB, ChapterError
 from classroom.author.chapters import Chapter
 from classroom.author.concerns import Noted
-from classroom.notebook.files import Unreadable
-from classroom.notebook.waiting import reference
+from classroom.notebook.files import Unreadable, reference
 from tests.course.tables import table
 
 SAMPLE = Path(__file__).with_name("90_sample")

@@ -8,8 +8,7 @@ import pytest
 from classroom import ROOT
 from classroom.author.blanks import STUB
 from classroom.author.chapters import chapters
-from classroom.notebook.files import read_notebook
-from classroom.notebook.waiting import reference
+from classroom.notebook.files import read_notebook, reference
 from tests.course.tables import table
 
 

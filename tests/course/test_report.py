@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from classroom.learner.help import hint_command
-from classroom.learner.report import report_command, without_names
+from classroom.learner.help import hint_command, report_command, without_names
 from tests.course.sample import course, fill, learner, refused
 
 

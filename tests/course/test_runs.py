@@ -10,7 +10,7 @@ from classroom.cell import notes, runs
 from classroom.cell.asked import asked, core, course_of, hint_about
 from classroom.cell.solutions import solution_of
 from classroom.learner.check import check_command
-from classroom.learner.report import report_command
+from classroom.learner.help import report_command
 from classroom.learner.results import Memory
 from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook, write_notebook

@@ -15,8 +15,8 @@ import pytest
 from classroom import ROOT
 from classroom.all_or_nothing import JOURNAL, Trouble, finish_first
 from classroom.learner.check import check_command
+from classroom.learner.help import report_command
 from classroom.learner.progress import progress_command
-from classroom.learner.report import report_command
 from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.update import update_command
 from classroom.notebook.files import COURSE, Unreadable, write_notebook

@@ -8,9 +8,8 @@ import pytest
 
 from classroom import ROOT
 from classroom.author.compose import SETUP, blank_notebook, solution_notebook
-from classroom.cell.guesses import compare
-from classroom.notebook.files import read_notebook
-from classroom.notebook.waiting import put_away, reference, waits
+from classroom.cell.equality import compare
+from classroom.notebook.files import put_away, read_notebook, reference, waits
 from tests.course.sample import nbval
 
 ASKED = re.compile(r"\*\*(?:[Gg]uess|[Pp]redict)")

@@ -40,17 +40,21 @@ def test_conda_gets_the_bounds_of_pyproject_and_pip_what_conda_forge_lacks():
     assert ENVIRONMENT["channels"] == ["conda-forge", "nodefaults"]
 
 
-def test_binder_and_codespaces_start_from_a_python_that_runs_the_course():
+def test_binder_codespaces_and_docker_start_from_a_python_that_runs_the_course():
     binder = yaml.safe_load((ROOT / ".binder" / "environment.yml").read_text("utf-8"))
     container = ROOT / ".devcontainer" / "devcontainer.json"
     container = json.loads(container.read_text("utf-8"))
+    image = (ROOT / "classroom" / "Dockerfile").read_text("utf-8")
     pythons = [
         re.fullmatch(r"python=(3\.\d+)", binder["dependencies"][0])[1],
         re.search(r"python:(3\.\d+)$", container["image"])[1],
+        re.search(r"^FROM python:(3\.\d+)-slim$", image, re.M)[1],
     ]
     known = SpecifierSet(PROJECT["requires-python"])
     assert all(map(known.contains, pythons))
     assert container["postCreateCommand"].split()[:3] == ["python3", "course.py", "lab"]
+    copied = " ".join(re.findall(r"^COPY (.*) \S+$", image, re.M)).split()
+    assert copied and all((ROOT / path).exists() for path in copied)
 
 
 def test_what_is_cited_is_this_version():

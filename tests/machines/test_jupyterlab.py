@@ -21,9 +21,8 @@ from classroom.learner.lab import JUPYTER, QUIET
 from classroom.learner.progress import overview
 from classroom.learner.results import Memory
 from classroom.notebook.answers import learner_in
-from classroom.notebook.files import read_notebook, write_notebook
+from classroom.notebook.files import read_notebook, reference, waits, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
-from classroom.notebook.waiting import reference, waits
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ".jp-OutputArea-output img"

@@ -16,8 +16,7 @@ from classroom import ROOT
 from classroom.author import site as author
 from classroom.author.blanks import SOLUTION, STUB
 from classroom.author.chapters import chapters
-from classroom.notebook.files import read_notebook
-from classroom.notebook.waiting import reference, waits
+from classroom.notebook.files import read_notebook, reference, waits
 from tests.machines.conftest import serving
 
 PACKAGES = "myst_nb", "furo", "mathjax", "axe_playwright_python"

@@ -12,9 +12,8 @@ from classroom.all_or_nothing import Trouble
 from classroom.author import tab
 from classroom.author.chapters import chapters
 from classroom.learner.find import open_learner
-from classroom.notebook.files import read_notebook
+from classroom.notebook.files import read_notebook, reference
 from classroom.notebook.pristine import all_chapters
-from classroom.notebook.waiting import reference
 from tests.machines.conftest import serving
 
 pytestmark = [
