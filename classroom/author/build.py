@@ -20,9 +20,9 @@ from classroom.author.compose import (
     solution_notebook,
 )
 from classroom.author.concerns import UNKNOWN, Noted, name_of
-from classroom.author.drawn import as_json, drawn_cells, what_is_printed
 from classroom.author.execute import execute_and_note
 from classroom.author.front_matter import made_pages
+from classroom.author.printed import as_json, drawn_cells, what_is_printed
 from classroom.cell.drawn import PUBLIC
 from classroom.notebook.files import (
     Cell,

@@ -13,7 +13,7 @@ from classroom.author.concerns import Noted
 from classroom.author.tested import change_since_head, concerned_tests, is_prose
 from classroom.author.uses import watched
 from classroom.notebook.files import write_whole
-from classroom.run.answers import plain_environment
+from classroom.run.judge import plain_environment
 
 PYTEST = [sys.executable, "-m", "pytest", "-p", "classroom.author.tested"]
 BUILT = ["notebooks", "solutions"]

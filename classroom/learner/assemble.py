@@ -34,7 +34,7 @@ from classroom.notebook.source_code import (
     has_header,
     statements,
 )
-from classroom.run.answers import plain_environment
+from classroom.run.judge import plain_environment
 
 CORE = ["value", "numeric", "neuron", "tensor", "autograd", "operations"]
 CORE += ["as_pytorch", "nn"]

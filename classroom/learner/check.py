@@ -35,7 +35,7 @@ from classroom.notebook.answers import Learner, NotOurs
 from classroom.notebook.files import COURSE, FILE_LIMIT, Unreadable
 from classroom.notebook.pristine import Exercise, all_chapters
 from classroom.notebook.source_code import imported
-from classroom.run.answers import run_answers
+from classroom.run.judge import run_answers
 from classroom.run.verdict import WORDS, Result
 
 SECONDS = 20  # that a cell may take

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
-from classroom.run.answers import plain_environment
+from classroom.run.judge import plain_environment
 
 FILE = Path(__file__).with_name("symptoms.md")
 SECTION = re.compile(

@@ -13,7 +13,7 @@ from contextlib import suppress
 import nbval.kernel
 from nbclient import NotebookClient
 
-from classroom.run.answers import without_settings
+from classroom.run.judge import without_settings
 
 start_once = nbval.kernel.start_new_kernel
 

@@ -23,7 +23,7 @@ from classroom.author.blanks import Exercise as Source
 from classroom.cell.asked import hint_about
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
-from classroom.teacher.parts import source_of
+from classroom.teacher.points import source_of
 from classroom.teacher.reading import form_of
 from classroom.teacher.students import Student, neat
 

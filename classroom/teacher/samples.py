@@ -10,8 +10,8 @@ from classroom import ROOT
 from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.compose import solution_notebook
-from classroom.author.drawn import drawn_cell
 from classroom.author.execute import execute
+from classroom.author.printed import drawn_cell
 from classroom.cell.asked import id_of
 from classroom.cell.drawn import PUBLIC, same_numbers
 from classroom.notebook.files import code_cell

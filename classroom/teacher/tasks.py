@@ -21,15 +21,15 @@ from rich.progress import Progress
 from classroom import ROOT
 from classroom.author.chapters import Chapter as Source
 from classroom.author.chapters import chapters
-from classroom.author.drawn import drawn_cells, what_is_printed
 from classroom.author.execute import execute
+from classroom.author.printed import drawn_cells, what_is_printed
 from classroom.cell.drawn import same_numbers
 from classroom.cell.odd_characters import advice
 from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, digest_of, write_whole
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
-from classroom.run.answers import run_notebook
+from classroom.run.judge import run_notebook
 from classroom.run.verdict import (
     BLANK,
     OTHER_INPUTS,
@@ -38,7 +38,7 @@ from classroom.run.verdict import (
     result,
     stopped,
 )
-from classroom.teacher.parts import by_case, cases_of, parts_of, without
+from classroom.teacher.points import by_case, cases_of, parts_of, without
 from classroom.teacher.students import HandIn
 
 MESSAGE = 2_000  # characters of what is told of one exercise

@@ -7,7 +7,7 @@ import pytest
 
 from classroom import ROOT
 from classroom.author.chapters import chapters
-from classroom.run import answers
+from classroom.run import judge
 from classroom.run.verdict import is_forgiven
 
 
@@ -29,7 +29,7 @@ def course(tmp_path):
 @pytest.fixture
 def no_kernel(monkeypatch):
     """Let answers in plain Python run in this process, which takes no seconds."""
-    monkeypatch.setattr(answers, "run_once", run_here)
+    monkeypatch.setattr(judge, "run_once", run_here)
 
 
 def run_here(notebook, timeout, folder):

@@ -23,7 +23,7 @@ from classroom.cell.namespaces import GIVEN, assigned
 from classroom.learner.check import next_hint
 from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
-from classroom.run.answers import drawn_cells, run_answers, run_notebook
+from classroom.run.judge import drawn_cells, run_answers, run_notebook
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
 

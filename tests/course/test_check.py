@@ -19,7 +19,7 @@ from classroom.notebook.answers import Learner
 from classroom.notebook.files import Unreadable, read_notebook, write_notebook
 from classroom.notebook.pristine import Chapter, all_chapters
 from classroom.notebook.source_code import imported
-from classroom.run.answers import run_answers
+from classroom.run.judge import run_answers
 from tests.course import sample
 from tests.course.sample import (
     BLANK,

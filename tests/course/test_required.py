@@ -13,7 +13,7 @@ from classroom import ROOT
 from classroom.author import build, front_matter
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.concerns import Noted
-from classroom.run import answers
+from classroom.run import judge
 
 BLOCKED = "import sys\nsys.modules['torch'] = None\n"
 SAMPLE = Path(__file__).with_name("90_sample")
@@ -37,8 +37,8 @@ def without_torch(tmp_path, monkeypatch):
     (tmp_path / "sitecustomize.py").write_text(BLOCKED)
     path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     monkeypatch.setenv("PYTHONPATH", path["PYTHONPATH"])
-    plain = answers.plain_environment
-    monkeypatch.setattr(answers, "plain_environment", lambda place: plain(place) | path)
+    plain = judge.plain_environment
+    monkeypatch.setattr(judge, "plain_environment", lambda place: plain(place) | path)
     monkeypatch.setenv("CI", "")
     monkeypatch.setitem(sys.modules, "torch", None)
 
@@ -75,7 +75,7 @@ def test_only_the_adapter_needs_pytorch_and_it_says_so(without_torch):
 def test_check_says_what_is_missing(chapter, without_torch):
     solved = {name: [each.solved] for name, each in chapter.exercises.items()}
     pristine = ROOT / build.PRISTINE / f"{chapter.slug}.ipynb"
-    results = answers.run_answers(pristine, solved, timeout=60)
+    results = judge.run_answers(pristine, solved, timeout=60)
     assert {result.status for result in results.values()} == {"error"}
     for result in results.values():
         assert re.search("ModuleNotFoundError: .*torch", result.message)

@@ -20,8 +20,8 @@ from classroom.learner.progress import progress_command
 from classroom.learner.restore import reset_command, restore_command
 from classroom.learner.update import update_command
 from classroom.notebook.files import COURSE, Unreadable, write_notebook
-from classroom.run import answers
-from classroom.run.answers import run_answers
+from classroom.run import judge
+from classroom.run.judge import run_answers
 from classroom.run.verdict import BY_CHANCE
 from tests.course import sample
 from tests.course.sample import RIGHT, course, pristine
@@ -195,10 +195,10 @@ def test_what_the_machine_is_to_blame_for_is_tried_again_and_held_against_nobody
         runs.append(words)
         return ([events[len(runs) // 2]], "") if len(runs) % 2 else once(*words)
 
-    once = answers.run_once
-    monkeypatch.setattr(answers, "run_once", run)
+    once = judge.run_once
+    monkeypatch.setattr(judge, "run_once", run)
     assert check_command("90", root) == 0 and len(runs) == 2
-    monkeypatch.setattr(answers, "run_once", lambda *words: (events[:1], ""))
+    monkeypatch.setattr(judge, "run_once", lambda *words: (events[:1], ""))
     for why in BY_CHANCE - {"Crashed"}:
         events[0]["failed"] = why
         capsys.readouterr()

@@ -20,16 +20,16 @@ from classroom import ROOT
 from classroom import __main__ as commands
 from classroom.all_or_nothing import Trouble
 from classroom.author.chapters import chapters, first_fence
-from classroom.author.drawn import drawn_cell
+from classroom.author.printed import drawn_cell
 from classroom.cell.drawn import REFUSED, same_numbers
 from classroom.notebook.pristine import Chapter
 from classroom.run import sandbox
-from classroom.run.answers import run_answers
+from classroom.run.judge import run_answers
 from classroom.run.verdict import OTHER_INPUTS, Result
 from classroom.teacher import tasks
 from classroom.teacher.cluster import workers_of
 from classroom.teacher.grade import grade_command
-from classroom.teacher.parts import by_case
+from classroom.teacher.points import by_case
 from classroom.teacher.students import HandIn, printable
 from tests.course import hostile
 
