@@ -66,7 +66,7 @@ def execute(
     )
     # Two kernels share the cores: threads of their own would wait for each other
     fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-    fixed["PYTHONPATH"] = str(ROOT)
+    fixed |= {"PYTHONPATH": str(ROOT)}
     client.execute(env=os.environ | fixed | (variables or {}))
     notebook.metadata = metadata
     return notebook

@@ -1,7 +1,5 @@
 """The files that JupyterLab gets: unchanged notebooks, and the learner's home page.
 
-Its terminals open in the folder of course.py, whatever it shows.
-
 Opening a notebook changes nothing in it.
 
 JupyterLab notes in a notebook which Python has opened it, down to the version. If this
@@ -16,10 +14,8 @@ from typing import Any
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_client.kernelspec import get_kernel_spec
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
-from jupyter_server_terminals.terminalmanager import TerminalManager
 from tornado.web import HTTPError
 
-from classroom import ROOT
 from classroom.learner.progress import home_page
 from classroom.notebook.files import KERNEL, as_table
 from classroom.notebook.home import HOME
@@ -66,11 +62,3 @@ def noted() -> dict[str, Any]:
     name = {"display_name": spec.display_name, "language": spec.language}
     kernel = name | {"name": "python3"}
     return {"kernelspec": kernel, "language_info": dict(IPythonKernel.language_info)}
-
-
-class CourseTerminals(TerminalManager):
-    """Opens terminals in the course's folder."""
-
-    def create(self, **options: Any) -> dict[str, Any]:
-        """Open a terminal, and return its description for JupyterLab."""
-        return super().create(**{**options, "cwd": str(ROOT)})

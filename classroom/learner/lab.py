@@ -32,7 +32,7 @@ QUIET = (  # opening a file does not change it, and no list of extensions is fet
     "--ServerApp.use_redirect_file=False",
     f"--ServerApp.tornado_settings={STYLE}",
     "--TerminalsExtensionApp.terminal_manager_class="
-    "classroom.learner.contents.CourseTerminals",
+    "classroom.learner.terminals.CourseTerminals",
 )
 GREETING = """\
 JupyterLab is open at {url}

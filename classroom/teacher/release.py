@@ -29,7 +29,7 @@ from classroom.notebook.files import (
 )
 from classroom.notebook.home import HOME, MAP, home_text
 from classroom.notebook.pristine import Chapter, all_chapters, chosen_chapters
-from classroom.teacher.tasks import hidden_checks, reference_lines, source_of
+from classroom.teacher.tasks import chapter_source, hidden_checks, reference_lines
 
 TEMPLATES = ROOT / "classroom" / "templates"
 TOP = ("LICENSE", "course.py", "environment.yml", "glossary.md", "pyproject.toml")
@@ -162,7 +162,7 @@ def write_nbgrader(out: Path, chosen: list[Chapter], seed: str) -> None:
 
 def source_notebook(chapter: Chapter, seed: str) -> Notebook:
     """Return a chapter's exercises with solutions and hidden tests, marked."""
-    exercises = source_of(chapter.slug).exercises
+    exercises = chapter_source(chapter.slug).exercises
     [printed] = reference_lines(chapter.slug, [seed])
     hidden = hidden_checks(chapter.slug, seed, printed)
     made = json.loads(chapter.path.read_text("utf-8"))

@@ -61,7 +61,7 @@ def reference_lines(slug: str, seeds: list[str]) -> list[dict[str, str]]:
     Raises RuntimeError if our solution does not run.
     """
     with PARSING:
-        chapter = source_of(slug)
+        chapter = chapter_source(slug)
         several = [drawn_cells(chapter, seed) for seed in seeds]
     run = partial(execute, folder=ROOT / "exercises")
     return what_is_printed(chapter, several, run)
@@ -70,7 +70,7 @@ def reference_lines(slug: str, seeds: list[str]) -> list[dict[str, str]]:
 def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Cell]:
     """Return the cells of a chapter's hidden checks, with what our solution prints."""
     with PARSING:
-        cells = drawn_cells(source_of(slug), seed)
+        cells = drawn_cells(chapter_source(slug), seed)
     for name, cell in cells.items():
         stream = {"output_type": "stream", "name": "stdout", "text": printed[name]}
         cell |= {"outputs": [stream], "execution_count": 1}
@@ -78,7 +78,7 @@ def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Ce
     return cells
 
 
-def source_of(slug: str) -> Source:
+def chapter_source(slug: str) -> Source:
     """Return the source of a chapter."""
     return next(chapter for chapter in chapters() if chapter.slug == slug)
 
