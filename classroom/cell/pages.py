@@ -27,6 +27,10 @@ PAGE = re.compile(r"\s*# (minigrad/[\w/]+)\.py\s*$", re.MULTILINE)
 ONCE = dict.fromkeys(["Callable", "Iterator", "Mapping"], "collections.abc")
 ONCE |= {"Any": "typing", "attrgetter": "operator", "ndarray": "numpy"}
 ONCE["storage"] = "minigrad.graph.saved_values"
+ONCE |= {
+    "set_grad_enabled": "minigrad.graph.recording",
+    "ones": "minigrad.array.dtypes",
+}
 NOT_METHODS = {"__module__", "__dict__", "__weakref__", "__doc__", "__slots__"}
 NOT_METHODS |= {"__qualname__", "__firstlineno__", "__static_attributes__"}
 

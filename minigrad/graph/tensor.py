@@ -8,16 +8,15 @@ from operator import attrgetter, index
 from types import SimpleNamespace
 
 import numpy as np
-from numpy import ndarray
 
 from minigrad import errors
 from minigrad.array.axes import from_front
-from minigrad.array.dtypes import RANK, Array, as_array, ones
+from minigrad.array.dtypes import RANK, Array, as_array
 from minigrad.array.printing import printed
 from minigrad.errors import expect, short
 from minigrad.graph import saved_values
 from minigrad.graph.node import AccumulateGrad, Node
-from minigrad.graph.recording import set_grad_enabled
+from minigrad.graph.recording import enable_grad, no_grad
 from minigrad.graph.walk import walk
 
 ufuncs: dict[Callable, Callable] = {}  # maps NumPy's functions to the rules for Tensors
@@ -78,7 +77,7 @@ class Tensor:
         """Return the elements in nested lists."""
         return self.array.tolist()
 
-    def numpy(self) -> ndarray:
+    def numpy(self) -> np.ndarray:
         """Return the array itself. Raises RuntimeError if the tensor requires grad."""
         why = "Can't call numpy() on Tensor that requires grad. "
         expect(not self.requires_grad, f"{why}Use tensor.detach().numpy() instead.")
@@ -252,7 +251,7 @@ class Tensor:
 
     # The protocols of Python and NumPy
 
-    def __array__(self, dtype=None, copy=None) -> ndarray:
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -332,7 +331,7 @@ def methods(names: list[str], module: dict, **others: Callable) -> None:
         setattr(Tensor, name, rule)
 
 
-def to_array(data) -> ndarray:
+def to_array(data) -> np.ndarray:
     """Return `data` as a Tensor's array. Raises TypeError for numbers and lists."""
     if type(data) in (list, tuple, bool, int, float):
         raise TypeError("Tensor(...) takes an array: use minigrad.tensor() for numbers")
@@ -356,7 +355,8 @@ def walk_back(outputs, gradients, inputs=None, retain_graph=None, create_graph=F
         raise RuntimeError("inputs: each has to require grad, and there must be one")
     roots: dict = {}
     retain_graph = create_graph if retain_graph is None else retain_graph
-    with set_grad_enabled(create_graph), np.errstate(all="ignore"):
+    mode = enable_grad() if create_graph else no_grad()
+    with mode, np.errstate(all="ignore"):
         for output, gradient in zip(outputs, gradients, strict=True):
             g = first_gradient(output, gradient)
             g = g if create_graph else g.array
@@ -372,7 +372,7 @@ def first_gradient(output: Tensor, gradient: Tensor | None) -> Tensor:
     if gradient is None:
         if output.array.size != 1:
             raise errors.no_scalar(output.shape)
-        return Tensor(ones(output.array.shape, output.array))
+        return Tensor(np.ones_like(output.array))
     if not isinstance(gradient, Tensor):
         raise errors.not_a_tensor("gradient", gradient)
     if gradient.shape != output.shape:
