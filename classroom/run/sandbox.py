@@ -10,11 +10,11 @@ many small processes. A filter of system calls refuses what neither counts, such
 memory without a process.
 """
 
+import ctypes
+import errno
 import os
-import platform
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import sysconfig
@@ -54,24 +54,22 @@ ENTRY = 4096  # bytes that a file takes beside its content
 MESSAGE = 8 << 20  # bytes of what a kernel may send at once
 WAITING = 16  # messages that wait to be read
 
-# By machine: its number for filters, mmap and clone, and what submissions may not use:
-# memory that belongs to no process (shmget, msgget, semget, mount and its successors,
-# unshare, setns, memfd_create, memfd_secret, io_uring_setup, bpf), clones unseen
-# (clone3), the keys of whoever started it (add_key, request_key, keyctl), watching what
-# others read (inotify_init, its successor, fanotify_init), and attributes of files that
-# no quota counts (setxattr, lsetxattr, fsetxattr, setxattrat).
-CALLS = {
-    "x86_64": (0xC000003E, 9, 56, (29, 68, 64, 165, 428, 429, 430, 272, 308))
-    + ((319, 447, 425, 321, 435), (248, 249, 250), (253, 294, 300))
-    + ((188, 189, 190, 463),),
-    "aarch64": (0xC00000B7, 222, 220, (194, 186, 190, 40, 428, 429, 430, 97, 268))
-    + ((279, 447, 425, 280, 435), (217, 218, 219), (26, 262), (5, 6, 7, 463)),
-}
+# What submissions may not call: what takes memory that belongs to no process,
+REFUSED = "shmget msgget semget mount open_tree move_mount fsopen unshare setns "
+REFUSED += "memfd_create memfd_secret io_uring_setup bpf "
+REFUSED += "clone3 "  # clones whose flags a filter cannot read,
+REFUSED += "add_key request_key keyctl "  # the keys of whoever started the kernel,
+REFUSED += "inotify_init inotify_init1 fanotify_init "  # watching what others read,
+# and attributes of files that no quota counts
+REFUSED += "setxattr lsetxattr fsetxattr setxattrat"
+NEWER = {"memfd_secret": 447, "setxattrat": 463}  # an older libseccomp lacks them
 # Landlock's rights to write to files, and to make files, folders, devices, pipes and
 # links. A kernel has them only in memory. On a disk it can only make its sockets.
 ONLY_IN_MEMORY = 1 << 1 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 11 | 1 << 12
 NAMESPACES = 0x7E020000  # flags of clone
 SHARED_ANONYMOUS = 0x21  # flags of mmap: such pages stay when they are not seen
+ALLOW, NO_SUCH_CALL = 0x7FFF0000, 0x50000 | errno.ENOSYS  # seccomp.h has these
+WRONG_KIND, MASKED_EQUAL = 2, 7
 
 # Runs inside, before anything else: root's child gives up its rights, limits bind.
 ENTER = """
@@ -144,34 +142,44 @@ def command(inner: list[str], folder: Path) -> list[str]:
     return [*words, "--", python, *enter, python, *inner]
 
 
-def refused_calls() -> bytes:
-    """Return the filter, in the system's own code, that refuses the calls in CALLS.
+class Compare(ctypes.Structure):
+    """A rule's question: does an argument, where `mask` is 1, have the bits `bits`?"""
 
-    Raises NoSandbox on a machine whose numbers are not known here.
+    _fields_ = [("place", ctypes.c_uint), ("how", ctypes.c_int)]
+    _fields_ += [("mask", ctypes.c_uint64), ("bits", ctypes.c_uint64)]
+
+
+@cache
+def refused_calls() -> bytes:
+    """Return the filter that refuses the calls in REFUSED, in the system's own code.
+
+    Raises NoSandbox if libseccomp, which makes it, is missing or fails.
     """
-    if platform.machine() not in CALLS:
-        known = " or ".join(CALLS)
-        raise NoSandbox(f"this machine is a {platform.machine()}, not {known}")
-    machine, mmap, clone, *refused = CALLS[platform.machine()]
-    refused = [number for group in refused for number in group]
-    load, equal, any_bit, at_least, both, end = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
-    lines = [(load, 0, 0, 4), (equal, 0, "no", machine), (load, 0, 0, 0)]
-    lines += [(at_least, "no", 0, 1 << 30)]  # another way to call, with other numbers
-    lines += [(equal, "no", 0, number) for number in refused]
-    lines += [
-        (equal, 0, 2, clone),
-        (load, 0, 0, 16),
-        (any_bit, "no", "yes", NAMESPACES),
-    ]
-    lines += [(equal, 0, "yes", mmap), (load, 0, 0, 40)]
-    lines += [(both, 0, 0, SHARED_ANONYMOUS), (equal, "no", "yes", SHARED_ANONYMOUS)]
-    places = {"yes": len(lines), "no": len(lines) + 1}
-    lines += [(end, 0, 0, 0x7FFF0000), (end, 0, 0, 0x00050000 | 38)]  # 38: ENOSYS
-    found = b""
-    for n, (code, *jumps, value) in enumerate(lines):
-        jumps = [places[to] - n - 1 if to in places else to for to in jumps]
-        found += struct.pack("HBBI", code, *jumps, value)
-    return found
+    try:
+        library = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        raise NoSandbox(
+            "libseccomp, which filters system calls, is not installed (on Debian and "
+            "Ubuntu: `sudo apt install libseccomp2`)"
+        ) from None
+    library.seccomp_init.restype = ctypes.c_void_p
+    rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
+    asked = [(name, 0, 0) for name in REFUSED.split()]
+    asked += [("clone", 0, 1 << n) for n in range(32) if NAMESPACES >> n & 1]
+    asked += [("mmap", 3, SHARED_ANONYMOUS)]
+    # What another kind of machine would call has other numbers
+    failed = library.seccomp_attr_set(rules, WRONG_KIND, NO_SUCH_CALL)
+    for name, place, bits in asked:
+        number = library.seccomp_syscall_resolve_name(name.encode())
+        number = NEWER.get(name, number) if number == -1 else number
+        if_so = ctypes.byref(Compare(place, MASKED_EQUAL, bits, bits))
+        words = rules, NO_SUCH_CALL, number, int(bits > 0), if_so
+        failed = failed or number == -1 or library.seccomp_rule_add_array(*words)
+    with tempfile.TemporaryFile() as file:
+        if failed or library.seccomp_export_bpf(rules, file.fileno()):
+            raise NoSandbox("libseccomp could not make the filter of system calls")
+        file.seek(0)
+        return file.read()
 
 
 def _readable() -> list[str]:
