@@ -120,4 +120,5 @@ def hvp(func: Callable, inputs, v) -> tuple:
     """Return func(*inputs), and its Hessian times v, without making the Hessian."""
     output, leaves = recorded(func, inputs)
     first = vjps([output], None, leaves, create_graph=True)
-    return detached(output), like_given(inputs, vjps(first, v, leaves))
+    found = vjps(first, v, leaves)
+    return detached(output), like_given(inputs, found)

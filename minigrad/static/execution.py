@@ -137,8 +137,7 @@ def fold(step: Step, arguments: list[Step]) -> Step:
         return step
     if any(argument.call != "constant" for argument in arguments):
         return replace(step, arguments=arguments)
-    values = [argument.value for argument in arguments]
-    value = CALLS[step.call](*values, **step.options)
+    value = CALLS[step.call](*(each.value for each in arguments), **step.options)
     return replace(step, call="constant", arguments=[], options={}, value=value)
 
 
