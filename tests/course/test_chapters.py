@@ -7,9 +7,12 @@ import pytest
 
 from classroom import ROOT
 from classroom.author.blanks import STUB
-from classroom.author.chapters import chapters
+from classroom.author.chapters import chapters, split_file
+from classroom.cell.pages import lend, page_of
 from classroom.notebook.files import read_notebook, reference
 from tests.course.tables import table
+
+FENCE = re.compile(r"^```python.*?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def prose(chapter):
@@ -102,6 +105,27 @@ def test_the_pytorch_snippets_print_what_they_say(chapter):
         session = doctest.DocTestParser().get_doctest(text, {}, chapter.slug, None, 0)
         doctest.DocTestRunner(optionflags=loosely).run(session, out=report.append)
         assert session.examples or not text.strip()
+    assert not report, "".join(report)
+
+
+def test_the_session_in_a_statement_prints_what_it_says(chapter):
+    """Below what is given, and with the solution, as a learner would type it in."""
+    report = []
+    for file, exercise in zip(chapter.files, chapter.exercises.values(), strict=True):
+        seen = split_file(file)[""].partition("```python answer")[0]
+        names = {"__name__": "__main__"}
+        for code in FENCE.findall(chapter.text("given.md") + seen):
+            exec(code, names)
+        if page_of(exercise.solved):
+            lend(exercise.solved, names)
+        else:
+            exec(exercise.solved, names)
+        for text in re.findall(
+            r"^~~~python\n(.*?)^~~~", seen, re.DOTALL | re.MULTILINE
+        ):
+            name = exercise.name
+            session = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+            doctest.DocTestRunner().run(session, out=report.append, clear_globs=False)
     assert not report, "".join(report)
 
 
