@@ -13,6 +13,7 @@ from classroom.notebook.files import read_notebook, reference
 from tests.course.tables import table
 
 FENCE = re.compile(r"^```python.*?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+SESSION = re.compile(r"^~~~python\n(.*?)^~~~", re.DOTALL | re.MULTILINE)
 
 
 def prose(chapter):
@@ -120,9 +121,7 @@ def test_the_session_in_a_statement_prints_what_it_says(chapter):
             lend(exercise.solved, names)
         else:
             exec(exercise.solved, names)
-        for text in re.findall(
-            r"^~~~python\n(.*?)^~~~", seen, re.DOTALL | re.MULTILINE
-        ):
+        for text in SESSION.findall(seen):
             name = exercise.name
             session = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
             doctest.DocTestRunner().run(session, out=report.append, clear_globs=False)
