@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
 from classroom.run.judge import plain_environment
+from classroom.run.roles import notebook_to_run
 
 FILE = Path(__file__).with_name("symptoms.md")
 SECTION = re.compile(
@@ -92,7 +92,7 @@ def run_answers(
     """
     from classroom.cell import pages
 
-    cells = graft(chapter, answers)["cells"]
+    cells = notebook_to_run(chapter, answers)["cells"]
     about = [cell["metadata"]["minigrad"] for cell in cells]
     own = [n for n, each in enumerate(about) if each["role"] in OWN]
     last = [n for n in own if about[n]["exercise"] == alone]
