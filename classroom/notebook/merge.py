@@ -117,11 +117,9 @@ def _put(cell: Cell, course: Cell) -> Cell:
 
 
 def _own_ids(cells: list[Cell]) -> list[Cell]:
-    seen: set[str] = set()
-    result = []
-    for cell in cells:
-        name = cell.get("id")
-        name = name if name and name not in seen else uuid.uuid4().hex[:8]
+    seen: set[str] = {""}
+    for n, cell in enumerate(cells):
+        name = cell.get("id") or ""
+        cells[n] = {**cell, "id": uuid.uuid4().hex[:8] if name in seen else name}
         seen.add(name)
-        result.append({**cell, "id": name})
-    return result
+    return cells

@@ -1,8 +1,49 @@
-"""The cells that are run to judge answers, and the role of each of them."""
+"""The cells that run when answers are judged, and what happens to each of them.
+
+Each cell has a role, and belongs to an exercise, or to the whole chapter. If a cell of
+the chapter fails, no cell below it runs.
+"""
+
+from typing import NamedTuple
 
 from classroom.cell.asked import bound_names
 from classroom.notebook.files import Cell, Notebook, code_cell, reference
 from classroom.notebook.pristine import Chapter, parse_label
+
+
+class Role(NamedTuple):
+    """What a cell is, and what follows from it.
+
+    - `by_learner`: the learner wrote it. Its comments cannot tell nbval to skip it.
+    - `needs_answer`: it is left out if its exercise is blank or has failed. An error in
+      it is blamed on the answer.
+    - `may_fail`: an error in it costs nothing, unless Python had to be stopped.
+    - `judges`: an AssertionError in it means a wrong answer. Its warnings do not count.
+      In a sandbox, no new kernel repeats the cells of the answer that it refused.
+    - `undone`: if it fails, a new kernel runs the rest, without its exercise's cells.
+    - `secret`: its output is compared as numbers, and no message says anything of it.
+      No new kernel repeats it.
+    """
+
+    what: str
+    by_learner: bool = False
+    needs_answer: bool = True
+    may_fail: bool = False
+    judges: bool = False
+    undone: bool = False
+    secret: bool = False
+
+
+ROLES = {
+    "": Role("a cell of the course above the answer", needs_answer=False),
+    "answer": Role("a cell that defines what the blank asks for", by_learner=True),
+    "extra": Role("a cell next to the answer", by_learner=True, may_fail=True),
+    "after": Role("a cell of the course between the answer and its check"),
+    "check": Role("the check in the notebook", judges=True),
+    "drawn": Role("the drawn inputs that `check` adds", judges=True, undone=True),
+    "hidden": Role("the secret inputs that `grade` adds", judges=True, secret=True),
+    "shown": Role("a cell of the course below the check", may_fail=True),
+}
 
 
 def notebook_to_run(

@@ -29,7 +29,7 @@ from classroom.notebook.files import Cell, digest_of, write_whole
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
 from classroom.run.judge import run_notebook
-from classroom.run.roles import notebook_to_run
+from classroom.run.roles import ROLES, notebook_to_run
 from classroom.run.verdict import (
     BLANK,
     OTHER_INPUTS,
@@ -177,7 +177,7 @@ def right_lines(
     cells = [c for c in cells if c["metadata"]["minigrad"] not in checks]
     events, said = run_notebook({**notebook, "cells": cells}, timeout, folder)
     refuse_unjudged(judged(n, events, timeout, said, "hidden") for n in exams)
-    for event in [event for event in events if event["role"] == "hidden"]:
+    for event in [event for event in events if ROLES[event["role"]].secret]:
         ours, theirs = (event.get(k, "").splitlines() for k in ("expected", "got"))
         same = sum(map(same_numbers, ours, theirs)) / max(1, len(ours))
         if event["exercise"] in exams:
