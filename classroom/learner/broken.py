@@ -7,9 +7,7 @@ from typing import Any
 
 from classroom.all_or_nothing import Trouble, alone
 from classroom.learner.find import open_learner
-from classroom.learner.restore import keep
-from classroom.notebook.answers import Learner
-from classroom.notebook.carry_over import bring_back
+from classroom.learner.restore import keep, told_of_course
 from classroom.notebook.files import (
     COURSE,
     Notebook,
@@ -20,6 +18,7 @@ from classroom.notebook.files import (
     write_notebook,
     write_whole,
 )
+from classroom.notebook.merge import merge
 from classroom.notebook.pristine import all_chapters
 
 STATE = Path(".minigrad", "break.json")
@@ -124,22 +123,22 @@ def put_back(root: Path, breaks: dict[str, dict[str, Any]]) -> list[str]:
     place, older, these = root / path, root / copy, " and ".join(breaks)
     if not older.exists():
         return [GONE.format(copy, these)]
-    whole, told = None, []  # the notebook as it is now, with these answers
+    merged, told = None, []  # the notebook as it is now, with these answers
     if place.exists():
         chapters = all_chapters(root)
         try:
             before, now = (open_learner(each, chapters) for each in (older, place))
             there = {cell["source"] for cell in now.cells}
             tried = any(each["source"] not in there for each in breaks.values())
-            for name in breaks:
-                whole = bring_back(now, before, name)
-                now = Learner(whole, now.chapter)
+            merged = merge(now, now.chapter, dict.fromkeys(breaks, before))
+            whole = merge(before, before.chapter)
+            tried |= merged.edited > 0
         except Unreadable as error:
             told, tried = [str(error)], True
         if tried:
             told.append(f"A copy of {path} is kept as {keep(place, root).name}.")
-    if whole and whole != before.notebook:
-        write_notebook(place, whole)
-        return [*told, PARTLY.format(these, path)]
+    if merged and merged.notebook != whole.notebook:
+        write_notebook(place, merged.notebook)
+        return [*told, PARTLY.format(these, path), *told_of_course(merged)]
     write_whole(place, older.read_bytes())
     return [*told, f"{path} is as it was before the break."]

@@ -16,7 +16,6 @@ from classroom import ROOT
 from classroom.all_or_nothing import alone
 from classroom.learner.find import find, open_learner
 from classroom.notebook.answers import Learner
-from classroom.notebook.carry_over import bring_back
 from classroom.notebook.files import (
     COURSE,
     Unreadable,
@@ -24,8 +23,13 @@ from classroom.notebook.files import (
     write_notebook,
     write_whole,
 )
+from classroom.notebook.merge import Merged, merge
 from classroom.notebook.pristine import Chapter, all_chapters
 
+COURSE_CELLS = (
+    "Cells of the course that you had changed or deleted: {}. The original cells are "
+    "back in their places."
+)
 # As place_to_keep has it: the day, the time, and which it is of the same second.
 STAMP = re.compile(r"(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?")
 
@@ -49,15 +53,11 @@ def reset_command(what: str, root: Path = ROOT) -> int:
         raise Unreadable(f"Give a chapter (4) or an exercise (4.2), not {what}.")
     with alone(root):
         path, chapter, only = find(what, all_chapters(root), root)
-        notebook = chapter.notebook
-        if only and path.exists():
-            blank = Learner(notebook, chapter)
-            notebook = bring_back(open_learner(path, [chapter]), blank, only)
-        kept = keep(path, root) if path.exists() else None
-        path.parent.mkdir(exist_ok=True)
-        write_notebook(path, notebook)
-    print(f"{only or chapter.slug} is blank again in {path.name}.")
-    tell_kept(kept, root)
+        blank = Learner(chapter.notebook, chapter)
+        learner = open_learner(path, [chapter]) if only and path.exists() else blank
+        merged = merge(learner, chapter, {only: blank} if only else {})
+        said = f"{only or chapter.slug} is blank again in {path.name}."
+        replace(path, merged, said, root)
     return 0
 
 
@@ -81,11 +81,9 @@ def restore_command(
         learner = open_learner(there, [chapter])
         now = learner.answers().get(only)
         version = chosen(only, kept[only], now, number)
-        copy = keep(path, root) if path.exists() else None
-        write_notebook(path, bring_back(learner, version.learner, only))
-    told = f"{only} in {path.name} is restored as it was on {version.when}."
-    print(told)
-    tell_kept(copy, root)
+        merged = merge(learner, chapter, {only: version.learner})
+        said = f"{only} in {path.name} is restored as it was on {version.when}."
+        replace(path, merged, said, root)
     return 0
 
 
@@ -162,8 +160,18 @@ def place_to_keep(root: Path, before: str, after: str) -> Path:
             return place
 
 
-def tell_kept(copy: Path | None, root: Path) -> None:
-    """Say where the earlier notebook is kept, if there was one."""
+def told_of_course(merged: Merged) -> list[str]:
+    """Return what to say about cells of the course that were put back, if any were."""
+    count = merged.edited + merged.deleted
+    return [COURSE_CELLS.format(count)] if count else []
+
+
+def replace(path: Path, merged: Merged, said: str, root: Path) -> None:
+    """Write a notebook after a copy of the old one, and tell the learner about both."""
+    copy = keep(path, root) if path.exists() else None
+    path.parent.mkdir(exist_ok=True)
+    write_notebook(path, merged.notebook)
+    print(said, *told_of_course(merged), sep="\n")
     if copy:
         print(f"Your work is kept in {copy.relative_to(root).as_posix()}")
         print("If JupyterLab has the notebook open: File > Reload Notebook from Disk.")

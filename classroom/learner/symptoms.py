@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
 from classroom.run.judge import plain_environment
+from classroom.run.roles import ROLES, notebook_to_run
 
 FILE = Path(__file__).with_name("symptoms.md")
 SECTION = re.compile(
@@ -27,7 +27,6 @@ SECTION = re.compile(
 )
 LIMIT = 20  # seconds for all symptoms of an exercise
 ERROR = "stops with "
-OWN = "answer", "extra"  # the roles of a learner's cells
 GIVEN = "# given"
 
 
@@ -92,17 +91,18 @@ def run_answers(
     """
     from classroom.cell import pages
 
-    cells = graft(chapter, answers)["cells"]
+    cells = notebook_to_run(chapter, answers)["cells"]
     about = [cell["metadata"]["minigrad"] for cell in cells]
-    own = [n for n, each in enumerate(about) if each["role"] in OWN]
+    roles = [ROLES[each["role"]] for each in about]
+    own = [n for n, role in enumerate(roles) if role.by_learner]
     last = [n for n in own if about[n]["exercise"] == alone]
     names = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):
         for n, cell in enumerate(cells[: own[-1] + 1]):
             if n in last[:1]:
                 pages.restore()
-            if about[n]["role"] == "extra":
-                with contextlib.suppress(Exception):  # as a check forgives it
+            if n in own and roles[n].may_fail:
+                with contextlib.suppress(Exception):
                     run_cell(cell["source"], names)
             elif n in own or cell["source"].startswith(GIVEN):
                 run_cell(cell["source"], names)

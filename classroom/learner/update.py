@@ -34,8 +34,8 @@ from classroom.learner.newer_course import (
 )
 from classroom.learner.restore import place_to_keep
 from classroom.notebook.answers import Learner, NotOurs
-from classroom.notebook.carry_over import carry_over
 from classroom.notebook.files import COURSE, as_bytes, notebooks_of, write_notebook
+from classroom.notebook.merge import merge
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
 
 NEWEST = (
@@ -162,22 +162,22 @@ def _put_back_one(
         after[name] = content
         return []
     name = f"{chapter.slug}.ipynb" if usual else name
-    carried = carry_over(learner, chapter)
-    after[name] = as_bytes(carried.notebook)
+    merged = merge(learner, chapter)
+    after[name] = as_bytes(merged.notebook)
     told = [f"{name}: {_what_is_back(learner, chapter)}"]
-    if carried.changed:
+    if merged.changed:
         told.append(
-            f"  The blanks of {', '.join(carried.changed)} are different now. Your "
+            f"  The blanks of {', '.join(merged.changed)} are different now. Your "
             f"answers are still in place; check them. `{COURSE} reset "
-            f"{carried.changed[0]}` shows the new blank and keeps your answer."
+            f"{merged.changed[0]}` shows the new blank and keeps your answer."
         )
-    if carried.homeless:
-        cells = {**before.notebook, "cells": carried.homeless}
+    if merged.homeless:
+        cells = {**before.notebook, "cells": merged.homeless}
         write_notebook(kept / f"removed-{name}", cells)
         told.append(f"  Your cells of removed exercises are kept in removed-{name}.")
-    if carried.edited:
+    if merged.edited:
         told.append(
-            f"  Cells of the course that you had changed: {carried.edited}. Your "
+            f"  Cells of the course that you had changed: {merged.edited}. Your "
             f"versions are kept in {kept.name}/, and newer versions replace them."
         )
     return told

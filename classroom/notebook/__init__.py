@@ -1,1 +1,1 @@
-"""Read, name, graft and write notebooks."""
+"""Read, name, merge and write notebooks."""

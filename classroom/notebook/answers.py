@@ -93,7 +93,7 @@ class Learner:
         return {name: cells for name, cells in found.items() if cells}
 
     def _answer(self, exercise: Exercise) -> list[str]:
-        parts = self._parts(exercise)
+        parts = self.parts(exercise)
         if not parts:
             return []
         texts = [cell["source"] for cell in self.cells]
@@ -152,7 +152,8 @@ class Learner:
             return None
         return self.chapter.cells[label]["source"]
 
-    def _parts(self, exercise: Exercise) -> list[int]:
+    def parts(self, exercise: Exercise) -> list[int]:
+        """Where the cells are that answer an exercise: above its check, if any are."""
         answer, check = (id_of(k, exercise.name) for k in ("answer", "check"))
         parts = [
             i

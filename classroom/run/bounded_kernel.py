@@ -18,6 +18,7 @@ from nbval.kernel import RunningKernel
 
 from classroom.notebook.files import as_table
 from classroom.run.kernels import start_new_kernel
+from classroom.run.roles import ROLES
 
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
 GRACE = 1.5  # seconds an interrupted cell has to stop
@@ -26,7 +27,6 @@ AT_REST = 0.02  # of the time; who works less does not wait for the processor
 SPAN = 1.0  # seconds that are told of together
 BREATH = 0.2  # seconds that count, at most, from one look at a cell to the next
 CRASHED = {*range(128, 160), *range(0xC0000000, 0xC0001000)}  # or what is below zero
-CHECKS = "check", "hidden"
 OUTPUT_LIMIT = 1_000_000  # characters that one cell may show
 KEPT = 6_000  # characters of any one text that are reported
 HEADERS = 20_000  # bytes that tell what kind a message is, and whose; in fact, 600
@@ -75,7 +75,7 @@ class BoundedKernel(RunningKernel):
         self, kernel_name: str, cwd: str | None = None, startup_timeout: float = 60
     ) -> None:
         self.kernel_name, self.startup_timeout = kernel_name, startup_timeout
-        self.done = []  # (exercise, role, source) of what a new kernel has to run
+        self.done = []  # (exercise or "", source) of what a new kernel has to run
         self.left = self.total
         self.spoilt, self.stopped = False, None
         self.place = {"exercise": None, "role": ""}
@@ -111,11 +111,13 @@ class BoundedKernel(RunningKernel):
         if self.spoilt and self.left > 0:
             self.stop()
             self.start()
-            for _, _, source in self.done:
+            for _, source in self.done:
                 self.run(source)
         msg_id = self.run(cell_input)
-        if self.place["role"] != "hidden" and not self.stopped:
-            self.done.append((self.place["exercise"], self.place["role"], cell_input))
+        role = ROLES[self.place["role"]]
+        if not (self.stopped or role.secret):
+            whose = self.place["exercise"] if role.needs_answer else ""
+            self.done.append((whose, cell_input))
         return msg_id
 
     def forget(self, exercise: str, role: str) -> None:
@@ -125,10 +127,10 @@ class BoundedKernel(RunningKernel):
         inputs refused. When grading, what a check did is not repeated either: it is not
         trusted to have taken back a piece of the package.
         """
-        by_drawing = role == "drawn"
-        if self.stopped or by_drawing or (self.sandboxed and role in CHECKS):
-            self.done = [d for d in self.done if d[0] != exercise or not d[1]]
-        self.spoilt |= self.sandboxed or by_drawing
+        judges, undone = ROLES[role].judges, ROLES[role].undone
+        if self.stopped or undone or (self.sandboxed and judges):
+            self.done = [done for done in self.done if done[0] != exercise]
+        self.spoilt |= self.sandboxed or undone
 
     def run(self, source: str) -> str:
         """Run `source`, or make it end; return its id."""
@@ -142,7 +144,7 @@ class BoundedKernel(RunningKernel):
             self.spoilt = True
             told = [m for m in messages if m["msg_type"] == "error"][:1]
             messages = told or [message("error", msg_id, plain("error", {}))]
-        if self.place["role"] in CHECKS:  # a warning makes nothing wrong
+        if ROLES[self.place["role"]].judges:  # a warning makes nothing wrong
             messages = [m for m in messages if m["content"].get("name") != "stderr"]
         idle = message("status", msg_id, {"execution_state": "idle"})
         self.inbox = deque([*messages, idle])

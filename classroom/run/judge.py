@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, Notebook, code_cell, write_notebook
 from classroom.notebook.pristine import Chapter, id_of
 from classroom.run import verdict
+from classroom.run.roles import notebook_to_run
 from classroom.run.verdict import BLANK, Result, result
 
 DRAWN = """\
@@ -41,7 +41,7 @@ def run_answers(
     chapter = Chapter(pristine)
     results = dict.fromkeys(chapter.exercises, BLANK)
     if answers:
-        notebook = graft(chapter, answers, drawn_cells(pristine))
+        notebook = notebook_to_run(chapter, answers, drawn_cells(pristine))
         events, said = run_notebook(notebook, timeout, folder or pristine.parent)
         results |= {name: result(name, events, timeout, said) for name in answers}
     return results

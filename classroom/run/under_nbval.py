@@ -1,6 +1,6 @@
-"""Run a grafted notebook under nbval, and record the result of each cell.
+"""Run a notebook with answers under nbval, and record the result of each cell.
 
-answers.py runs this file in its own process.
+judge.py runs this file in its own process.
 """
 
 import json
@@ -13,6 +13,7 @@ import pytest
 
 from classroom.cell.drawn import same_numbers
 from classroom.run.bounded_kernel import KEPT, BoundedKernel
+from classroom.run.roles import ROLES
 from classroom.run.verdict import is_forgiven
 
 NBVAL_MEMORY = 1 << 30  # bytes that nbval may hold, outside of a sandbox
@@ -29,12 +30,13 @@ class Recorder:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
         place = item.cell.metadata.minigrad
-        if None in self.failed or (place.role and place.exercise in self.failed):
+        role = ROLES[place.role]
+        if None in self.failed or (role.needs_answer and place.exercise in self.failed):
             pytest.skip("its exercise has failed already")
         item.parent.kernel.place = place
         item.parent.skip_compare += ("text/html",)  # a picture, of which the text tells
-        if place.role in ("answer", "extra"):
-            item.options.clear()  # NBVAL_ marks in an answer have no say
+        if role.by_learner:
+            item.options.clear()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
@@ -70,8 +72,8 @@ def _what_happened(item, excinfo, stopped):
         told["traceback"] = "\n".join(errors[0].traceback)[-KEPT:]
         return {"failed": stopped or "raised", **told, **texts}
     if str(excinfo.value) == "Cell outputs differ":
-        hidden = item.cell.metadata.minigrad.role == "hidden"
-        if hidden and same_numbers(expected, got):
+        secret = ROLES[item.cell.metadata.minigrad.role].secret
+        if secret and same_numbers(expected, got):
             return {"failed": None}
         return {"failed": "differs", **texts}
     told = {"ename": excinfo.typename, "evalue": str(excinfo.value)[:KEPT]}

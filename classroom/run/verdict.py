@@ -12,6 +12,7 @@ from typing import Any
 from classroom.cell.asked import STILL_BLANK
 from classroom.cell.cures import cure
 from classroom.cell.odd_characters import advice
+from classroom.run.roles import ROLES
 
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
 # Colors, and addresses, which differ from run to run
@@ -70,8 +71,8 @@ def result(
 
 
 def is_forgiven(event: dict[str, Any]) -> bool:
-    """A learner's own cell, or one below the check, may fail if the answer passes."""
-    return event["role"] in ("extra", "shown") and event["failed"] not in STOPPED
+    """Whether a cell failed that may fail, and Python did not have to be stopped."""
+    return ROLES[event["role"]].may_fail and event["failed"] not in STOPPED
 
 
 STATUSES = {"Slow": "slow", "Late": "slow", "Died": "died", "Crashed": "died"}
@@ -116,7 +117,7 @@ OTHER_INPUTS = (
 
 
 def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
-    kind, role = event.get("ename", ""), event["role"]
+    kind, role = event.get("ename", ""), ROLES[event["role"]]
     if kind == "_IncompleteInputError":  # Python 3.13's, where a bracket stays open
         kind = "SyntaxError"
     text = NOISE.sub("", event.get("evalue", "")).removeprefix(f"{name}: ").strip()
@@ -128,14 +129,14 @@ def _explain(name: str, event: dict[str, Any], timeout: float) -> Result:
     ):
         is_table = kind == "NotFilledIn" and "\n" in text
         return Result("blank", text if is_table else STILL_BLANK)
-    if role == "hidden":
+    if role.secret:
         return Result("wrong", OTHER_INPUTS)
     if event["failed"] == "differs":
         return Result("wrong", _difference(event["got"], event["expected"]))
-    if not role:
+    if not role.needs_answer:
         what = f"exercise {name}'s own" if event["exercise"] else "the chapter's own"
         return Result("error", f"A cell of {what} stopped with {kind}: {text}")
-    if kind in ("WrongAnswer", "AssertionError") and role in ("check", "drawn"):
+    if kind in ("WrongAnswer", "AssertionError") and role.judges:
         return Result("wrong", text or "The check is not satisfied.")
     text = re.sub(r"\([^\s(]+\.py, line (\d+)\)", r"(line \1)", text)
     told = f"{kind}: {text}" if text else kind or "It raised an error without a name."

@@ -25,11 +25,11 @@ from classroom.author.execute import execute
 from classroom.author.printed import drawn_cells, what_is_printed
 from classroom.cell.drawn import same_numbers
 from classroom.cell.odd_characters import advice
-from classroom.notebook.carry_over import graft
 from classroom.notebook.files import Cell, digest_of, write_whole
 from classroom.notebook.pristine import Chapter
 from classroom.notebook.source_code import PARSING
 from classroom.run.judge import run_notebook
+from classroom.run.roles import ROLES, notebook_to_run
 from classroom.run.verdict import (
     BLANK,
     OTHER_INPUTS,
@@ -171,13 +171,13 @@ def right_lines(
     if not exams:
         return
     with PARSING:
-        notebook = graft(chapter, answers, hidden)
+        notebook = notebook_to_run(chapter, answers, hidden)
     checks = [{"exercise": name, "role": "check"} for name in exams]
     cells = notebook["cells"]
     cells = [c for c in cells if c["metadata"]["minigrad"] not in checks]
     events, said = run_notebook({**notebook, "cells": cells}, timeout, folder)
     refuse_unjudged(judged(n, events, timeout, said, "hidden") for n in exams)
-    for event in [event for event in events if event["role"] == "hidden"]:
+    for event in [event for event in events if ROLES[event["role"]].secret]:
         ours, theirs = (event.get(k, "").splitlines() for k in ("expected", "got"))
         same = sum(map(same_numbers, ours, theirs)) / max(1, len(ours))
         if event["exercise"] in exams:
@@ -196,7 +196,7 @@ def results_of(
     Raises RuntimeError if the machine is at fault; the next run tries it again.
     """
     with PARSING:
-        notebook = graft(chapter, answers, hidden)
+        notebook = notebook_to_run(chapter, answers, hidden)
     events, said = run_notebook(notebook, timeout, folder)
     last = "hidden" if hidden else "check"
     found = {n: judged(n, events, timeout, said, last) for n in answers}

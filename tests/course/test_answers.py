@@ -21,10 +21,10 @@ from classroom.cell.asked import names_read
 from classroom.cell.drawn import PUBLIC, same_numbers
 from classroom.cell.namespaces import GIVEN, assigned
 from classroom.learner.check import next_hint
-from classroom.notebook.carry_over import graft
 from classroom.notebook.pristine import Chapter
 from classroom.run.judge import drawn_cells, run_answers, run_notebook
 from classroom.run.kernels import Runner
+from classroom.run.roles import notebook_to_run
 from classroom.run.verdict import result
 
 CELL_TIMEOUT = 20  # seconds
@@ -73,7 +73,9 @@ def judge(slug, sets, solved):
     cells = []
     for k, answers in enumerate(sets):
         parts = {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
-        chosen = graft(chapter, parts, drawn_cells(path) if k == solved else {})
+        chosen = notebook_to_run(
+            chapter, parts, drawn_cells(path) if k == solved else {}
+        )
         for cell in chosen["cells"]:
             place = cell["metadata"]["minigrad"]
             name = f"{k} {place['exercise'] or ''}"

@@ -221,10 +221,12 @@ def test_stop_puts_back_each_byte_or_else_the_answer_alone(root, refuses, capsys
     notebook = read_notebook(root / PLACE)
     cell_of(notebook, id_of("answer", "5.1"))["source"] += "\n# better"
     cell_of(notebook, id_of("answer", "5.3"))["source"] = "def tried(): ..."
+    cell_of(notebook, id_of("check", "5.3"))["source"] += "\n# looked at"
     write_notebook(root / PLACE, notebook)
     capsys.readouterr()
     break_command(stop_it=True, root=root)
-    assert "5.2 and 5.3 is as it was" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "5.2 and 5.3 is as it was" in said and "had changed or deleted: 1." in said
     old, new = json.loads(before), read_notebook(root / PLACE)
     both = zip(old["cells"], new["cells"], strict=True)
     changed = [a["id"] for a, b in both if a["source"] != b["source"]]

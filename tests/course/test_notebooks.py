@@ -10,9 +10,10 @@ import pytest
 from classroom.cell.asked import exercise_at, id_of
 from classroom.notebook import files
 from classroom.notebook.answers import Learner
-from classroom.notebook.carry_over import carry_over, graft
 from classroom.notebook.files import Unreadable, read_notebook, write_notebook
+from classroom.notebook.merge import merge
 from classroom.notebook.pristine import Chapter, all_chapters, chapter_of
+from classroom.run.roles import notebook_to_run
 from tests.course import sample
 from tests.course.sample import (
     RIGHT,
@@ -81,9 +82,9 @@ def test_check_and_statement_deleted_or_edited(root):
     notebook["cells"] = [c for c in notebook["cells"] if c["id"] not in gone]
     found = answers(root, notebook)
     assert found == ALL_RIGHT
-    grafted = graft(Chapter(sample.pristine(root)), found)
-    assert "assert double" in cell_of(grafted, "check-90-1")["source"]
-    assert cell_of(grafted, "check-90-2")
+    run = notebook_to_run(Chapter(sample.pristine(root)), found)
+    assert "assert double" in cell_of(run, "check-90-1")["source"]
+    assert cell_of(run, "check-90-2")
 
 
 def test_answer_split_over_two_cells_is_joined(root):
@@ -117,8 +118,8 @@ def test_own_cells_between_statement_and_check_come_along(root):
     insert_after(notebook, "hints-90-1", code("a", "import math"))
     insert_after(notebook, "answer-90-1", code("b", "double(3)"))
     assert answers(root, notebook) == only("import math", RIGHT["90.1"], "double(3)")
-    grafted = graft(Chapter(sample.pristine(root)), answers(root, notebook))
-    roles = [cell["metadata"]["minigrad"]["role"] for cell in grafted["cells"]]
+    run = notebook_to_run(Chapter(sample.pristine(root)), answers(root, notebook))
+    roles = [cell["metadata"]["minigrad"]["role"] for cell in run["cells"]]
     assert roles == ["", "extra", "answer", "extra", "check"]
 
 
@@ -235,7 +236,7 @@ def test_ids_stay_when_a_chapter_gets_another_number():
         assert all(int(n.split(".")[0]) == each.number for n in each.exercises)
 
 
-def test_carry_over_keeps_every_cell_of_the_learner(root):
+def test_merge_keeps_every_cell_of_the_learner(root):
     notebook = fill(learner(root), {"90.1": "import a\n", "90.3": RIGHT["90.3"]})
     insert_after(notebook, "answer-90-1", code("extra", "extra = 1"))
     label = cell_of(notebook, "answer-90-1")["metadata"]
@@ -245,12 +246,12 @@ def test_carry_over_keeps_every_cell_of_the_learner(root):
     new = chapter({"90.1": exercise("90.1"), "90.2": exercise("90.2")})
     write_notebook(sample.pristine(root), new)
     old = Chapter(learner(course(root / "old")))
-    carried = carry_over(Learner(notebook, old), Chapter(sample.pristine(root)))
-    texts = [cell["source"] for cell in carried.notebook["cells"]]
+    merged = merge(Learner(notebook, old), Chapter(sample.pristine(root)))
+    texts = [cell["source"] for cell in merged.notebook["cells"]]
     order = ["import a\n", "extra = 1", RIGHT["90.1"], "My note.", STUBS["90.2"]]
     assert [text for text in texts if text in order] == order
-    assert [cell["source"] for cell in carried.homeless] == [RIGHT["90.3"]]
-    ids = [cell["id"] for cell in carried.notebook["cells"]]
+    assert [cell["source"] for cell in merged.homeless] == [RIGHT["90.3"]]
+    ids = [cell["id"] for cell in merged.notebook["cells"]]
     assert len(ids) == len(set(ids))
 
 
@@ -263,10 +264,10 @@ def test_an_answer_follows_its_title_into_another_number(root):
     about["90.1"]["title"], about["90.2"]["title"] = "Three times", "Twice"
     write_notebook(sample.pristine(root), made)
     now = Chapter(sample.pristine(root))
-    carried = carry_over(Learner(read_notebook(learner(root)), old), now)
-    found = Learner(carried.notebook, now).answers()
+    merged = merge(Learner(read_notebook(learner(root)), old), now)
+    found = Learner(merged.notebook, now).answers()
     assert found == {"90.1": [RIGHT["90.2"]], "90.2": [RIGHT["90.1"]]}
-    assert [cell["source"] for cell in carried.homeless] == [RIGHT["90.3"]]
+    assert [cell["source"] for cell in merged.homeless] == [RIGHT["90.3"]]
 
 
 def test_an_older_notebook_by_itself_is_read_by_the_titles_of_its_exercises(root):

@@ -123,11 +123,31 @@ def test_reset_of_one_exercise_keeps_the_others_and_all_notes(root, capsys):
     assert {"import math", "My note.", RIGHT["90.1"], RIGHT["90.3"]} <= set(texts)
     (copy,) = (root / "exercises" / "kept").iterdir()
     assert copy.read_bytes() == before
-    assert f"exercises/kept/{copy.name}" in capsys.readouterr().out
-    assert texts == [STUBS["90.2"] if t == RIGHT["90.2"] else t for t in sources(copy)]
+    said = capsys.readouterr().out
+    assert f"exercises/kept/{copy.name}" in said
+    assert "had changed or deleted: 1. The original cells are back" in said
+    back = {RIGHT["90.2"]: STUBS["90.2"], "PI = 3\nimport cmath": "PI = 3"}
+    assert texts == [back.get(text, text) for text in sources(copy)]
 
 
-def test_reset_of_one_exercise_brings_back_what_was_deleted_of_it(root):
+def test_reset_of_one_exercise_leaves_all_else_as_it_is(root, capsys):
+    plan = f"# first r * r\n{STUBS['90.3']}"
+    notebook = fill(learner(root), {"90.1": RIGHT["90.1"], "90.3": plan})
+    shown = {"output_type": "stream", "name": "stdout", "text": ["Mine.\n"]}
+    for name in "setup", "answer-90-1", "check-90-1":
+        cell_of(notebook, name).update(outputs=[shown], execution_count=7)
+    place = [cell["id"] for cell in notebook["cells"]].index("check-90-1") + 1
+    label = cell_of(notebook, "answer-90-1")["metadata"]
+    copy = {**sample.code("copy", "def double(x): return 0"), "metadata": label}
+    notebook["cells"][place:place] = [copy, sample.code("empty", "")]
+    notebook["metadata"]["kernelspec"]["name"] = "my-own"
+    write_notebook(learner(root), notebook)
+    assert reset_command("90.2", root) == 0
+    assert read_notebook(learner(root)) == notebook
+    assert "changed or deleted" not in capsys.readouterr().out
+
+
+def test_reset_of_one_exercise_brings_back_what_was_deleted_of_it(root, capsys):
     fill(learner(root), RIGHT)
     notebook = read_notebook(learner(root))
     untouched = [cell["id"] for cell in read_notebook(pristine(root))["cells"]]
@@ -139,6 +159,7 @@ def test_reset_of_one_exercise_brings_back_what_was_deleted_of_it(root):
     assert [cell["id"] for cell in cells] == untouched
     assert STUBS["90.2"] in sources(learner(root))
     assert RIGHT["90.1"] in sources(learner(root))
+    assert "had changed or deleted: 3." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("what", ["90", "90_sample"])
