@@ -142,7 +142,8 @@ def read_comments(
             if comment:
                 student.comments[exercise] = comment
         except (Unreadable, ValueError, OverflowError) as error:
+            why = str(error).rstrip(".")
             raise Unreadable(
-                f"{path}, line {n}: {error}. Expected: a student; an exercise such as "
+                f"{path}, line {n}: {why}. Expected: a student; an exercise such as "
                 "4.2, or nothing; points such as 1.5, or nothing; a comment."
             ) from None
