@@ -258,11 +258,11 @@ def test_of_several_the_last_the_best_or_the_last_on_time_counts(count, file, po
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("deadline = 3", "it says deadline"),
+        ("deadline = 3", "there is no rule deadline"),
         ("[deadlines]\nx = 2027-03-01", "invalid literal for int"),
-        ("[deadlines]\n4 = 3", "cannot be used as rules"),
+        ("[deadlines]\n4 = 3", "3 is no date"),
         ('zone = "Berlin"', "No time zone found with key Berlin"),
-        ('count = "first"', "a value is none of those"),
+        ('count = "first"', "count is another word"),
         ("penalty 3", "cannot be used as rules"),
     ],
 )
