@@ -127,8 +127,7 @@ class Student:
         """All notes on the submission."""
         of_files = [f"{h.inside}: {n}" for h in self.hand_ins.values() for n in h.notes]
         of_files += [
-            f"{other.inside}: does not count, since {last.inside} has the same "
-            "chapter. Are these two attempts, or two students in one folder?"
+            f"{other.inside}: {last.inside} counts instead, which has the same chapter"
             for *others, last in self.attempts.values()
             for other in others
             if other.answers and other.answers != last.answers
