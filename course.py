@@ -173,10 +173,13 @@ def main(words: list[str]) -> int:
 def usage() -> str:
     """Return the list of commands."""
     lines = {name: f"  {name:<10}{text}" for name, text in COMMANDS.items()}
-    learners = [lines.pop(name) for name in LEARNERS]
+    learners = {name: lines.pop(name) for name in LEARNERS}
+    if not lines:  # a release, which has no solutions
+        del learners["break"], learners["solution"]
+    told = [f"Usage: {COURSE} COMMAND [WORDS]", "", *learners.values()]
     if lines:
-        learners += ["", "For people who teach or write chapters:", *lines.values()]
-    return "\n".join([f"Usage: {COURSE} COMMAND [WORDS]", "", *learners])
+        told += ["", "For people who teach or write chapters:", *lines.values()]
+    return "\n".join(told)
 
 
 def version() -> str:

@@ -127,7 +127,10 @@ def environment(root: Path) -> str:
 
 
 def without_names(text: str, root: Path) -> str:
-    """Return a text without the paths of this machine and its user's name."""
+    """Return a text without the paths of this machine and its user's name in others.
+
+    Elsewhere the user's name may be a word of the answer: max, or root.
+    """
     places = {root.resolve(): "COURSE", sys.prefix: "PYTHON", Path.home(): "~"}
     for place, word in places.items():
         text = text.replace(str(place), word)
@@ -135,4 +138,4 @@ def without_names(text: str, root: Path) -> str:
         user = getpass.getuser()
     except (KeyError, OSError):
         return text
-    return re.sub(rf"\b{re.escape(user)}\b", "USER", text)
+    return re.sub(rf"(?<=[/\\]){re.escape(user)}\b", "USER", text)

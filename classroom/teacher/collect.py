@@ -171,8 +171,8 @@ def read(who: tuple[str, str], job: dict) -> Student:
         if "hand_in" in line:
             hand_in = HandIn(**line["hand_in"])
             student.attempts.setdefault(hand_in.chapter, []).append(hand_in)
-    for found in student.attempts.values():
-        found[:] = in_order(found)
+    attempts = sorted(student.attempts.items())  # by chapter
+    student.attempts = {chapter: in_order(found) for chapter, found in attempts}
     place, inside = job["places"][0]
     if re.fullmatch(PLATFORMS[0], (inside or Path(place).parts)[-1], re.DOTALL):
         student.moodle = student.id

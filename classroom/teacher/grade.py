@@ -168,7 +168,7 @@ def grade_command(
     if sheet and sheet.kind:
         print(write_back(out, sheet, students, most))
     if sheet and (astray := [s.name for s in students if s.line is None]):
-        print(f"In no line of {sheet.path.name}: {', '.join(astray)}")
+        print(f"Not in {sheet.path.name}: {', '.join(astray)}")
     if write_feedback(out, students):
         print(f"Pages for Moodle: {out / 'feedback.zip'}")
     print(f"{len(students)} students: {out / 'index.html'}")

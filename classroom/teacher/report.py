@@ -173,8 +173,7 @@ class Summary:
         self.graded = len(totals)
         self.mean = statistics.fmean(totals) if totals else 0
         self.spread = statistics.pstdev(totals) if totals else 0
-        every = (student.total for student in students if student.total is not None)
-        self.points = sorted(Counter(every).items(), reverse=True)
+        self.points = sorted(Counter(totals).items(), reverse=True)
         self.tallies = {name: Counter() for name in exercises}
         self.parts: dict[str, Counter] = {name: Counter() for name in exercises}
         for student in students:

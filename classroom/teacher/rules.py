@@ -15,9 +15,13 @@ from classroom.teacher.students import HandIn, Student, neat, plain, the_one
 
 COUNTS = "last", "best", "last on time"
 EXAMPLE = """\
-zone = "Europe/Berlin", grace = 15 (minutes), penalty = 10 (percent a day), count =
-"last" (or "best", "last on time"), parts = false (points are all or nothing),
-[deadlines] and below it 4 = 2027-03-01T18:00:00"""
+zone = "Europe/Berlin"
+grace = 15                 # minutes
+penalty = 10               # percent a day
+count = "last"             # or "best", or "last on time"
+parts = false              # points are all or nothing
+[deadlines]
+4 = 2027-03-01T18:00:00"""
 COMMENTS = ["student", "exercise", "points", "comment"]
 DAY = timedelta(days=1)
 
@@ -35,6 +39,8 @@ class Rules:
 
     def moment(self, when: date) -> datetime:
         """Return a time with its zone; a date alone is the end of that day."""
+        if not isinstance(when, date):
+            raise ValueError(f"{when!r} is no date")
         if not isinstance(when, datetime):
             when = datetime.combine(when, time(23, 59, 59))
         if self.zone and not when.tzinfo:
@@ -98,17 +104,17 @@ def read_rules(path: Path | None) -> Rules:
     try:
         found = tomllib.loads(path.read_text("utf-8-sig")) if path else {}
         if unknown := found.keys() - vars(rules).keys():
-            raise ValueError(f"it says {' and '.join(sorted(unknown))}")
+            raise ValueError(f"there is no rule {' or '.join(sorted(unknown))}")
         rules = Rules(**found)
         rules.moment(date(2027, 1, 1))  # is there such a zone?
         deadlines = rules.deadlines.items()
         rules.deadlines = {str(int(n)): rules.moment(when) for n, when in deadlines}
         if rules.count not in COUNTS or min(rules.grace, rules.penalty) < 0:
-            raise ValueError("a value is none of those that are possible")
+            raise ValueError("count is another word than these, or a number is below 0")
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise Unreadable(
-            f"{path} cannot be used as rules: {error}. Expected are lines such as "
-            f"{EXAMPLE}"
+            f"{path} cannot be used as rules: {error}. Expected are "
+            f"lines such as these:\n{EXAMPLE}"
         ) from None
     return rules
 
@@ -142,7 +148,8 @@ def read_comments(
             if comment:
                 student.comments[exercise] = comment
         except (Unreadable, ValueError, OverflowError) as error:
+            why = str(error).rstrip(".")
             raise Unreadable(
-                f"{path}, line {n}: {error}. Expected: a student; an exercise such as "
+                f"{path}, line {n}: {why}. Expected: a student; an exercise such as "
                 "4.2, or nothing; points such as 1.5, or nothing; a comment."
             ) from None

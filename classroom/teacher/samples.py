@@ -48,6 +48,8 @@ def samples_command(chapters_asked: str | None = None) -> int:
     for chapter in chosen_chapters(chapters_asked, chapters()):
         asked = [e for e in chapter.exercises.values() if e.points]
         printed = what_is_printed(chapter, asked) if asked else {}
+        if not asked:
+            print(f"Chapter {chapter.number} has no assignment.\n")
         for exercise in asked:
             print(f"## {exercise.name} {exercise.title}\n")
             print("\n".join(samples(exercise, printed[exercise.name])))

@@ -28,6 +28,11 @@ class HandIn:
     forms: dict[str, list[str]] = field(default_factory=dict)  # of answers, nameless
 
     @property
+    def inside(self) -> str:
+        """The file's place in the student's folder or zip."""
+        return self.file.partition("/")[2] or self.file
+
+    @property
     def among_solutions(self) -> bool:
         """Whether the notebook lies where the course has its own solutions."""
         return "solutions" in self.file.split("/")
@@ -120,10 +125,9 @@ class Student:
 
     def remarks(self) -> list[str]:
         """All notes on the submission."""
-        of_files = [f"{h.file}: {n}" for h in self.hand_ins.values() for n in h.notes]
+        of_files = [f"{h.inside}: {n}" for h in self.hand_ins.values() for n in h.notes]
         of_files += [
-            f"{other.file}: does not count, since {last.file} has the same chapter. "
-            "Are these two students in one folder?"
+            f"{other.inside}: {last.inside} counts instead, which has the same chapter"
             for *others, last in self.attempts.values()
             for other in others
             if other.answers and other.answers != last.answers

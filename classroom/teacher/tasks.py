@@ -47,6 +47,7 @@ KINDS = {".py", ".md", ".ipynb", ".safetensors"}
 WORDY = {"wrong", "error"}  # what a second run finds the words for
 UNGRADED = Result("ungraded")
 OLDER = "\nThis is Python {}. Syntax that only a newer Python knows is an error here."
+AT_MOST = "\nFor other inputs, {:.0%} of the results are right. No more can be earned."
 Grades = dict[str, tuple[str, str, dict[str, float]]]  # as Result has them
 Task = tuple[str, tuple, str]  # its key, what grade_answers takes, what hindered it
 Outcome = tuple[str, Grades, str]  # key, grades, what hindered it
@@ -127,15 +128,18 @@ def grade_answers(
         second = run(answers)
     right = {name: dict.fromkeys(parts[name], name not in failed) for name in answers}
     theirs = {name: several for name, several in failed.items() if name not in exams}
+    limits: dict[str, str] = {}
     right |= right_parts(theirs, answers, partial(run, hidden=hidden))
     for name, share in right_lines(chapter, timeout, folder, answers, hidden, exams):
         right[name] = by_case(parts[name], second[name].message, share)
+        limits[name] = AT_MOST.format(share) if share < 1 else ""
     grades = {name: (BLANK.status, "", {}) for name in chapter.exercises}
     for name, verdict in first.items():
         message = verdict.message or second.get(name, verdict).message
         if message.startswith("SyntaxError") and not advice(message):
             message += OLDER.format(platform.python_version())
-        grades[name] = verdict.status, message[:MESSAGE], right[name]
+        message = message[:MESSAGE] + limits.get(name, "")
+        grades[name] = verdict.status, message, right[name]
     return grades
 
 

@@ -188,7 +188,7 @@ FILES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "another notebook": (changed(another_notebook), 0, "contains no exercise"),
     "200 MB": (large_file, 0, "it has more than 20 MB"),
     "blank": (file(notebook({})), 0, ""),
-    "two students in one folder": (two_students, 3, "two students in one folder?"),
+    "two students in one folder": (two_students, 3, "counts instead, which has"),
     "names that lead outside": (file(OUTSIDE, "hw.zip"), 3, ""),
     "zip bomb": (zip_bomb, 0, "more than 20 MB"),
     "zips in zips": (zips_in_zips, 0, "zips are nested more than"),

@@ -258,11 +258,11 @@ def test_of_several_the_last_the_best_or_the_last_on_time_counts(count, file, po
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("deadline = 3", "it says deadline"),
+        ("deadline = 3", "there is no rule deadline"),
         ("[deadlines]\nx = 2027-03-01", "invalid literal for int"),
-        ("[deadlines]\n4 = 3", "cannot be used as rules"),
+        ("[deadlines]\n4 = 3", "3 is no date"),
         ('zone = "Berlin"', "No time zone found with key Berlin"),
-        ('count = "first"', "a value is none of those"),
+        ('count = "first"', "count is another word"),
         ("penalty 3", "cannot be used as rules"),
     ],
 )
@@ -285,7 +285,7 @@ def test_an_extension_that_is_none_is_told_of(tmp_path):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("Add,4.2,1,", r"line 2: There is no student Add \(near: Ada\)"),
+        ("Add,4.2,1,", r"line 2: There is no student Add \(near: Ada\)\. Exp"),
         ("Ada,9.99,1,", "line 2: '9.99' is no exercise"),
         ("Ada,,1,", "line 2: '' is no exercise"),
         ("Ada,4.2,one,", "line 2: could not convert string to float: 'one'"),
@@ -393,6 +393,12 @@ def test_parts_earn_points_and_both_pages_show_them(tmp_path):
     assert re.search(row.format("neuron_blame", 0), index)
     line = "4.3: return [1.0, 1.0, 1.0]"  # the only one that is the student's own
     assert f"<code>{line}</code>" in index
+    others = [handed_in("Bo"), handed_in("Cy"), Student("Di", "")]
+    write_report(tmp_path, [ada, *others], [CHAPTER])
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert re.search(r'4.2 By hand.*</td>\s*<td class="number">67 %', index)
+    spread = index.partition("How the points are spread")[2].partition("</table>")[0]
+    assert "3 of 3" in spread and "0 of 3" not in spread  # Di handed in nothing
 
 
 def test_without_parts_an_exercise_earns_all_or_nothing(tmp_path):

@@ -356,7 +356,19 @@ def test_the_last_attempt_counts_and_the_other_is_told_of(tmp_path):
     (hand_in,) = ada.hand_ins.values()
     assert "18-00-01" in hand_in.file
     (told,) = ada.remarks()
-    assert "17-59-00_a.ipynb: does not count" in told
+    assert "17-59-00_a.ipynb: HW_ada_attempt_2027-03-01-18-00-01_a.ipynb counts" in told
+
+
+def test_remarks_go_by_chapter_and_do_not_name_the_students_folder(tmp_path):
+    three = Chapter(ROOT / "classroom" / "pristine" / "03_value.ipynb")
+    blank = three.path.read_bytes()
+    folder = tmp_path / "class" / "ada_1_assignsubmission_file"
+    for name, data in ("a", WRONG), ("a (1)", MADE), ("b", blank):
+        hostile.written(folder, data, f"{name}.ipynb")
+    (ada,) = collect.submissions(tmp_path / "class", [three, CHAPTER])
+    assert list(ada.attempts) == [three.slug, CHAPTER.slug]
+    (told,) = ada.remarks()
+    assert told == "a.ipynb: a (1).ipynb counts instead, which has the same chapter"
 
 
 NEWEST = ["blame", "blame (1)"], ["blame", "blame-Copy1"], ["blame v9", "blame v10"]

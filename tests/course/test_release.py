@@ -101,6 +101,9 @@ def test_a_release_has_all_that_students_need_and_no_more(release):
         assert "chapters/" not in text and "solutions" not in text, page
         assert not re.search(r"\bgrade\b|handed out", text), page
     assert dangling(release) == [] and len(list(release.glob("docs/*.md"))) == 4
+    run = [sys.executable, str(release / "course.py"), "help"]
+    said = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert "  hint " in said and "  break " not in said and "solution" not in said
 
 
 def dangling(course):

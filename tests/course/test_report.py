@@ -44,3 +44,5 @@ def test_a_hint_has_no_tex_in_the_terminal(capsys):
 def test_no_user_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(getpass, "getuser", lambda: "ada")
     assert without_names("/x/ada/b, adagio", tmp_path) == "/x/USER/b, adagio"
+    assert without_names(r"C:\ada", tmp_path) == r"C:\USER"
+    assert without_names("ada(x)", tmp_path) == "ada(x)"  # as for a user called max

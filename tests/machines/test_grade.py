@@ -399,9 +399,54 @@ def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
     found = Result(*grade_answers(exam.slug, answers)["6.2"])
     right = [case for case, earned in found.parts.items() if earned]
     assert len(found.parts) == 6 and 2 < len(right) < 6 and 0 < found.share < 1
+    assert found.message.endswith("of the results are right. No more can be earned.")
     cases, table = ["a", "b"], "done     a\ndone     b\nwrong    c"
     assert by_case([*cases, "c"], table, 1 / 3) == {"a": 0.5, "b": 0.5, "c": 0}
     assert by_case([*cases, "c"], table, 1.0) == {"a": 1, "b": 1, "c": 0}
+
+
+CALLS_ITSELF = """
+class Number:
+    def __init__(self, data, *edges):
+        self.data, self.edges, self.grad = data, edges, 0.0
+    def back(self, g):
+        self.grad += g
+        for parent, slope in self.edges:
+            parent.back(g * slope)
+def lift(x): return x if isinstance(x, Number) else Number(x)
+def make(number): return Number(number)
+def read(x): return x.data
+def gradient(leaf): return leaf.grad
+def backward(root): root.back(1.0)
+def add(x, y):
+    x, y = lift(x), lift(y)
+    return Number(x.data + y.data, (x, 1.0), (y, 1.0))
+def multiply(x, y):
+    x, y = lift(x), lift(y)
+    return Number(x.data * y.data, (x, y.data), (y, x.data))
+"""
+REST = """
+import math
+def tanh(x):
+    y = math.tanh(x.data)
+    return Number(y, (x, 1 - y * y))
+def step(number, slope, rate): return number - rate * slope
+"""
+
+
+def test_an_engine_that_calls_itself_earns_something_with_long_chains():
+    """Only one of the hidden results needs depth, as only two of seven rows do.
+
+    And one that forgets a second use earns something for what is used once.
+    """
+    exam = next(chapter for chapter in chapters() if chapter.number == 6)
+    answers = {"6.1": [CALLS_ITSELF], "6.3": [REST]}
+    found = Result(*grade_answers(exam.slug, answers)["6.3"])
+    assert found.status == "wrong" and found.message.startswith("5 of 7 rows are done.")
+    assert found.share == pytest.approx(2 / 3, abs=1e-3)
+    answers = {"6.1": [CALLS_ITSELF.replace("self.grad += g", "self.grad = g")]}
+    found = Result(*grade_answers(exam.slug, answers)["6.1"])
+    assert found.status == "wrong" and 0.4 < found.share <= 0.5
 
 
 def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
