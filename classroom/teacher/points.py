@@ -1,6 +1,6 @@
 """The parts of an exercise. Each is judged, and carries an equal share of the points.
 
-A part is a function or a class that the blank asks for. It is right if the exercise
+A part is a function, a class or a value that the blank asks for. It is right if the exercise
 passes with our solution in the place of all other parts. In an exam, the parts are the
 test cases.
 """
@@ -13,6 +13,7 @@ from classroom.author.chapters import chapters
 from classroom.cell import parts
 from classroom.cell.asked import id_of
 from classroom.notebook.pristine import Chapter
+from classroom.notebook.source_code import names_set, statements
 
 EXAM = re.compile(r'\bexamine\("(.+?)"')
 
@@ -35,10 +36,13 @@ def cases_of(chapter: Chapter, name: str) -> list[str]:
 
 def parts_of(chapter: Chapter, name: str) -> list[str]:
     """Return the parts of an exercise that carry points, or [] if it is only one."""
-    asked = parts.parts_of(chapter.exercises[name].stub)
+    exercise = chapter.exercises[name]
+    asked = parts.parts_of(exercise.stub)
+    if any(isinstance(s, ast.Raise) for s in statements(exercise.stub)):
+        asked = [n for s in statements(source_of(name).solved) for n in names_set(s)]
     blanks = [*dict.fromkeys(part.partition(".")[0] for part in asked)]
     found = cases_of(chapter, name) or blanks
-    return found if chapter.exercises[name].points and len(found) > 1 else []
+    return found if exercise.points and len(found) > 1 else []
 
 
 def by_case(cases: list[str], table: str, right: float) -> dict[str, float]:
@@ -57,6 +61,6 @@ def by_case(cases: list[str], table: str, right: float) -> dict[str, float]:
 
 def without(part: str, name: str, parts: list[str]) -> str:
     """Return our solution of all parts of an exercise but one."""
-    body = ast.parse(source_of(name).solved).body
-    others = [s for s in body if getattr(s, "name", part) in {*parts} - {part}]
+    body, left = statements(source_of(name).solved), {*parts} - {part}
+    others = [s for s in body if names_set(s) & left]
     return "\n\n\n".join(map(ast.unparse, others))

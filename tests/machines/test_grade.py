@@ -390,6 +390,15 @@ def test_the_right_parts_of_a_wrong_answer_earn_their_points():
     assert found.parts == {"slope_table": True, "neuron_blame": False}
 
 
+def test_parts_may_be_values():
+    arrays = next(chapter for chapter in chapters() if chapter.number == 8)
+    right = arrays.exercises["8.1"].solved
+    wrong = right.replace("np.full(a.shape, g / a.size)", "np.full(a.shape, g)")
+    found = Result(*grade_answers(arrays.slug, {"8.1": [wrong]})["8.1"])
+    assert found.status == "wrong"
+    assert found.parts == {"layer": True, "mean": False}
+
+
 def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
     """The table of cases comes from the answer's own kernel."""
     exam = next(chapter for chapter in chapters() if chapter.number == 6)
