@@ -165,8 +165,8 @@ MAGIC = "`{}` changes what the whole cell means. Remove that line."
 ASTRAY = {
     "the check's cell": "An answer seems to be in the check's cell, which is "
     "replaced by the original. Move the answer to the cell above, where the blank is.",
-    "a cell of text": "The answer's cell is now a text cell, so its code does not "
-    "run. Click on it, press Esc and then y, and save.",
+    "a cell of text": "An answer seems to be in a text cell, whose code does not run. "
+    "Click on the cell, press Esc and then y, and save.",
 }
 
 

@@ -44,6 +44,10 @@ NEWEST = (
     "    git remote add upstream ADDRESS"
 )
 
+OTHER_FILES = (
+    "{} more files were different. The newer ones are in place, and yours are kept."
+)
+
 
 def update_command(source: str | None = None, root: Path = ROOT) -> int:
     """Take the newer course from git, or from `source`, a folder or a zip file.
@@ -97,7 +101,7 @@ def update(root: Path, newer: Newer, kept: Path) -> list[str]:
     new = newer_chapters(root, newer)
     after, told = put_back(contents, known, new, aside)
     if older:
-        told.append(f"{len(older)} more files were different. Your versions are kept.")
+        told.append(OTHER_FILES.format(len(older)))
     for name in [name for name in after if after[name] != contents.get(name)]:
         (files / "exercises" / name).write_bytes(after[name])
     gone = newer.gone + [f"exercises/{n}" for n in contents.keys() - after.keys()]

@@ -122,8 +122,8 @@ class Learner:
     def astray(self) -> dict[str, str]:
         """The exercises that are blank because their answer is where nothing runs it.
 
-        That is "the check's cell", or "a cell of text", which the answer's cell becomes
-        with one keystroke.
+        That is "the check's cell", or "a cell of text", which any cell becomes with one
+        keystroke.
         """
         found, answers = {}, self.answers()
         for name, exercise in self.chapter.exercises.items():
@@ -132,8 +132,10 @@ class Learner:
             answer, check = (id_of(k, name) for k in ("answer", "check"))
             asked = bound_names(exercise.stub)
             asked -= bound_names(self.chapter.cells[check]["source"])
-            for label, cell in zip(self.labels, self.cells):
-                if label == answer and cell["cell_type"] != "code":
+            for label, segment, cell in zip(self.labels, self.segments, self.cells):
+                mine = segment == name and not label and bound_names(cell["source"])
+                here = label == answer or (mine and mine & asked)
+                if here and cell["cell_type"] != "code":
                     found[name] = "a cell of text"
                 elif label == check and bound_names(cell["source"]) & asked:
                     found.setdefault(name, "the check's cell")

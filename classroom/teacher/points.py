@@ -1,8 +1,8 @@
 """The parts of an exercise. Each is judged, and carries an equal share of the points.
 
-A part is a function, a class or a value that the blank asks for. It is right if the exercise
-passes with our solution in the place of all other parts. In an exam, the parts are the
-test cases.
+A part is a function, a class or a value that the blank asks for. It is right if the
+exercise passes with our solution in the place of all other parts. In an exam, the parts
+are the test cases.
 """
 
 import ast

@@ -221,7 +221,7 @@ def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):
     write_notebook(learner(root), notebook)
     for what in (None, "90", "90.1"):
         code, out = check(root, what, capsys)
-        assert code == 1 and out.count("The answer's cell is now a text cell") == 1
+        assert code == 1 and out.count("An answer seems to be in a text cell") == 1
     cell["cell_type"] = "code"
     write_notebook(learner(root), notebook)
     code, out = check(root, "90.1", capsys)

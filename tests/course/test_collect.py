@@ -153,21 +153,26 @@ def test_odd_notebooks_do_not_stop_the_others(tmp_path):
 
 
 def test_an_answer_that_nothing_runs_is_a_note_for_the_teacher(tmp_path):
-    """One in a cell of text, one in a check's cell, which ours stands in for."""
+    """In cells of text, or in a check's cell, which ours stands in for."""
     notebook = parse_notebook(json.dumps(hostile.honest()).encode(), "a.ipynb")
     answered = Learner(notebook, CHAPTER).answers()
-    moved, hidden = list(answered)[:2]
+    moved, hidden, beside = answered
     cells = {CHAPTER.label(cell): cell for cell in notebook["cells"]}
     cells[id_of("answer", moved)]["cell_type"] = "markdown"
     answer, check = (cells[id_of(k, hidden)] for k in ("answer", "check"))
     check["source"] = answer["source"] + "\n" + check["source"]
     answer["source"] = ""
+    answer = cells[id_of("answer", beside)]
+    text = {**answer, "cell_type": "markdown", "id": "mine", "metadata": {}}
+    notebook["cells"].insert(notebook["cells"].index(answer) + 1, text)
+    cells[id_of("answer", beside)]["source"] = ""
     hostile.written(tmp_path / "ada", notebook)
     (hand_in,) = read(tmp_path)["ada"].hand_ins.values()
-    assert not {moved, hidden} & set(hand_in.answers)
+    assert not hand_in.answers
     assert hand_in.notes == [
         f"{moved}: an answer seems to be in a cell of text",
         f"{hidden}: an answer seems to be in the check's cell",
+        f"{beside}: an answer seems to be in a cell of text",
     ]
 
 
