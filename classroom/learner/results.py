@@ -69,7 +69,10 @@ class Memory:
         about, label = asked(self.root, name), id_of("answer", name)
         both = zip(learner.labels, learner.cells)
         texts = [cell["source"] for each, cell in both if each == label]
-        answer = core(texts, about.names) if about else set()
+        if about is None:
+            return None
+        # A blank may name nothing; then the cell with this label is the answer
+        answer = core(texts, about.names) if about.names else {*texts}
         return mark_of(about, answer) if answer else None
 
     def remember(

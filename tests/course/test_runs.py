@@ -126,7 +126,8 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
 
 
 SLIPS = [  # in a right answer, and what is told of it; before the first, nothing ran
-    ("any_order", "an_order", "No cell that was run since this"),
+    ("any_order", "an_order", "No cell that was run since this notebook's kernel was "),
+    ("any_order", "an_order", "defines `any_order`. Run the cell with your answer"),
     (
         "return order",
         "order",
@@ -136,12 +137,48 @@ SLIPS = [  # in a right answer, and what is told of it; before the first, nothin
     ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
     ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
     ("return order", "return any_order(parents)", "each other so often. Use a lo"),
+    ("return order", "return order.sort()", "\n`order.sort()` changes the list, and r"),
     (
         "return order",
         "raise KeyboardInterrupt",
-        "5.1: The check was interrupted while `any_order` ran, so your answer was",
+        "while `any_order` ran, so your answer was not judged. Does a loop never end?",
     ),
 ]
+
+
+def test_what_an_answer_was_before_is_not_judged(course, kernel):
+    kernel(CHECK, "check-5-1")
+    kernel(RIGHT.replace("+= 1", "+= 2"), "answer-5-1")
+    kernel(RIGHT.replace("any_order", "an_order"), "answer-5-1")
+    said = kernel(CHECK, "check-5-1")
+    assert (
+        said == "5.1: The blank has `any_order`, and your answer has not. Give the "
+        "answer the blank's name."
+    )
+    about, ours = chapter_and_solution(course, "03_value", "3.1")
+    kernel(about.check, "check-3-1")
+    kernel(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "answer-3-1")
+    assert "the edges of a - b" in kernel(about.check, "check-3-1")
+    kernel(ours.partition("\n")[2], "answer-3-1")
+    said = kernel(about.check, "check-3-1")
+    assert "3.1: Your cell lacks its first line, `# minigrad/scalar/value.py`." in said
+    kernel(ours, "answer-3-1")
+    assert kernel(about.check, "check-3-1").startswith("3.1 passed")
+
+
+def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(course, kernel):
+    about, ours = chapter_and_solution(course, "08_arrays", "8.1")
+    assert not about.names
+    kernel(about.check, "check-7-1")
+    kernel(about.stub, "answer-7-1")
+    assert kernel(about.check, "check-7-1") == "8.1: It is not filled in yet."
+    kernel(ours, "answer-7-1")
+    assert kernel(about.check, "check-7-1").startswith("8.1 passed")
+    assert runs.mark_of(about, [ours]) in notes.read_notes(course)["8.1"]
+    kernel(ours.replace("x=lambda", "z=lambda"), "answer-7-1")
+    assert "there is no 'z'\nFix that cell" in kernel(about.check, "check-7-1")
+    kernel(ours, "another")
+    assert kernel(about.check, "check-7-1").startswith("8.1 passed")
 
 
 def test_a_slip_is_told_with_what_came(course, kernel):
@@ -171,6 +208,10 @@ def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel):
         (
             about.stub + "\n    log = unary('Log', 1, 2)",
             "4.1: `unary` is not filled in",
+        ),
+        (
+            about.stub.replace("    raise", "    y = f\n    raise", 1),
+            "Remove this line whe",
         ),
     ):
         kernel(answer, "answer-4-1")
