@@ -55,7 +55,7 @@ NOT_RUN = (
     "No cell that was run since this notebook's kernel was started {}. Run the cell "
     "with your answer, and then this one again."
 )
-GONE = "The blank has {}, and your answer has not. Give the answer the blank's name."
+GONE = "Your answer lacks {}, which the blank has. Use exactly the names of the blank."
 NO_PAGE = "Your cell lacks its first line, `{}`. Write the line, and run the cell."
 NOWHERE = (
     "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "
@@ -68,6 +68,8 @@ FUNCTION = r"unsupported operand.*'(builtin_)?(function|function_or_method|metho
 IN_LINES = {
     LIST: IN_PLACE.format("a list", "Take the items of the list one by one."),
     FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
+    "cannot access local variable": "No line that gives this variable a value has run "
+    "before. Give it a first value above the loop or the `if`.",
 }
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
@@ -437,9 +439,8 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
         return f"{text}\nWhat you return has not run yet: {LAZY[lazy[1]]}."
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
         text += "\nSomething in this line is None." if at_answer else NONE
-    if at_answer and isinstance(error, TypeError):
-        helps = [IN_LINES[words] for words in IN_LINES if re.search(words, said)]
-        text = "\n".join([text, *helps])
+    helps = [IN_LINES[words] for words in IN_LINES if re.search(words, said)]
+    text = "\n".join([text, *helps] if at_answer else [text])
     if isinstance(error, NameError) and error.name:
         advice = NEEDED if at_check else _how_to_get(error)
         text += "\n" + advice.format(error.name)

@@ -75,6 +75,11 @@ class Memory:
         answer = core(texts, about.names) if about.names else {*texts}
         return mark_of(about, answer) if answer else None
 
+    def refused(self, chapter: Chapter, answers: dict[str, list[str]]) -> set[str]:
+        """Return the exercises of which exactly these answers were refused before."""
+        known = {n: self.status(chapter, n, cells) for n, cells in answers.items()}
+        return {n for n, s in known.items() if s not in (None, "passed", "blank")}
+
     def remember(
         self,
         chapter: Chapter,

@@ -152,8 +152,8 @@ def test_what_an_answer_was_before_is_not_judged(course, kernel):
     kernel(RIGHT.replace("any_order", "an_order"), "answer-5-1")
     said = kernel(CHECK, "check-5-1")
     assert (
-        said == "5.1: The blank has `any_order`, and your answer has not. Give the "
-        "answer the blank's name."
+        said == "5.1: Your answer lacks `any_order`, which the blank has. Use exactly "
+        "the names of the blank."
     )
     about, ours = chapter_and_solution(course, "03_value", "3.1")
     kernel(about.check, "check-3-1")
