@@ -102,6 +102,8 @@ def explain(shell, kind, error, trace, tb_offset=None) -> None:
         told = missing if not about or runs.defined(about.names) else not_run(about)
         error._render_traceback_ = lambda: [f"{name}: {told}"]
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    if said := runs.not_run_yet(getattr(error, "name", None)):
+        print(said)
 
 
 def within(error: BaseException) -> str:

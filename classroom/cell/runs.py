@@ -22,6 +22,7 @@ from classroom.cell.asked import (
     mark_of,
     names_read,
 )
+from classroom.cell.lessons import what_to_run
 from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
 from classroom.cell.pages import PAGE
 from classroom.cell.solutions import solution_of
@@ -164,6 +165,11 @@ def our_solution(exercise: str) -> str:
     """Return our solution, if this course has it, else ""."""
     found = solution_of(_course, exercise) if _course else None
     return found.ours if found else ""
+
+
+def not_run_yet(name: str | None) -> str:
+    """Return what to run above the cell of a lesson that lacks a name, if anything."""
+    return what_to_run(_course, now.cell, name) if _course and now.cell and name else ""
 
 
 def show_solution(exercise: str) -> None:

@@ -263,6 +263,24 @@ def test_a_note_that_cannot_be_written_breaks_nothing(course, kernel):
     assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
 
 
+def test_a_cell_of_a_lesson_that_runs_too_early_says_what_to_run(course, kernel):
+    (course / "notebooks").mkdir()
+    lesson = ROOT / "notebooks" / "04_blame.ipynb"
+    shutil.copy(lesson, course / "notebooks")
+    cells = {"".join(c["source"]): c["id"] for c in read_notebook(lesson)["cells"]}
+    [(source, name)] = [(s, c) for s, c in cells.items() if s.startswith("big, small")]
+    kernel("import classroom.live")
+    said = kernel(source, name)
+    assert said.endswith(
+        "kernel was started. Choose Run > Run All Above Selected Cell.\n"
+    )
+    assert "`Value` gets its value in a cell above" in said
+    kernel("from minigrad.value import Value")
+    assert "`share_blame` gets its value in a cell above" in kernel(source, name)
+    assert "in a cell above" not in kernel("nowhere", name)
+    assert "in a cell above" not in kernel(source, "mine")
+
+
 def test_notes_that_are_spoilt_or_doubled_cost_no_others(tmp_path):
     path = tmp_path / notes.PASSED
     path.parent.mkdir()
