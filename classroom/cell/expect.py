@@ -68,9 +68,12 @@ FUNCTION = r"unsupported operand.*'(builtin_)?(function|function_or_method|metho
 IN_LINES = {
     LIST: IN_PLACE.format("a list", "Take the items of the list one by one."),
     FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
-    "cannot access local variable": "No line that gives this variable a value has run "
-    "before. Give it a first value above the loop or the `if`.",
+    "cannot access local variable": "No line of the function that gives this variable "
+    "a value has run before. Give it a first value in the function, or write `nonlocal` "
+    "if it belongs to the function around.",
 }
+INSIDE = " (What belongs to a class is indented below its first line.)"
+GLUED = "\nPython needs a sign between factors: `2 * h`, and not `2h`."
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
@@ -331,7 +334,8 @@ def _require_run(exercise: str) -> None:
         raise NotFilledIn("\n".join([unfilled(name), *still]) if name else STILL_BLANK)
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
-        raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))
+        glued = GLUED * ("invalid decimal literal" in run.error)
+        raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error) + glued)
 
 
 def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:
@@ -396,7 +400,10 @@ def _used(exercise: str, error: Exception) -> tuple[list[str], list[str]]:
         return [], [f"The check calls it as the blank does: `{line}`"]
     lacking = runs.lacking(parts.parts_of(about.stub)) if about else ()
     if lacking:
-        return [], [f"The blank has {_listed(lacking)}, and your answer has not."]
+        inside = INSIDE * any("." in name for name in lacking)
+        return [], [
+            f"The blank has {_listed(lacking)}, and your answer has not.{inside}"
+        ]
     return unusable(exercise, error, cell, runs.our_solution(exercise)), []
 
 

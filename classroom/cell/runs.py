@@ -133,8 +133,16 @@ def defined(names: frozenset[str]) -> bool:
 
 def lacking(names: Iterable[str]) -> list[str]:
     """Return those of some functions and methods that no cell which has run defines."""
-    there = set().union(*(bound_names(run.source) for run in _runs))
-    return [n for n in names if _runs and n.rpartition(".")[2] not in there]
+    bound = set().union(*(bound_names(run.source) for run in _runs))
+    lines = "\n".join(run.source for run in _runs).splitlines()
+    indented = set(re.findall(r"\w+", "\n".join(x for x in lines if x[:1].isspace())))
+    of_classes = bound & indented
+
+    def is_there(name: str) -> bool:
+        owner, _, last = name.rpartition(".")
+        return last in (of_classes if owner else bound)
+
+    return [name for name in names if _runs and not is_there(name)]
 
 
 def _needs(names: set[str]) -> set[str]:

@@ -1,6 +1,7 @@
 """What a kernel knows about its cells: which failed, are given, or have passed."""
 
 import shutil
+import textwrap
 
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -164,6 +165,19 @@ def test_what_an_answer_was_before_is_not_judged(course, kernel):
     assert "3.1: Your cell lacks its first line, `# minigrad/scalar/value.py`." in said
     kernel(ours, "answer-3-1")
     assert kernel(about.check, "check-3-1").startswith("3.1 passed")
+
+
+def test_a_method_beside_its_class_and_a_glued_product_are_told(course, kernel):
+    about, ours = chapter_and_solution(course, "00_warm_up", "0.2")
+    kernel(about.check, "check-0-2")
+    before, start, method = ours.partition("    def __add__")
+    kernel(before + textwrap.dedent(start + method), "answer-0-2")
+    said = kernel(about.check, "check-0-2")
+    assert "The blank has `Money.__add__`, and your answer has not. (What belo" in said
+    kernel(ours.replace("100 * ", "100"), "answer-0-2")
+    kernel(ours.replace("100 * (", "2euros * ("), "answer-0-2")
+    said = kernel(about.check, "check-0-2")
+    assert said.endswith("a sign between factors: `2 * h`, and not `2h`.")
 
 
 def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(course, kernel):
