@@ -69,8 +69,8 @@ IN_LINES = {
     LIST: IN_PLACE.format("a list", "Take the items of the list one by one."),
     FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
     "cannot access local variable": "No line of the function that gives this variable "
-    "a value has run before. Give it a first value in the function, or write `nonlocal` "
-    "if it belongs to the function around.",
+    "a value has run before. Give it a first value in the function, or write "
+    "`nonlocal` if it belongs to the function around.",
 }
 INSIDE = " (What belongs to a class is indented below its first line.)"
 GLUED = "\nPython needs a sign between factors: `2 * h`, and not `2h`."
@@ -400,10 +400,8 @@ def _used(exercise: str, error: Exception) -> tuple[list[str], list[str]]:
         return [], [f"The check calls it as the blank does: `{line}`"]
     lacking = runs.lacking(parts.parts_of(about.stub)) if about else ()
     if lacking:
-        inside = INSIDE * any("." in name for name in lacking)
-        return [], [
-            f"The blank has {_listed(lacking)}, and your answer has not.{inside}"
-        ]
+        said = f"The blank has {_listed(lacking)}, and your answer has not."
+        return [], [said + INSIDE * any("." in name for name in lacking)]
     return unusable(exercise, error, cell, runs.our_solution(exercise)), []
 
 
