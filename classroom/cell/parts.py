@@ -124,12 +124,11 @@ def blank_in(error: Exception) -> str:
 
 def is_begun(name: str, answer: str, stub: str) -> bool:
     """Tell whether a function of an answer has more in it than that of the blank."""
-    texts = []
-    for source in answer, stub:
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            found = dict(functions_in(ast.parse(source)))
-            texts.append([*map(ast.unparse, found[name].body)] if name in found else [])
-    return len(texts) == 2 and len(texts[0]) > len(texts[1]) > 0
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError, KeyError):
+        both = [dict(functions_in(ast.parse(x)))[name] for x in (answer, stub)]
+        lines = [sum(isinstance(n, ast.stmt) for n in ast.walk(f)) for f in both]
+        return lines[0] > lines[1]
+    return False
 
 
 def functions_in(

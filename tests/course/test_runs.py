@@ -180,6 +180,21 @@ def test_a_method_beside_its_class_and_a_glued_product_are_told(course, kernel):
     assert said.endswith("a sign between factors: `2 * h`, and not `2h`.")
 
 
+def test_a_line_of_the_blank_that_is_left_is_told_also_inside_a_loop(course, kernel):
+    about, ours = chapter_and_solution(course, "08_arrays", "8.3")
+    kernel(about.check, "check-7-3")
+    left = (
+        '                raise NotImplementedError("fill this in")\n        node.free()'
+    )
+    for answer in about.stub, ours.replace("        node.free()", left):
+        kernel(answer, "answer-7-3")
+        said = kernel(about.check, "check-7-3")
+        assert said.startswith("8.3: `walk` is not filled in yet.")
+        assert ("Remove this line where you have filled in." in said) == (
+            answer != about.stub
+        )
+
+
 def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(course, kernel):
     about, ours = chapter_and_solution(course, "08_arrays", "8.1")
     assert not about.names
