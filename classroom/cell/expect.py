@@ -236,19 +236,20 @@ def _refusal(
 
     If it met the error `soon`, the check runs again for each part of the answer.
     """
-    if isinstance(error, NotImplementedError) and str(error) == BLANK:
+    about = runs.what_is_asked(exercise) if runs.seen() else None
+    gone = _gone(exercise, about)
+    if isinstance(error, NotImplementedError) and str(error) == BLANK and not gone:
         return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
     if isinstance(error, WrongAnswer):
         kind, told, picture = type(error), error.text, error.picture
     else:
         told = _what_was_raised(exercise, error, pieces)
         kind, picture = WrongAnswer, None
-    about = runs.what_is_asked(exercise) if runs.seen() else None
     missing = error.name if isinstance(error, NameError) else ""
     lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
     if lacks and not runs.defined(about.names):
         told = not_run(about)
-    elif gone := _gone(exercise, about):
+    elif gone:
         told, picture = GONE.format(_listed(gone)), None
     ours = runs.our_solution(exercise)
     if about and ours and kind is WrongAnswer and soon:

@@ -149,13 +149,13 @@ SLIPS = [  # in a right answer, and what is told of it; before the first, nothin
 
 def test_what_an_answer_was_before_is_not_judged(course, kernel):
     kernel(CHECK, "check-5-1")
-    kernel(RIGHT.replace("+= 1", "+= 2"), "answer-5-1")
-    kernel(RIGHT.replace("any_order", "an_order"), "answer-5-1")
-    said = kernel(CHECK, "check-5-1")
-    assert (
-        said == "5.1: Your answer lacks `any_order`, which the blank has. Use exactly "
-        "the names of the blank."
-    )
+    for before in RIGHT.replace("+= 1", "+= 2"), asked(ROOT, "5.1").stub:
+        kernel(before, "answer-5-1")
+        kernel(RIGHT.replace("any_order", "an_order"), "answer-5-1")
+        said = kernel(CHECK, "check-5-1")
+        assert said.startswith(
+            "5.1: Your answer lacks `any_order`, which the blank has"
+        )
     about, ours = chapter_and_solution(course, "03_value", "3.1")
     kernel(about.check, "check-3-1")
     kernel(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "answer-3-1")
