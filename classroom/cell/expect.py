@@ -410,7 +410,7 @@ def _how_to_get(error: NameError) -> str:
     """Return advice for a name that an answer uses and nothing defines."""
     name = error.name
     frame = parts.frames_of(error)[-1]
-    if hasattr(frame.f_locals.get("self"), name):
+    if name in dir(frame.f_locals.get("self")):  # which runs no property
         return f"Did you mean `self.{name}`?"
     usual = {"np": "import numpy as np", "plt": "from matplotlib import pyplot as plt"}
     if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
@@ -427,7 +427,7 @@ def _how_to_get(error: NameError) -> str:
     like = get_close_matches(name, frame.f_locals, 1, cutoff=0.7)
     like = like or get_close_matches(name, others, 1, cutoff=0.8)
     modules = [(n, m) for n, m in frame.f_globals.items() if inspect.ismodule(m)]
-    like = like or [f"{n}.{name}" for n, module in modules if hasattr(module, name)]
+    like = like or [f"{n}.{name}" for n, module in modules if name in vars(module)]
     return f"Did you mean `{like[0]}`?" if like else NOWHERE
 
 
