@@ -21,6 +21,7 @@ from classroom.notebook.pristine import id_of
 PLACE = r"(?:\.\./(?:notebooks|exercises)/)?(\w+)\.ipynb"  # beside this, or not
 LINK = re.compile(rf"\[([^\]]*)\]\({PLACE}\)")
 HOME_LINK = "[Home](../home.md)"
+HOW_TO_RUN = " To run a cell, click it and press Shift+Enter."
 ON_THE_MAP = "title", "question", "minutes", "needs", "track"
 SETUP = """\
 # Run this cell first. It finds the course, which the other cells need.
@@ -175,12 +176,13 @@ def _lesson_head(chapter: Chapter) -> str:
     links = f"{place(chapter)} · {_link(chapter, 'exercises', 'the exercises')}"
     opening = f"{front['opening'].strip()}\n\n" if "opening" in front else ""
     goals = "\n".join(f"- {goal}" for goal in front["objectives"])
+    how = "" if front["needs"] else HOW_TO_RUN  # where the course begins
     return (
         f"# {chapter.number} · {front['title']}\n\n*{front['question']}*\n\n"
         f"{links}\n\n{opening}"
         f"After this chapter you can\n\n{goals}\n\n{facts}\n\n"
         "Where you are asked to **guess**, run the cell below to see the answer. "
-        f"Run the cells above it first.{_requirements(chapter)}"
+        f"Run the cells above it first.{how}{_requirements(chapter)}"
     )
 
 

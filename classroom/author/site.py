@@ -23,6 +23,7 @@ from classroom import ROOT
 from classroom.all_or_nothing import Trouble
 from classroom.author import reference, sharing, tab
 from classroom.author.chapters import Chapter, chapters
+from classroom.author.compose import HOW_TO_RUN
 from classroom.author.front_matter import chapter_table, parts_of, rendered, stops
 from classroom.author.tab import prose
 from classroom.cell.asked import exercise_at
@@ -214,7 +215,7 @@ def lesson(chapter: Chapter, path: Path, in_tab: bool) -> str:
     notebook = read_notebook(path)
     cells = notebook["cells"] = [c for c in notebook["cells"] if not is_setup(c)]
     at_home(cells)
-    about = cells[0]["source"]
+    about = cells[0]["source"].replace(HOW_TO_RUN, "")
     cells[0]["source"] = about.replace(UNTIL_RUN, "unfold the answer below the cell.")
     words = ", ".join(f"{{term}}`{term}`" for term in chapter.front["terms"])
     cells[0]["source"] += f"\n\nNew words: {words}" if words else ""

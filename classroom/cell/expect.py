@@ -18,11 +18,12 @@ import numpy as np
 from IPython.display import display
 
 from classroom.cell import namespaces, pages, parts, runs
-from classroom.cell.asked import BLANK, STILL_BLANK, hint_about
+from classroom.cell.asked import BLANK, STILL_BLANK, Asked, hint_about
 from classroom.cell.came import unusable
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
+from classroom.cell.python_slips import slips_of
 from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
@@ -48,15 +49,31 @@ TOO_DEEP = (
     "There may be thousands of nodes in a row, but Python stops functions that call "
     "each other so often. Use a loop."
 )
+ITSELF = "`{}` calls itself with the same arguments. Can it ever end?"
 NOT_LIVE = "before the check. If it stops with an error, fix that first."
 NOT_RUN = (
-    "No cell that was run since this notebook's kernel was started has your answer. "
-    "Run the cell with your answer, and then this one again."
+    "No cell that was run since this notebook's kernel was started {}. Run the cell "
+    "with your answer, and then this one again."
 )
+GONE = "Your answer lacks {}, which the blank has. Use exactly the names of the blank."
+NO_PAGE = "Your cell lacks its first line, `{}`. Write the line, and run the cell."
 NOWHERE = (
     "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "
 )
 NOWHERE += "has to be above the check, and has to run before it."
+# Of errors in a line of the answer: what is said, and what helps
+IN_PLACE = "Something in this line is {}, where a number is needed. {}"
+LIST = r"can't multiply sequence by non-int|unsupported operand.*'(list|tuple)'"
+FUNCTION = r"unsupported operand.*'(builtin_)?(function|function_or_method|method)'"
+IN_LINES = {
+    LIST: IN_PLACE.format("a list", "Take the items of the list one by one."),
+    FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
+    "cannot access local variable": "No line of the function that gives this variable "
+    "a value has run before. Give it a first value in the function, or write "
+    "`nonlocal` if it belongs to the function around.",
+}
+INSIDE = " (What belongs to a class is indented below its first line.)"
+GLUED = "\nPython needs a sign between factors: `2 * h`, and not `2h`."
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
@@ -100,7 +117,7 @@ def check(exercise: str, *pieces: Callable) -> Iterator[None]:
     start = time.monotonic()
     try:
         _require_run(exercise)
-        _require_live(pieces)
+        _require_live(exercise, pieces)
         yield
     except Exception as error:
         pages.restore(exercise)
@@ -148,6 +165,7 @@ def expect(
         _right[:] = [what]
         return
     why = next((text for value, text in mistakes if same(got, value)), why)
+    why = why or (got is None and NONE.strip()) or ""
     told = "found" if isinstance(expected, bool) else told
     picture = None
     with suppress(Exception):  # an answer may be anything: then words have to do
@@ -218,26 +236,37 @@ def _refusal(
 
     If it met the error `soon`, the check runs again for each part of the answer.
     """
-    if isinstance(error, NotImplementedError) and str(error) == BLANK:
+    about = runs.what_is_asked(exercise) if runs.seen() else None
+    gone = _gone(exercise, about)
+    if isinstance(error, NotImplementedError) and str(error) == BLANK and not gone:
         return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
     if isinstance(error, WrongAnswer):
         kind, told, picture = type(error), error.text, error.picture
     else:
         told = _what_was_raised(exercise, error, pieces)
         kind, picture = WrongAnswer, None
-    about = runs.what_is_asked(exercise) if runs.seen() else None
     missing = error.name if isinstance(error, NameError) else ""
     lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
     if lacks and not runs.defined(about.names):
-        told = NOT_RUN
+        told = not_run(about)
+    elif gone:
+        told, picture = GONE.format(_listed(gone)), None
     ours = runs.our_solution(exercise)
     if about and ours and kind is WrongAnswer and soon:
         cell = runs.now.source
         right = parts.right_alone(exercise, error, cell, about.stub, ours)
         told += "\n" * bool(right) + _right_of(right, parts.parts_of(about.stub))
+    for answer in runs.answer_to(exercise, about) if about and ours else ():
+        told = "\n".join([told, *slips_of(answer, ours)])
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)
+
+
+def _gone(exercise: str, about: Asked | None) -> list[str]:
+    """Return the functions of the blank that the learner's cells have no more."""
+    judged = about and not runs.failed(exercise)
+    return runs.gone(parts.parts_of(about.stub)) if judged else []
 
 
 def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> str:
@@ -246,20 +275,29 @@ def _which_blank(exercise: str, error: NotImplementedError, pieces: tuple) -> st
     told = unfilled(name) if name else FILL_IN
     before = [f"What was right before it: {r}." for r in _right]
     about, ours = runs.what_is_asked(exercise), runs.our_solution(exercise)
+    answers = runs.answer_to(exercise, about) if about else ()
+    still = _still_blank(name, answers, about)
     found = (
         about
         and ours
         and parts.others(exercise, error, runs.now.source, about.stub, ours)
     )
     if not found:
-        return "\n".join([told, *before])
+        return "\n".join([told, *(still or before)])
     blanks, left, wrong = found
     if len(blanks) > 1:
         told = f"{_listed(blanks)} are not filled in yet."
+    told = "\n".join([told, *still])
     if wrong:
         said = _refusal(exercise, wrong, pieces).text
         return f"{told}\nAnother part is wrong: {said.removeprefix(f'{exercise}: ')}"
     return f"{told}\n{_right_of(left, left + blanks)}"
+
+
+def _still_blank(name: str, answers: Iterable[str], about: Asked | None) -> list[str]:
+    """Return what to say of the blank's line if more than that is in a function."""
+    begun = about and any(parts.is_begun(name, a, about.stub) for a in answers)
+    return [STILL_BLANK] if begun else []
 
 
 def _right_of(right: list[str], every: list[str]) -> str:
@@ -267,6 +305,12 @@ def _right_of(right: list[str], every: list[str]) -> str:
     are = "is" if len(right) == 1 else "are"
     told = f"{{}} {are} right: {len(right)} of {len(every)} parts."
     return told.format(_listed(right)) if right else ""
+
+
+def not_run(about: Asked) -> str:
+    """Return the message for an answer that no cell which has run defines."""
+    names = parts.parts_of(about.stub) or sorted(about.names)
+    return NOT_RUN.format(f"defines {_listed(names)}" if names else "has your answer")
 
 
 def unfilled(name: str) -> str:
@@ -286,13 +330,18 @@ def _require_run(exercise: str) -> None:
     if run and run.error == f"NotImplementedError: {BLANK}":
         if run.source.strip() == runs.what_is_asked(exercise).stub.strip():
             raise NotFilledIn(FILL_IN)
-        raise NotFilledIn(unfilled(run.blank) if run.blank else STILL_BLANK)
+        about, name = runs.what_is_asked(exercise), run.blank
+        still = _still_blank(name, [run.source], about)
+        raise NotFilledIn("\n".join([unfilled(name), *still]) if name else STILL_BLANK)
     if run:
         lines = [line for line in run.source.splitlines() if line.strip()]
-        raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error))
+        glued = GLUED * ("invalid decimal literal" in run.error)
+        raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error) + glued)
 
 
-def _require_live(pieces: tuple[Callable, ...]) -> None:
+def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:
+    if pieces and (first := runs.without_page(exercise)):
+        raise WrongAnswer(NO_PAGE.format(first))
     for piece in pieces:
         if not pages.is_live(piece):
             raise WrongAnswer(
@@ -335,7 +384,8 @@ def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
     elif cells and right:
         text += f"\n    What was right just before: {right[0]}"
     if isinstance(error, RecursionError):
-        text += f"\n{TOO_DEEP}"
+        endless = parts.calls_itself(error)
+        text += f"\n{ITSELF.format(endless) if endless else TOO_DEEP}"
     return text + cure(str(error), line if judged else "")
 
 
@@ -351,13 +401,17 @@ def _used(exercise: str, error: Exception) -> tuple[list[str], list[str]]:
         return [], [f"The check calls it as the blank does: `{line}`"]
     lacking = runs.lacking(parts.parts_of(about.stub)) if about else ()
     if lacking:
-        return [], [f"The blank has {_listed(lacking)}, and your answer has not."]
+        said = f"The blank has {_listed(lacking)}, and your answer has not."
+        return [], [said + INSIDE * any("." in name for name in lacking)]
     return unusable(exercise, error, cell, runs.our_solution(exercise)), []
 
 
 def _how_to_get(error: NameError) -> str:
     """Return advice for a name that an answer uses and nothing defines."""
     name = error.name
+    frame = parts.frames_of(error)[-1]
+    if name in dir(frame.f_locals.get("self")):  # which runs no property
+        return f"Did you mean `self.{name}`?"
     usual = {"np": "import numpy as np", "plt": "from matplotlib import pyplot as plt"}
     if name in sys.stdlib_module_names | {"numpy", "minigrad"}:
         usual[name] = f"import {name}"
@@ -369,10 +423,11 @@ def _how_to_get(error: NameError) -> str:
             usual[name] = f"from {key} import {name}"
     if name in usual:
         return f"Write `{usual[name]}` into your cell."
-    frame = parts.frames_of(error)[-1]
     others = [*frame.f_globals, *vars(builtins)]
-    like = get_close_matches(name, frame.f_locals, 1)
+    like = get_close_matches(name, frame.f_locals, 1, cutoff=0.7)
     like = like or get_close_matches(name, others, 1, cutoff=0.8)
+    modules = [(n, m) for n, m in frame.f_globals.items() if inspect.ismodule(m)]
+    like = like or [f"{n}.{name}" for n, module in modules if name in vars(module)]
     return f"Did you mean `{like[0]}`?" if like else NOWHERE
 
 
@@ -390,6 +445,8 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
         return f"{text}\nWhat you return has not run yet: {LAZY[lazy[1]]}."
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
         text += "\nSomething in this line is None." if at_answer else NONE
+    helps = [IN_LINES[words] for words in IN_LINES if re.search(words, said)]
+    text = "\n".join([text, *helps] if at_answer else [text])
     if isinstance(error, NameError) and error.name:
         advice = NEEDED if at_check else _how_to_get(error)
         text += "\n" + advice.format(error.name)

@@ -9,12 +9,13 @@ from IPython.utils.capture import capture_output
 from classroom.cell import namespaces, parts, runs, state
 from classroom.cell.asked import STILL_BLANK, exercise_of, without_blanks
 from classroom.cell.exam import own_engine
-from classroom.cell.expect import NOT_RUN, unfilled
+from classroom.cell.expect import not_run, unfilled
 from classroom.cell.odd_characters import ALL, advice, put_right
 from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
 
 EXPLAINED = NameError, NotImplementedError, KeyboardInterrupt
 INTERRUPTED = "{}: The check was interrupted{}, so your answer was not judged."
+ENDLESS = " Does a loop never end?"
 
 
 def before_cell(info) -> None:
@@ -92,14 +93,17 @@ def explain(shell, kind, error, trace, tb_offset=None) -> None:
         error._render_traceback_ = lambda: [said]
     elif isinstance(error, KeyboardInterrupt):
         if namespaces.is_check(runs.now.source):
-            said = INTERRUPTED.format(name, within(error))
+            where = within(error)
+            said = INTERRUPTED.format(name, where) + ENDLESS * bool(where)
             error._render_traceback_ = lambda: [said]
     elif runs.seen() and namespaces.is_check(runs.now.source):
         about = runs.what_is_asked(name)
         missing = f"there is no `{error.name}` yet. Run the cell with your answer."
-        told = missing if not about or runs.defined(about.names) else NOT_RUN
+        told = missing if not about or runs.defined(about.names) else not_run(about)
         error._render_traceback_ = lambda: [f"{name}: {told}"]
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    if said := runs.not_run_yet(getattr(error, "name", None)):
+        print(said)
 
 
 def within(error: BaseException) -> str:

@@ -7,6 +7,7 @@ import ast
 import gc
 import re
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from inspect import CO_OPTIMIZED
@@ -66,9 +67,11 @@ def right_alone(
 
 def ours_for_theirs(ours: str) -> dict[FunctionType, CodeType]:
     """Return the learner's functions, with the code that each has in our solution."""
-    known = {key(code): code for code in codes(compile(ours, "<ours>", "exec"))}
-    every = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
-    own = [f for f in every if f.__globals__ is namespaces.learners()]
+    every = [*codes(compile(ours, "<ours>", "exec"))]
+    times = Counter(map(key, every))  # which of several lambdas is whose, nobody knows
+    known = {key(c): c for c in every if c.co_name != "<lambda>" or times[key(c)] == 1}
+    there = [x for x in gc.get_objects() if isinstance(x, FunctionType)]
+    own = [f for f in there if f.__globals__ is namespaces.learners()]
     return {f: known[key(f.__code__)] for f in own if key(f.__code__) in known}
 
 
@@ -119,6 +122,26 @@ def blank_in(error: Exception) -> str:
     return name if frame.f_code.co_flags & CO_OPTIMIZED and "<" not in name else ""
 
 
+def is_begun(name: str, answer: str, stub: str) -> bool:
+    """Tell whether a function of an answer has more in it than that of the blank."""
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError, KeyError):
+        both = [dict(functions_in(ast.parse(x)))[name] for x in (answer, stub)]
+        lines = [sum(isinstance(n, ast.stmt) for n in ast.walk(f)) for f in both]
+        return lines[0] > lines[1]
+    return False
+
+
+def functions_in(
+    tree: ast.AST, within: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions and methods of a cell, each with its name in the cell."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield within + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions_in(node, f"{within}{node.name}.")
+
+
 def heading(stub: str, name: str) -> str:
     """Return the line of a blank that begins a function, or ""."""
     found = re.search(rf"^ *(def {re.escape(name)}\(.*)$", stub, re.MULTILINE)
@@ -129,6 +152,21 @@ def frames_of(error: Exception, name: str = "") -> list[FrameType]:
     """Return the frames that an error came through, or those of a name alone."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return [frame for frame in frames if not name or frame.f_code.co_name == name]
+
+
+def calls_itself(error: Exception) -> str:
+    """Return the function that called itself too often as it was called, or "".
+
+    If it can change an argument, or has none, it may well end.
+    """
+    frames = frames_of(error)
+    code = Counter(frame.f_code for frame in frames).most_common(1)[0][0]
+    calls = [frame.f_locals for frame in frames if frame.f_code is code]
+    names = code.co_varnames[: code.co_argcount]
+    both = [tuple(call.get(name) for call in calls[-2:]) for name in names]
+    changes = any(isinstance(each[0], list | dict | set) for each in both)
+    same = both and all(len(each) == 2 and each[0] is each[1] for each in both)
+    return name_of(code) if same and not changes else ""
 
 
 def functions_of(code: CodeType) -> list[FunctionType]:

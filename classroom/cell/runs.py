@@ -4,6 +4,7 @@ So a check does not pass the result of an older run if the newest run has failed
 check notes what it passes, for `course.py progress`.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,9 @@ from classroom.cell.asked import (
     mark_of,
     names_read,
 )
+from classroom.cell.lessons import what_to_run
 from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
+from classroom.cell.pages import PAGE
 from classroom.cell.solutions import solution_of
 
 
@@ -88,9 +91,39 @@ def failed(exercise: str) -> Run | None:
         if not run.error or not (names or own):
             continue
         later = (bound_names(r.source) for r in _runs[n + 1 :] if not r.error)
-        if not (names or about.names) <= set().union(*later):
+        since = set().union(*later)
+        # A blank may name nothing; then what the cell itself defines has to be defined
+        missing = (names or about.names or bound_names(run.source)) - since
+        if missing or not since:
             return run
     return None
+
+
+def answer_to(exercise: str, about: Asked) -> set[str]:
+    """Return the cells that have run and answer an exercise.
+
+    If its blank names nothing, that is the answer's own cell.
+    """
+    done = [run for run in _runs if not run.error]
+    if about.names:
+        return core((run.source for run in done), about.names)
+    return {r.source for r in done if exercise_at(r.cell) == ("answer", exercise)}
+
+
+def without_page(exercise: str) -> str:
+    """Return the first line that the answer's own cell lacks, so it is no excerpt."""
+    about = what_is_asked(exercise)
+    first = about.stub.partition("\n")[0] if about else ""
+    own = [r for r in _runs if exercise_at(r.cell) == ("answer", exercise)]
+    lacks = own and not own[-1].error and not PAGE.match(own[-1].source)
+    names = bound_names(own[-1].source) & about.names if lacks else ()
+    return first if names and PAGE.match(first) else ""
+
+
+def gone(names: Iterable[str]) -> list[str]:
+    """Return those of some functions and methods that no cell so much as mentions."""
+    words = set(re.findall(r"\w+", "\n".join(run.source for run in _runs)))
+    return [n for n in lacking(names) if n.rpartition(".")[2] not in words]
 
 
 def defined(names: frozenset[str]) -> bool:
@@ -100,8 +133,16 @@ def defined(names: frozenset[str]) -> bool:
 
 def lacking(names: Iterable[str]) -> list[str]:
     """Return those of some functions and methods that no cell which has run defines."""
-    there = set().union(*(bound_names(run.source) for run in _runs))
-    return [n for n in names if _runs and n.rpartition(".")[2] not in there]
+    bound = set().union(*(bound_names(run.source) for run in _runs))
+    lines = "\n".join(run.source for run in _runs).splitlines()
+    indented = set(re.findall(r"\w+", "\n".join(x for x in lines if x[:1].isspace())))
+    of_classes = bound & indented
+
+    def is_there(name: str) -> bool:
+        owner, _, last = name.rpartition(".")
+        return last in (of_classes if owner else bound)
+
+    return [name for name in names if _runs and not is_there(name)]
 
 
 def _needs(names: set[str]) -> set[str]:
@@ -118,7 +159,7 @@ def note(exercise: str, passed: bool) -> None:
     about = what_is_asked(exercise)
     if about is None or not seen() or now.source != about.check:
         return
-    answer = core((run.source for run in _runs if not run.error), about.names)
+    answer = answer_to(exercise, about)
     if answer:
         notes = PASSED if passed else TRIED
         first = write_note(_course, exercise, mark_of(about, answer), notes)
@@ -132,6 +173,11 @@ def our_solution(exercise: str) -> str:
     """Return our solution, if this course has it, else ""."""
     found = solution_of(_course, exercise) if _course else None
     return found.ours if found else ""
+
+
+def not_run_yet(name: str | None) -> str:
+    """Return what to run above the cell of a lesson that lacks a name, if anything."""
+    return what_to_run(_course, now.cell, name) if _course and now.cell and name else ""
 
 
 def show_solution(exercise: str) -> None:

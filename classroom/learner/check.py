@@ -8,7 +8,7 @@ Nothing is ever written into the learner's notebook.
 import os
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,10 +102,11 @@ def check_command(what: str | Sequence[str] | None, root: Path = ROOT) -> int:
         for task, job in [(each, pool.submit(each.run)) for each in tasks]:
             with console.status(f"Checking {escape(task.path.name)} ..."):
                 results = job.result()
+            unchanged = memory.refused(task.learner.chapter, task.answers())
             tries = memory.remember(task.learner.chapter, task.answers(), results)
             for name in tries:
                 memory.note_try(task.learner, name)
-            report(console, task, results, tries)
+            report(console, task, results, tries, unchanged)
             passed = [n for n in task.asked() if results[n].status == "passed"]
             for line in mended(root, task.path, passed):
                 console.print(Text(line, style="green"))
@@ -171,9 +172,16 @@ ASTRAY = {
 
 
 def report(
-    console: Console, task: Task, results: dict[str, Result], tries: dict[str, int]
+    console: Console,
+    task: Task,
+    results: dict[str, Result],
+    tries: dict[str, int],
+    unchanged: Collection[str] = (),
 ) -> None:
-    """Print one line per exercise, with the mistake and the help below it."""
+    """Print one line per exercise, with the mistake and the help below it.
+
+    If one is blank, or `unchanged` since it was refused, it may not have been saved.
+    """
     chapter, astray = task.learner.chapter, task.learner.astray()
     console.print(Text(f"{chapter.slug}  ({task.path.name})", style="bold"))
     for name in task.asked():
@@ -191,7 +199,8 @@ def report(
         told = "\n".join(filter(None, told))
         if told and result.status != "passed":
             console.print(Padding(Text(told), (0, 2, 1, 8), expand=False))
-    if any(results[name].status == "blank" for name in task.asked()):
+    waits = {name for name in task.asked() if results[name].status == "blank"}
+    if waits or not set(task.asked()).isdisjoint(unchanged):
         console.print(
             "  (The check sees only what is saved, so save the notebook first.)"
         )

@@ -69,8 +69,16 @@ class Memory:
         about, label = asked(self.root, name), id_of("answer", name)
         both = zip(learner.labels, learner.cells)
         texts = [cell["source"] for each, cell in both if each == label]
-        answer = core(texts, about.names) if about else set()
+        if about is None:
+            return None
+        # A blank may name nothing; then the cell with this label is the answer
+        answer = core(texts, about.names) if about.names else {*texts}
         return mark_of(about, answer) if answer else None
+
+    def refused(self, chapter: Chapter, answers: dict[str, list[str]]) -> set[str]:
+        """Return the exercises of which exactly these answers were refused before."""
+        known = {n: self.status(chapter, n, cells) for n, cells in answers.items()}
+        return {n for n, s in known.items() if s not in (None, "passed", "blank")}
 
     def remember(
         self,

@@ -134,6 +134,8 @@ def test_wrong_and_blank_say_what_and_where_help_is(root, capsys):
     fill(learner(root), {"90.1": "def double(x): return 3 * x"})
     code, out = check(root, "90.1", capsys)
     assert code == 1 and "Hint 2 of exercise 90.1" in out and "90.2" not in out
+    assert "save the notebook" not in out
+    assert "save the notebook" in check(root, "90.1", capsys)[1]  # nothing has changed
 
 
 def test_a_syntax_error_is_pythons_own_message_without_a_hint(root, capsys):

@@ -23,6 +23,7 @@ from classroom.cell.expect import (
     worked_out,
 )
 from classroom.cell.odd_characters import advice, put_right
+from classroom.cell.python_slips import slips_of
 from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.scalar.finite_differences import central_difference
@@ -57,6 +58,9 @@ def test_what_differs_is_refused(got, expected):
 
 
 def test_the_message_says_what_came_and_what_was_expected():
+    assert "None\n    expected:    4\nThe check got None. Is" in refused(
+        lambda: expect("f(2)", None, 4.0)
+    )
     text = refused(lambda: expect("f(2)", 3.0, 4.0, numeric=4.0001, why="Look up."))
     lines = ["your answer: 3", "expected:    4", "finite differences give 4.0001"]
     assert text == "\n    ".join(["1.1: f(2)", *lines]) + "\nLook up."
@@ -250,6 +254,13 @@ def test_the_line_that_is_told_is_the_answers_own(answer, told, monkeypatch):
         judged = "    expect('one', 1, 1)\n    answer(1) + 1"
         cell(f"with check('1.1', answer):\n{judged}", "check", {**space})
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(("answer", "told"), table("slips"))
+def test_a_slip_in_python_is_told_unless_our_solution_has_it(answer, told):
+    ours = "def f(xs):\n    for x in xs:\n        print(x)\n    return x"
+    assert slips_of(answer, ours) == [told] * bool(told)
+    assert slips_of(answer, answer) == []
 
 
 def test_a_result_that_is_not_run_yet_is_told():

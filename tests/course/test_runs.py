@@ -1,6 +1,7 @@
 """What a kernel knows about its cells: which failed, are given, or have passed."""
 
 import shutil
+import textwrap
 
 import pytest
 from jupyter_client.manager import start_new_kernel
@@ -126,7 +127,8 @@ def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
 
 
 SLIPS = [  # in a right answer, and what is told of it; before the first, nothing ran
-    ("any_order", "an_order", "No cell that was run since this"),
+    ("any_order", "an_order", "No cell that was run since this notebook's kernel was "),
+    ("any_order", "an_order", "defines `any_order`. Run the cell with your answer"),
     (
         "return order",
         "order",
@@ -136,12 +138,76 @@ SLIPS = [  # in a right answer, and what is told of it; before the first, nothin
     ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
     ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
     ("return order", "return any_order(parents)", "each other so often. Use a lo"),
+    ("return order", "return order.sort()", "\n`order.sort()` changes the list, and r"),
     (
         "return order",
         "raise KeyboardInterrupt",
-        "5.1: The check was interrupted while `any_order` ran, so your answer was",
+        "while `any_order` ran, so your answer was not judged. Does a loop never end?",
     ),
 ]
+
+
+def test_what_an_answer_was_before_is_not_judged(course, kernel):
+    kernel(CHECK, "check-5-1")
+    for before in RIGHT.replace("+= 1", "+= 2"), asked(ROOT, "5.1").stub:
+        kernel(before, "answer-5-1")
+        kernel(RIGHT.replace("any_order", "an_order"), "answer-5-1")
+        said = kernel(CHECK, "check-5-1")
+        assert said.startswith(
+            "5.1: Your answer lacks `any_order`, which the blank has"
+        )
+    about, ours = chapter_and_solution(course, "03_value", "3.1")
+    kernel(about.check, "check-3-1")
+    kernel(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "answer-3-1")
+    assert "the edges of a - b" in kernel(about.check, "check-3-1")
+    kernel(ours.partition("\n")[2], "answer-3-1")
+    said = kernel(about.check, "check-3-1")
+    assert "3.1: Your cell lacks its first line, `# minigrad/scalar/value.py`." in said
+    kernel(ours, "answer-3-1")
+    assert kernel(about.check, "check-3-1").startswith("3.1 passed")
+
+
+def test_a_method_beside_its_class_and_a_glued_product_are_told(course, kernel):
+    about, ours = chapter_and_solution(course, "00_warm_up", "0.2")
+    kernel(about.check, "check-0-2")
+    before, start, method = ours.partition("    def __add__")
+    kernel(before + textwrap.dedent(start + method), "answer-0-2")
+    said = kernel(about.check, "check-0-2")
+    assert "The blank has `Money.__add__`, and your answer has not. (What belo" in said
+    kernel(ours.replace("100 * ", "100"), "answer-0-2")
+    kernel(ours.replace("100 * (", "2euros * ("), "answer-0-2")
+    said = kernel(about.check, "check-0-2")
+    assert said.endswith("a sign between factors: `2 * h`, and not `2h`.")
+
+
+def test_a_line_of_the_blank_that_is_left_is_told_also_inside_a_loop(course, kernel):
+    about, ours = chapter_and_solution(course, "08_arrays", "8.3")
+    kernel(about.check, "check-7-3")
+    left = (
+        '                raise NotImplementedError("fill this in")\n        node.free()'
+    )
+    for answer in about.stub, ours.replace("        node.free()", left):
+        kernel(answer, "answer-7-3")
+        said = kernel(about.check, "check-7-3")
+        assert said.startswith("8.3: `walk` is not filled in yet.")
+        assert ("Remove this line where you have filled in." in said) == (
+            answer != about.stub
+        )
+
+
+def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(course, kernel):
+    about, ours = chapter_and_solution(course, "08_arrays", "8.1")
+    assert not about.names
+    kernel(about.check, "check-7-1")
+    kernel(about.stub, "answer-7-1")
+    assert kernel(about.check, "check-7-1") == "8.1: It is not filled in yet."
+    kernel(ours, "answer-7-1")
+    assert kernel(about.check, "check-7-1").startswith("8.1 passed")
+    assert runs.mark_of(about, [ours]) in notes.read_notes(course)["8.1"]
+    kernel(ours.replace("x=lambda", "z=lambda"), "answer-7-1")
+    assert "there is no 'z'\nFix that cell" in kernel(about.check, "check-7-1")
+    kernel(ours, "another")
+    assert kernel(about.check, "check-7-1").startswith("8.1 passed")
 
 
 def test_a_slip_is_told_with_what_came(course, kernel):
@@ -171,6 +237,10 @@ def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel):
         (
             about.stub + "\n    log = unary('Log', 1, 2)",
             "4.1: `unary` is not filled in",
+        ),
+        (
+            about.stub.replace("    raise", "    y = f\n    raise", 1),
+            "Remove this line whe",
         ),
     ):
         kernel(answer, "answer-4-1")
@@ -220,6 +290,24 @@ def test_a_note_that_cannot_be_written_breaks_nothing(course, kernel):
     kernel(CHECK, "check-5-1")
     kernel(RIGHT, "answer-5-1")
     assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+
+
+def test_a_cell_of_a_lesson_that_runs_too_early_says_what_to_run(course, kernel):
+    (course / "notebooks").mkdir()
+    lesson = ROOT / "notebooks" / "04_blame.ipynb"
+    shutil.copy(lesson, course / "notebooks")
+    cells = {"".join(c["source"]): c["id"] for c in read_notebook(lesson)["cells"]}
+    [(source, name)] = [(s, c) for s, c in cells.items() if s.startswith("big, small")]
+    kernel("import classroom.live")
+    said = kernel(source, name)
+    assert said.endswith(
+        "kernel was started. Choose Run > Run All Above Selected Cell.\n"
+    )
+    assert "`Value` gets its value in a cell above" in said
+    kernel("from minigrad.value import Value")
+    assert "`share_blame` gets its value in a cell above" in kernel(source, name)
+    assert "in a cell above" not in kernel("nowhere", name)
+    assert "in a cell above" not in kernel(source, "mine")
 
 
 def test_notes_that_are_spoilt_or_doubled_cost_no_others(tmp_path):

@@ -197,9 +197,10 @@ def test_a_just_cloned_notebook_shows_its_pictures_where_it_is_narrow_too(lab, p
     ways = "all => all.map(i => getComputedStyle(i.closest('div')).overflowX)"
     assert max(drawings.evaluate_all(reach)) > 0, "none is too wide to fit"
     assert set(drawings.evaluate_all(ways)) == {"auto"}
-    code = page.locator(".jp-InputArea .cm-scroller")
-    beyond = code.evaluate_all("all => all.map(c => c.scrollWidth - c.clientWidth)")
-    assert max(beyond) == 0, "code is wrapped, and does not scroll sideways"
+    for code in ".jp-InputArea .cm-scroller", ".jp-InputPlaceholder":  # and folded
+        each = page.locator(code)
+        beyond = each.evaluate_all("all => all.map(c => c.scrollWidth - c.clientWidth)")
+        assert max(beyond) == 0, "code is wrapped, and does not scroll sideways"
 
 
 def test_a_lesson_runs_and_its_slider_moves(lab, page):

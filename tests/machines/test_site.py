@@ -290,7 +290,7 @@ def test_lessons_come_without_what_prepares_the_kernel(site, pages):
     for chapter in chapters():
         text = pages[site / "notebooks" / f"{chapter.slug}.html"]
         assert "This Python does not know the course" not in text
-        assert author.UNTIL_RUN not in text
+        assert author.UNTIL_RUN not in text and "Shift+Enter" not in text
         [name] = re.findall(r'class="download" href="([^"]+)"', text)
         notebook = json.loads((site / "notebooks" / name).read_text("utf-8"))
         assert notebook["metadata"]["minigrad"]["chapter"] == chapter.slug
