@@ -264,7 +264,7 @@ def _refusal(
 
 
 def _gone(exercise: str, about: Asked | None) -> list[str]:
-    """Return the functions of the blank that the learner's cells have no more."""
+    """Return the functions of the blank that the learner's cells no longer have."""
     judged = about and not runs.failed(exercise)
     return runs.gone(parts.parts_of(about.stub)) if judged else []
 

@@ -74,7 +74,7 @@ def update_command(source: str | None = None, root: Path = ROOT) -> int:
                 clear(root)
     print(f"Before the update: {kept.relative_to(root).as_posix()}/")
     print(f"The course is up to date. It was {dates[1]}, and is now {dates[0]}.")
-    print("In JupyterLab, reload what is open.")
+    print("In JupyterLab, reload what is open, and restart its kernel.")
     return 0
 
 

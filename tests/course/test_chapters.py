@@ -134,6 +134,8 @@ def test_a_chapter_has_its_exercises(chapter):
     names = [f"{chapter.number}.{k + 1}" for k in range(len(exercises))]
     files = [f"{chapter.number}.{file.name[0]}" for file in chapter.files]
     assert list(chapter.exercises) == files == names
+    titles = {exercise.title for exercise in exercises}  # by which answers find them
+    assert len(titles) == len(exercises), "two exercises have one title"
     if chapter.front["track"] == "core":
         assignments = sum(ex.kind == "assignment" for ex in exercises)
         assert 1 <= assignments <= 3, f"{chapter.slug} should have 1 to 3 with points"
