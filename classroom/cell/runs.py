@@ -21,6 +21,7 @@ from classroom.cell.asked import (
     exercise_at,
     mark_of,
     names_read,
+    scopes,
 )
 from classroom.cell.lessons import what_to_run
 from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
@@ -134,15 +135,11 @@ def defined(names: frozenset[str]) -> bool:
 def lacking(names: Iterable[str]) -> list[str]:
     """Return those of some functions and methods that no cell which has run defines."""
     bound = set().union(*(bound_names(run.source) for run in _runs))
-    lines = "\n".join(run.source for run in _runs).splitlines()
-    indented = set(re.findall(r"\w+", "\n".join(x for x in lines if x[:1].isspace())))
-    of_classes = bound & indented
-
-    def is_there(name: str) -> bool:
-        owner, _, last = name.rpartition(".")
-        return last in (of_classes if owner else bound)
-
-    return [name for name in names if _runs and not is_there(name)]
+    every = [scope for run in _runs for scope in scopes(run.source)]
+    classes = [scope for scope in every if scope.get_type() == "class"]
+    inside = {s.get_name() for c in classes for s in c.get_symbols() if s.is_assigned()}
+    there = {name: inside if "." in name else bound for name in names}
+    return [n for n in there if _runs and n.rpartition(".")[2] not in there[n]]
 
 
 def _needs(names: set[str]) -> set[str]:
