@@ -7,9 +7,9 @@ leaf, `backward(root)` goes back. If the engine is a function, the learner write
 is still blank is not wrong, but open.
 """
 
-import ctypes
 import sys
 import threading
+from _thread import interrupt_main
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
@@ -47,10 +47,6 @@ class Wrong(Exception):
         lines = [self.given, f"came      {shown(self.came)}"]
         lines.append(f"expected  {shown(self.expected)}{self.by}")
         return indent("\n".join(lines), " " * 9)
-
-
-class TooLong(BaseException):
-    """A row has run for too long. No `except Exception` keeps it from ending."""
 
 
 class Missing(NotImplementedError):
@@ -257,34 +253,38 @@ def shown(value: Any) -> str:
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """Raise TooLong, or RecursionError, if the `with` block does not end.
+    """Raise TimeoutError, or RecursionError, if the `with` block does not end.
 
-    It counts the processor's time, because others may keep the machine busy. A
-    browser's tab has no second thread to watch the time.
+    A second thread interrupts the block, as Jupyter's stop button does. It counts the
+    processor's time, because others may keep the machine busy. A browser's tab has no
+    second thread.
     """
-    if sys.platform == "emscripten":
-        yield
-        return
-    depth, over = sys.getrecursionlimit(), threading.Event()
-    words = threading.get_ident(), over, seconds
-    watch = threading.Thread(target=_raise_when_late, args=words, daemon=True)
+    depth, over, late = sys.getrecursionlimit(), threading.Event(), []
+
+    def watch(begin: float) -> None:
+        while not over.wait(0.1):
+            if process_time() - begin > seconds:
+                late.append(interrupt_main())
+                return
+
+    thread = threading.Thread(target=watch, args=[process_time()], daemon=True)
     sys.setrecursionlimit(DEPTH)
-    watch.start()
     try:
-        yield
+        try:
+            if sys.platform != "emscripten":
+                thread.start()
+            yield
+        finally:
+            over.set()
+            if thread.is_alive():
+                thread.join()  # the interrupt may be on its way
+    except KeyboardInterrupt as error:
+        if not late:
+            raise
+        told = TimeoutError(f"no end within {seconds:.2g} seconds")
+        raise told.with_traceback(error.__traceback__) from None
     finally:
-        over.set()
-        watch.join()
         sys.setrecursionlimit(depth)
-
-
-def _raise_when_late(thread: int, over: threading.Event, seconds: float) -> None:
-    """Raise TooLong in a thread that takes too long; this also works on Windows."""
-    begin, late = process_time(), ctypes.py_object(TooLong)
-    while not over.wait(0.1):
-        if process_time() - begin > seconds:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), late)
-            return
 
 
 def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
@@ -296,8 +296,6 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
             row.judge(engine)
     except Wrong as wrong:
         return Verdict(row, WRONG, str(wrong))
-    except TooLong:
-        return _stopped(row, f"no end within {seconds:.2g} seconds")
     except Exception as error:
         if is_blank(error):
             return Verdict(row, OPEN, needs=engine.blank_in(error))
