@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import nbformat
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellControlSignal
 from nbformat import NotebookNode
 from rich.console import Console
 from rich.text import Text
@@ -251,7 +251,7 @@ def _build(wanted: list[Chapter], root: Path, anew: bool, console: Console) -> i
                 failed.append(Text(str(error), "red"))
             except RuntimeError as error:  # our solution, on drawn inputs
                 failed.append(Text(f"{jobs[job].slug}: {error}", "red"))
-            except CellExecutionError as error:
+            except CellControlSignal as error:
                 failed.append(Text(f"{jobs[job].slug}: a cell failed.", "red"))
                 failed.append(Text.from_ansi(str(error)))
             noted.keep()

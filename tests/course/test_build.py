@@ -173,15 +173,23 @@ def test_a_bad_source_is_refused_with_its_place(
         chapter.lesson  # noqa: B018
 
 
-def test_one_chapter_that_fails_stops_no_other(sample, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [("1 / 0", "ZeroDivisionError"), ("while True: 1", "timed out")],
+)
+def test_one_chapter_that_fails_stops_no_other(
+    cell, told, sample, tmp_path, monkeypatch, capsys
+):
     root, chapter = sample
-    broken = changed(chapter, tmp_path, "lesson.md", LESSON + "\n```python\n1 / 0\n```")
+    text = f"{LESSON}\n```python\n{cell}\n```"
+    broken = changed(chapter, tmp_path, "lesson.md", text)
+    monkeypatch.setattr("classroom.author.execute.CELL_TIMEOUT", 15)
     monkeypatch.setattr(build, "made_pages", lambda root: {})
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
     assert build._build([broken, chapter], tmp_path, False, Console(width=500)) == 1
     said = capsys.readouterr().out
-    assert "91_changed: a cell failed" in said and "ZeroDivisionError" in said
+    assert "91_changed: a cell failed" in said and told in said
     assert "\x1b" not in said and "built notebooks/90_sample.ipynb" in said
 
 
