@@ -23,7 +23,7 @@ from classroom.run.kernels import Runner
 PNG = re.compile(r"(data:image/png;base64,)([\w+/=]+)")
 PHOTOGRAPH = 10_000  # a picture of more colors keeps them all, at half its resolution
 WRITE_USES = "import sys; sys.write_uses()"
-CELL_TIMEOUT = 300  # seconds; far beyond the slowest cell, also on a busy machine
+CELL_TIMEOUT = 120  # seconds; far beyond the slowest cell on a quiet machine
 
 
 def execute_and_note(
