@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
-from operator import attrgetter, getitem, is_, setitem
+from operator import attrgetter, is_, itemgetter, setitem
 
 import numpy as np
 from numpy import ndarray
@@ -119,12 +119,9 @@ class Place:
     """Where arrays and numbers are kept: by a tensor, as its gradient, or in a dict."""
 
     def __init__(self, owner, key: str, name: str, fed: bool, asked: list):
-        if isinstance(owner, Tensor):
-            self.get = partial(attrgetter(key), owner)
-            self.put = partial(put, owner, key)
-        else:
-            self.get = partial(getitem, owner, key)
-            self.put = partial(setitem, owner, key)
+        by_name = isinstance(owner, Tensor)
+        self.get = partial(attrgetter(key) if by_name else itemgetter(key), owner)
+        self.put = partial(put if by_name else setitem, owner, key)
         self.owner, self.key, self.old, self.name = owner, key, self.get(), name
         if isinstance(self.old, ndarray):
             call = "placeholder" if fed else "variable"
@@ -179,11 +176,11 @@ class Code:
             key.append(type(x))
             if isinstance(x, Tensor):
                 key += layout_of(x.array)
-                key += seen.setdefault(x, len(seen)), x.edge is None, x._grad is None
+                key += seen.setdefault(x, len(seen)), x.edge is None, *ties(x)[1:]
             else:
                 key.append(repr(x))  # it tells 0.0 from -0.0, and nan is like nan
         for x in self.tensors:
-            key += x.edge, x._grad is None
+            key += ties(x)
         return key
 
     def find_places(self, fed: int) -> list[Place]:
@@ -203,32 +200,35 @@ class Code:
 
     def trace(self, function: Callable, args: tuple, known: list) -> list[list[Step]]:
         """Call the function with symbols. Return the steps of all that it changed."""
-        before = [(x._grad, x.edge) for x in known]
+        before = [(x._grad, *ties(x)) for x in known]
         frozen = [x for x in self.reach.arrays if x.flags.writeable]
+        same = False
         try:
             for x in frozen:
                 x.flags.writeable = False
             for place in self.places:
                 place.put(place.symbol)
-            held = [x._grad for x in known]
+            old = [x._grad for x in known]
             outputs = function(*args)
             ends = [(place, place.end()) for place in self.places]
-            pairs = zip(known, held)
-            grads = [(i, x._grad) for i, (x, g) in enumerate(pairs) if x._grad is not g]
-            same = all(x.edge is edge for x, (_, edge) in zip(known, before))
+            grads = [(i, x._grad) for i, x in enumerate(known) if x._grad is not old[i]]
+            same = all(ties(x)[:2] == (*now,) for x, (_, *now, _) in zip(known, before))
+            same = same and recording.on == self.key[0]
         finally:
+            recording.on = self.key[0]
             for place in self.places:
                 place.put(place.old)
-            for x, (grad, _) in zip(known, before):
-                x._grad = grad
+            for x, (grad, edge, hooks, _) in zip(known, before):
+                x._grad, x.edge = grad, edge
+                if edge:
+                    edge.hooks = hooks
             for x in frozen:
                 x.flags.writeable = True
-        if not (same and self.reach.unchanged()):
-            for put_back in self.reach.undo:
+            same = same and self.reach.unchanged()
+            for put_back in () if same else self.reach.undo:
                 put_back()
-            raise TypeError(
-                "it changes what requires grad, or an object such as a list"
-            )
+        if not same:
+            raise TypeError("it changes what requires grad or an object such as a list")
         self.written = {p: x for p, x in ends if x and isinstance(p.old, ndarray)}
         self.numbers = {p: x for p, x in ends if x and p not in self.written}
         self.graded = [(i, grad is None) for i, grad in grads]
@@ -294,7 +294,7 @@ class Code:
     @np.errstate(all="ignore")
     def run(self, args: tuple):
         """Run the text, and put all results where the function would."""
-        known = [*dict.fromkeys(tensors_in(args)), *self.tensors]
+        known = [*{x: 0 for x in args if isinstance(x, Tensor)}, *self.tensors]
         fed = [known[x].array if isinstance(x, int) else x() for x in self.fed]
         results = iter(self.call(*fed))
         for place in self.written:
@@ -315,9 +315,9 @@ class Code:
         return "its arguments, or Python's own numbers and objects, are others"
 
 
-def tensors_in(args: tuple) -> list[Tensor]:
-    """Return the tensors among some arguments, each as often as it is there."""
-    return [x for x in args if isinstance(x, Tensor)]
+def ties(x: Tensor) -> tuple:
+    """Return where a tensor's gradient goes, its hooks, and whether it has no grad."""
+    return x.edge, x.edge and x.edge.hooks, x._grad is None
 
 
 def put(x: Tensor, key: str, array) -> None:

@@ -32,7 +32,7 @@ class Reachable:
         self.tensors, self.arrays, self.seen = dict(inputs), [], {}
         self.slots, self.kept, self.watched, self.undo = [], [], [], []
         self.memories, self.moving = [], []
-        self.visit(function, "", False)
+        self.visit([function, *map(hooks_of, inputs)], "", False)
         for memory in self.memories:
             self.visit(memory, "", True)
         self.sizes = [*map(len, self.moving)]
@@ -50,9 +50,8 @@ class Reachable:
 
         If it `moves`, it belongs to an optimizer or a schedule, and numbers may change.
         """
-        if id(value) in self.seen or isinstance(value, type | ModuleType):
-            return
-        if "static" in type(value).__module__:
+        over = id(value) in self.seen or "static" in type(value).__module__
+        if over or isinstance(value, type | ModuleType):
             return
         self.seen[id(value)] = value
         if isinstance(value, RESTLESS):
@@ -61,6 +60,7 @@ class Reachable:
             if value in self.tensors or not value.is_leaf:
                 raise TypeError(f"{name} is an argument, too, or has a history")
             self.tensors[value] = name
+            self.visit(hooks_of(value), name, False)
         elif isinstance(value, np.ndarray):
             self.arrays.append(value)
         elif isinstance(value, dict):
@@ -115,6 +115,11 @@ class Reachable:
         for name, cell in zip(function.__code__.co_freevars, cells):
             self.visit(cell, name, False)
         self.visit((function.__defaults__, function.__kwdefaults__), "", False)
+
+
+def hooks_of(x: Tensor) -> list:
+    """Return a tensor's hooks, and the variables around each."""
+    return [(hook, hook.__closure__) for hook in x.edge.hooks] if x.edge else []
 
 
 def is_ours(thing) -> bool:

@@ -1,5 +1,6 @@
 """compile(): the same as eager code, bit for bit, or eager code and a warning."""
 
+import contextlib
 import itertools
 import math
 import re
@@ -149,6 +150,7 @@ def test_another_shape_dtype_or_number_gets_a_text_of_its_own():
     asked = [(tensor([n, 1.0]),) for n in (3.0, 2.0, 0.0, -0.0)]
     agrees(lambda x: x.sum() / x[0].item(), *asked, traces=4)
     agrees(lambda x: 2 * x * x.item(), (tensor(3.0),), (tensor(2.0),), traces=2)
+    agrees(lambda x: [None, None, x.std().item() > 0], (a[:1],), (b[:1],))
 
 
 def test_a_tensor_that_is_given_twice_is_one_tensor():
@@ -242,6 +244,28 @@ def test_modes_and_what_requires_grad_are_guarded():
     model[1].p = 0.25
     both()
     assert len(compiled.codes) > 4 and not compiled.failures
+    off = minigrad.compile(lambda x: minigrad.set_grad_enabled(False) and x * 2)
+    for warned in contextlib.nullcontext(), pytest.warns(UserWarning, match="or an"):
+        with minigrad.enable_grad(), warned:
+            off(x)
+            assert not minigrad.is_grad_enabled()
+
+
+def test_hooks_are_guarded_and_so_is_all_that_they_use():
+    w, scale = minigrad.tensor([1.0, 2.0], requires_grad=True), [2.0]
+
+    def slope(x):
+        return minigrad.autograd.grad((w * x).sum(), w)[0]
+
+    compiled, x = minigrad.compile(slope), minigrad.tensor([1.0, 3.0])
+    found = [compiled(x).tolist()]
+    hook = w.register_hook(lambda g: g * scale[0])
+    for scale[0] in (2.0, 5.0):
+        found.append(compiled(x).tolist())
+    hook.remove()
+    assert [*found, compiled(x).tolist()] == [[1, 3], [2, 6], [5, 15], [1, 3]]
+    again = minigrad.compile(lambda x: w.register_hook(lambda g: g * 2) and slope(x))
+    assert [again(x).tolist(), slope(x).tolist()] == [[2.0, 6.0]] * 2
 
 
 def test_a_parameter_that_thaws_gets_a_memory_of_its_own():
@@ -310,6 +334,7 @@ W = minigrad.tensor([1.0, 2.0], requires_grad=True)
     ("function", "why"),
     [
         (noted, "such as a list"),
+        (lambda x: noted(x)[x > 0], "a mask"),
         (lambda x: QUEUE.append(1) or x * 2, "cannot be seen"),
         (lambda x: x * next(NUMBERS), "only once"),
         (lambda x: x * NUMBERS.__next__(), "something else at each call"),
