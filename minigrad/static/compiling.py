@@ -16,8 +16,9 @@ from operator import attrgetter, is_, itemgetter, setitem
 import numpy as np
 from numpy import ndarray
 
+from minigrad.graph import saved_values
 from minigrad.graph.recording import recording
-from minigrad.graph.saved_values import record_write, storage
+from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.static.passes import layout_of, ordered, shortened
 from minigrad.static.reachable import Reachable
@@ -78,7 +79,7 @@ class Compiled:
         self.codes, self.failures, self.why_not, self.source = [], 0, "", ""
 
     def __call__(self, *args):
-        """Return what the function returns. Results have no history."""
+        """Return what the function returns. Results have their own memory, no history."""
         for code in self.codes:
             if code.fits(args):
                 before = code.drawn and generator().bit_generator.state
@@ -244,7 +245,7 @@ class Code:
         """Shorten the graph, and write its text."""
         fetches, given = sum(map(list, parts), []), {x.step: x.old for x in self.places}
         living = [sources.get(step.position) for step in ordered(fetches)]
-        living = {id(x): x for x in living if x is not None}
+        living = {id(x): x for x in [*living, *self.reach.arrays] if x is not None}
         self.living = [(x, x.copy()) for x in living.values()]
         rest = iter(shortened(fetches, given))
         asked, drawn, new, grads, *ends = ([*islice(rest, len(x))] for x in parts)
@@ -266,8 +267,7 @@ class Code:
         self.source, self.drawn = writer.source(once, call), bool(drawn)
         self.scope = NAMES | writer.constants
         exec(self.source, self.scope)
-        inputs = {id(x): i for i, x in enumerate(self.places)}
-        self.fed = [inputs[id(x)] if x.key == "array" else x.get for x in fed]
+        self.fed = [self.places.index(x) if x.key == "array" else x.get for x in fed]
         self.layouts = [layout_of(x.old) for x in self.variables]
         if not self.bind([x.old for x in self.variables]):
             raise TypeError("two of its variables share memory")
@@ -298,7 +298,7 @@ class Code:
         fed = [known[x].array if isinstance(x, int) else x() for x in self.fed]
         results = iter(self.call(*fed))
         for place in self.written:
-            record_write(place.get())
+            saved_values.record_write(place.get())
         for i, none in self.graded:
             known[i]._grad = None if none else Tensor(next(results))
         for place in self.numbers:
@@ -316,16 +316,13 @@ class Code:
 
 
 def ties(x: Tensor) -> tuple:
-    """Return where a tensor's gradient goes, its hooks, and whether it has no grad."""
-    return x.edge, x.edge and x.edge.hooks, x._grad is None
+    """Return where a tensor's gradient goes, its hooks, and who it is if it has one."""
+    return x.edge, x.edge and x.edge.hooks, x._grad is not None and id(x)
 
 
 def put(x: Tensor, key: str, array) -> None:
     """Give a tensor an array, or a gradient with this array."""
-    if key == "array":
-        x.array = array
-    else:
-        x._grad = Tensor(array)
+    setattr(x, key.removesuffix(".array"), array if key == "array" else Tensor(array))
 
 
 def result(value) -> Step:

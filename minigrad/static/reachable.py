@@ -29,9 +29,8 @@ class Reachable:
     """
 
     def __init__(self, function, inputs: dict[Tensor, str]):
-        self.tensors, self.arrays, self.seen = dict(inputs), [], {}
-        self.slots, self.kept, self.watched, self.undo = [], [], [], []
-        self.memories, self.moving = [], []
+        self.tensors, self.arrays, self.memories, self.seen = dict(inputs), [], [], {}
+        self.slots, self.kept, self.watched, self.undo, self.moving = [], [], [], [], []
         self.visit([function, *map(hooks_of, inputs)], "", False)
         for memory in self.memories:
             self.visit(memory, "", True)
@@ -82,7 +81,8 @@ class Reachable:
             else:
                 self.visit(vars(value), name, moves)
             for kind in type(value).__mro__:
-                for each in () if is_ours(kind) else vars(kind).values():
+                for key, each in () if is_ours(kind) else vars(kind).items():
+                    self.kept.append((vars(kind), key, each))
                     self.visit(each, name, False)
         elif gc.is_tracked(value):
             raise TypeError(f"what changes in {name} ({type(value)}) cannot be seen")
@@ -111,6 +111,9 @@ class Reachable:
             if name in names and not isinstance(found.get(name), FunctionType):
                 raise TypeError(f"{name} would be called only once")
         self.visit_items(found, scope, False)
+        held = [y for y in found.values() if isinstance(y, type | ModuleType)]
+        held = [vars(z) for y in held for z in getattr(y, "__mro__", [y])]
+        self.kept += [(z, key, z[key]) for z in held for key in names if key in z]
         cells = function.__closure__ or ()
         for name, cell in zip(function.__code__.co_freevars, cells):
             self.visit(cell, name, False)

@@ -304,9 +304,26 @@ def test_python_objects_that_are_reached_are_guarded():
     assert same(compiled(a), function(a))
 
 
-def test_arrays_that_no_variable_names_are_compared():
+class Scaled(nn.Module):
+    factor = 2.0
+
+    def forward(self, x):
+        return x * self.factor * Scaled.factor * programs.FACTOR
+
+
+def test_names_of_classes_and_modules_are_guarded(monkeypatch):
+    a, model = tensor([1.0, 2.0]), Scaled()
+    monkeypatch.setattr(programs, "FACTOR", 2.0, raising=False)
+    compiled = agrees(model, (a,)), agrees(lambda x: x * Scaled.factor, (a,))
+    for owner, name in (Scaled, "factor"), (programs, "FACTOR"):
+        monkeypatch.setattr(owner, name, 3.0)
+        assert same(compiled[0](a), model(a)) and same(compiled[1](a), a * 3)
+
+
+@pytest.mark.parametrize("made", [minigrad.from_numpy, minigrad.tensor])
+def test_arrays_that_no_variable_names_are_compared(made):
     table = np.array([1.0, 2.0])
-    compiled = agrees(lambda x: x * minigrad.from_numpy(table), (tensor([1.0, 2.0]),))
+    compiled = agrees(lambda x: x * made(table), (tensor([1.0, 2.0]),))
     table *= 2
     assert compiled(tensor([1.0, 2.0])).tolist() == [2.0, 8.0]
 
@@ -398,7 +415,16 @@ def test_gradients_are_added_up_and_weights_may_get_other_arrays():
     w.data = minigrad.tensor([5.0, 5.0])
     compiled(minigrad.ones(2))
     assert w.tolist() == [6.0, 6.0] and w.grad.tolist() == [4.0, 4.0]
+    older = (w * w).sum()
+    compiled(minigrad.ones(2))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        older.backward()
     assert not compiled.failures
+    square = minigrad.compile(lambda x: (x * x).sum().backward())
+    for x in minigrad.ones(2, requires_grad=True), minigrad.ones(2, requires_grad=True):
+        square(x)
+        square(x)
+        assert x.grad.tolist() == [4.0, 4.0]
 
 
 VIEWS = "y[0]", "y[:, 0]", "y.reshape(-1)", "y.flatten()", "y.T", "y.transpose(0, 1)"
