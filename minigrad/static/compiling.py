@@ -79,7 +79,7 @@ class Compiled:
         self.codes, self.failures, self.why_not, self.source = [], 0, "", ""
 
     def __call__(self, *args):
-        """Return what the function returns. Results have their own memory, no history."""
+        """Return what the function returns. Results have memory of their own."""
         for code in self.codes:
             if code.fits(args):
                 before = code.drawn and generator().bit_generator.state
@@ -222,7 +222,7 @@ class Code:
             for x, (grad, edge, hooks, _) in zip(known, before):
                 x._grad, x.edge = grad, edge
                 if edge:
-                    edge.hooks = hooks
+                    edge.hooks, edge.shape = hooks, x.shape
             for x in frozen:
                 x.flags.writeable = True
             same = same and self.reach.unchanged()

@@ -420,6 +420,9 @@ def test_gradients_are_added_up_and_weights_may_get_other_arrays():
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         older.backward()
     assert not compiled.failures
+    other, x = minigrad.ones(3), minigrad.ones(2, requires_grad=True)
+    minigrad.compile(lambda: (x * x).sum().backward() or setattr(x, "data", other))()
+    assert x.grad.tolist() == [2.0, 2.0] and x.shape == (3,)
     square = minigrad.compile(lambda x: (x * x).sum().backward())
     for x in minigrad.ones(2, requires_grad=True), minigrad.ones(2, requires_grad=True):
         square(x)
