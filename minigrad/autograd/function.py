@@ -83,9 +83,13 @@ class Call:
         return ctx
 
     def checked(self, shares) -> list[Tensor | None]:
-        """Return a list with a gradient for each argument, or raise an error."""
+        """Return a list with a gradient for each argument, or raise an error.
+
+        There may be more at the end that are None, for arguments left out in the call.
+        """
         shares = [*shares] if isinstance(shares, tuple | list) else [shares]
-        if len(shares) != len(self.dtypes):
+        more = [share for share in shares[len(self.dtypes) :] if share is not None]
+        if more or len(shares) < len(self.dtypes):
             raise errors.wrong_count(self.name, len(self.dtypes), len(shares))
         for share in shares:
             if not isinstance(share, Tensor | None):

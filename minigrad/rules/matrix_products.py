@@ -22,17 +22,14 @@ def matmul(input, other):
     m, n = input.ndim, other.ndim
     if m == 1 and n == 1:
         return dot(input, other)
+    if m == 2 and n < 3:
+        return mm(input, other) if n == 2 else mv(input, other)
     if m == 1:
-        row = matmul(input.unsqueeze(0), other).squeeze(-2)
-        return row if n == 2 else called("UnsafeView", row)
-    if n == 1 and m == 2:
-        return mv(input, other)
-    if n == 1:
-        column = matmul(input, other.unsqueeze(1)).squeeze(-1)
-        return called("UnsafeView", column)
-    if m == 2 and n == 2:
-        return mm(input, other)
-    return called("UnsafeView", bmm(input, other))
+        out = matmul(input.unsqueeze(0), other).squeeze(-2)
+    else:
+        out = bmm(input, other) if n > 1 else bmm(input, other[:, None]).squeeze(-1)
+    out.source = None  # only this tensor shows the memory of the product
+    return out if m + n == 3 else called("UnsafeView", out)
 
 
 def check_fit(a, b):

@@ -10,7 +10,7 @@ from minigrad.array.sums import sums
 from minigrad.graph.tensor import Tensor, functions, methods
 from minigrad.rules.casting import cast
 from minigrad.rules.indexing import grid, taken
-from minigrad.rules.op import Op, called
+from minigrad.rules.op import Op
 
 
 def axes(dim):
@@ -110,10 +110,10 @@ def extreme(name, place_of, input, dim, keepdim):
     if isinstance(dim, Tensor):
         raise TypeError("dim is one axis, not a Tensor: use maximum() for two Tensors")
     indices = place_of(input, dim, True)
-    values = taken[name](input, grid(indices.array, dim))
-    if keepdim:
-        return Extreme(values, indices)
-    return Extreme(called(name, values.squeeze(dim)), indices.squeeze(dim))
+    places = grid(indices.array, dim)
+    if not keepdim:
+        indices, places = indices.squeeze(dim), tuple(i.squeeze(dim) for i in places)
+    return Extreme(taken[name](input, places), indices)
 
 
 # Variance

@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import islice
-from operator import attrgetter, getitem, is_, setitem
+from operator import attrgetter, is_, itemgetter, setitem
 
 import numpy as np
 from numpy import ndarray
 
+from minigrad.graph import saved_values
 from minigrad.graph.recording import recording
-from minigrad.graph.saved_values import record_write, storage
+from minigrad.graph.saved_values import storage
 from minigrad.graph.tensor import Tensor
 from minigrad.static.passes import layout_of, ordered, shortened
 from minigrad.static.reachable import Reachable
@@ -78,7 +79,7 @@ class Compiled:
         self.codes, self.failures, self.why_not, self.source = [], 0, "", ""
 
     def __call__(self, *args):
-        """Return what the function returns. Results have no history."""
+        """Return what the function returns. Results have memory of their own."""
         for code in self.codes:
             if code.fits(args):
                 before = code.drawn and generator().bit_generator.state
@@ -119,12 +120,9 @@ class Place:
     """Where arrays and numbers are kept: by a tensor, as its gradient, or in a dict."""
 
     def __init__(self, owner, key: str, name: str, fed: bool, asked: list):
-        if isinstance(owner, Tensor):
-            self.get = partial(attrgetter(key), owner)
-            self.put = partial(put, owner, key)
-        else:
-            self.get = partial(getitem, owner, key)
-            self.put = partial(setitem, owner, key)
+        by_name = isinstance(owner, Tensor)
+        self.get = partial(attrgetter(key) if by_name else itemgetter(key), owner)
+        self.put = partial(put if by_name else setitem, owner, key)
         self.owner, self.key, self.old, self.name = owner, key, self.get(), name
         if isinstance(self.old, ndarray):
             call = "placeholder" if fed else "variable"
@@ -179,11 +177,11 @@ class Code:
             key.append(type(x))
             if isinstance(x, Tensor):
                 key += layout_of(x.array)
-                key += seen.setdefault(x, len(seen)), x.edge is None, x._grad is None
+                key += seen.setdefault(x, len(seen)), x.edge is None, *ties(x)[1:]
             else:
                 key.append(repr(x))  # it tells 0.0 from -0.0, and nan is like nan
         for x in self.tensors:
-            key += x.edge, x._grad is None
+            key += ties(x)
         return key
 
     def find_places(self, fed: int) -> list[Place]:
@@ -203,32 +201,35 @@ class Code:
 
     def trace(self, function: Callable, args: tuple, known: list) -> list[list[Step]]:
         """Call the function with symbols. Return the steps of all that it changed."""
-        before = [(x._grad, x.edge) for x in known]
+        before = [(x._grad, *ties(x)) for x in known]
         frozen = [x for x in self.reach.arrays if x.flags.writeable]
+        same = False
         try:
             for x in frozen:
                 x.flags.writeable = False
             for place in self.places:
                 place.put(place.symbol)
-            held = [x._grad for x in known]
+            old = [x._grad for x in known]
             outputs = function(*args)
             ends = [(place, place.end()) for place in self.places]
-            pairs = zip(known, held)
-            grads = [(i, x._grad) for i, (x, g) in enumerate(pairs) if x._grad is not g]
-            same = all(x.edge is edge for x, (_, edge) in zip(known, before))
+            grads = [(i, x._grad) for i, x in enumerate(known) if x._grad is not old[i]]
+            same = all(ties(x)[:2] == (*now,) for x, (_, *now, _) in zip(known, before))
+            same = same and recording.on == self.key[0]
         finally:
+            recording.on = self.key[0]
             for place in self.places:
                 place.put(place.old)
-            for x, (grad, _) in zip(known, before):
-                x._grad = grad
+            for x, (grad, edge, hooks, _) in zip(known, before):
+                x._grad, x.edge = grad, edge
+                if edge:
+                    edge.hooks, edge.shape = hooks, x.shape
             for x in frozen:
                 x.flags.writeable = True
-        if not (same and self.reach.unchanged()):
-            for put_back in self.reach.undo:
+            same = same and self.reach.unchanged()
+            for put_back in () if same else self.reach.undo:
                 put_back()
-            raise TypeError(
-                "it changes what requires grad, or an object such as a list"
-            )
+        if not same:
+            raise TypeError("it changes what requires grad or an object such as a list")
         self.written = {p: x for p, x in ends if x and isinstance(p.old, ndarray)}
         self.numbers = {p: x for p, x in ends if x and p not in self.written}
         self.graded = [(i, grad is None) for i, grad in grads]
@@ -244,7 +245,7 @@ class Code:
         """Shorten the graph, and write its text."""
         fetches, given = sum(map(list, parts), []), {x.step: x.old for x in self.places}
         living = [sources.get(step.position) for step in ordered(fetches)]
-        living = {id(x): x for x in living if x is not None}
+        living = {id(x): x for x in [*living, *self.reach.arrays] if x is not None}
         self.living = [(x, x.copy()) for x in living.values()]
         rest = iter(shortened(fetches, given))
         asked, drawn, new, grads, *ends = ([*islice(rest, len(x))] for x in parts)
@@ -266,8 +267,7 @@ class Code:
         self.source, self.drawn = writer.source(once, call), bool(drawn)
         self.scope = NAMES | writer.constants
         exec(self.source, self.scope)
-        inputs = {id(x): i for i, x in enumerate(self.places)}
-        self.fed = [inputs[id(x)] if x.key == "array" else x.get for x in fed]
+        self.fed = [self.places.index(x) if x.key == "array" else x.get for x in fed]
         self.layouts = [layout_of(x.old) for x in self.variables]
         if not self.bind([x.old for x in self.variables]):
             raise TypeError("two of its variables share memory")
@@ -294,11 +294,11 @@ class Code:
     @np.errstate(all="ignore")
     def run(self, args: tuple):
         """Run the text, and put all results where the function would."""
-        known = [*dict.fromkeys(tensors_in(args)), *self.tensors]
+        known = [*{x: 0 for x in args if isinstance(x, Tensor)}, *self.tensors]
         fed = [known[x].array if isinstance(x, int) else x() for x in self.fed]
         results = iter(self.call(*fed))
         for place in self.written:
-            record_write(place.get())
+            saved_values.record_write(place.get())
         for i, none in self.graded:
             known[i]._grad = None if none else Tensor(next(results))
         for place in self.numbers:
@@ -315,17 +315,14 @@ class Code:
         return "its arguments, or Python's own numbers and objects, are others"
 
 
-def tensors_in(args: tuple) -> list[Tensor]:
-    """Return the tensors among some arguments, each as often as it is there."""
-    return [x for x in args if isinstance(x, Tensor)]
+def ties(x: Tensor) -> tuple:
+    """Return where a tensor's gradient goes, its hooks, and who it is if it has one."""
+    return x.edge, x.edge and x.edge.hooks, x._grad is not None and id(x)
 
 
 def put(x: Tensor, key: str, array) -> None:
     """Give a tensor an array, or a gradient with this array."""
-    if key == "array":
-        x.array = array
-    else:
-        x._grad = Tensor(array)
+    setattr(x, key.removesuffix(".array"), array if key == "array" else Tensor(array))
 
 
 def result(value) -> Step:

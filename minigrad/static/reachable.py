@@ -29,10 +29,9 @@ class Reachable:
     """
 
     def __init__(self, function, inputs: dict[Tensor, str]):
-        self.tensors, self.arrays, self.seen = dict(inputs), [], {}
-        self.slots, self.kept, self.watched, self.undo = [], [], [], []
-        self.memories, self.moving = [], []
-        self.visit(function, "", False)
+        self.tensors, self.arrays, self.memories, self.seen = dict(inputs), [], [], {}
+        self.slots, self.kept, self.watched, self.undo, self.moving = [], [], [], [], []
+        self.visit([function, *map(hooks_of, inputs)], "", False)
         for memory in self.memories:
             self.visit(memory, "", True)
         self.sizes = [*map(len, self.moving)]
@@ -50,9 +49,8 @@ class Reachable:
 
         If it `moves`, it belongs to an optimizer or a schedule, and numbers may change.
         """
-        if id(value) in self.seen or isinstance(value, type | ModuleType):
-            return
-        if "static" in type(value).__module__:
+        over = id(value) in self.seen or "static" in type(value).__module__
+        if over or isinstance(value, type | ModuleType):
             return
         self.seen[id(value)] = value
         if isinstance(value, RESTLESS):
@@ -61,6 +59,7 @@ class Reachable:
             if value in self.tensors or not value.is_leaf:
                 raise TypeError(f"{name} is an argument, too, or has a history")
             self.tensors[value] = name
+            self.visit(hooks_of(value), name, False)
         elif isinstance(value, np.ndarray):
             self.arrays.append(value)
         elif isinstance(value, dict):
@@ -82,7 +81,8 @@ class Reachable:
             else:
                 self.visit(vars(value), name, moves)
             for kind in type(value).__mro__:
-                for each in () if is_ours(kind) else vars(kind).values():
+                for key, each in () if is_ours(kind) else vars(kind).items():
+                    self.kept.append((vars(kind), key, each))
                     self.visit(each, name, False)
         elif gc.is_tracked(value):
             raise TypeError(f"what changes in {name} ({type(value)}) cannot be seen")
@@ -111,10 +111,18 @@ class Reachable:
             if name in names and not isinstance(found.get(name), FunctionType):
                 raise TypeError(f"{name} would be called only once")
         self.visit_items(found, scope, False)
+        held = [y for y in found.values() if isinstance(y, type | ModuleType)]
+        held = [vars(z) for y in held for z in getattr(y, "__mro__", [y])]
+        self.kept += [(z, key, z[key]) for z in held for key in names if key in z]
         cells = function.__closure__ or ()
         for name, cell in zip(function.__code__.co_freevars, cells):
             self.visit(cell, name, False)
         self.visit((function.__defaults__, function.__kwdefaults__), "", False)
+
+
+def hooks_of(x: Tensor) -> list:
+    """Return a tensor's hooks, and the variables around each."""
+    return [(hook, hook.__closure__) for hook in x.edge.hooks] if x.edge else []
 
 
 def is_ours(thing) -> bool:

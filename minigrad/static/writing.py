@@ -123,7 +123,7 @@ class Writer:
         kind, first = step.call, (step.arguments or [step])[0]
         if kind == "asked":
             value, now = np.asarray(step.value).item(), self.of(first)
-            other = f"{now} != {value!r}"
+            other = f"{now} != {value!r}" if value == value else f"{now} == {now}"
             if isinstance(value, bool):
                 other = f"not {now}" if value else now  # NumPy's != takes longer
             if value == 0 and isinstance(value, float) and step.name != "truth":
@@ -192,7 +192,7 @@ class Writer:
         results, roots, late = [], set(), []
         for step in self.outputs:
             root, text = self.root[step], self.of(step)
-            if root in roots or root.call in GIVEN and step.dtype is not None:
+            if (root in roots or root.call in GIVEN) and step.dtype is not None:
                 text = self.copy(text)
             results.append(text)
             roots.add(root)

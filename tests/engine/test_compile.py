@@ -1,5 +1,6 @@
 """compile(): the same as eager code, bit for bit, or eager code and a warning."""
 
+import contextlib
 import itertools
 import math
 import re
@@ -149,6 +150,7 @@ def test_another_shape_dtype_or_number_gets_a_text_of_its_own():
     asked = [(tensor([n, 1.0]),) for n in (3.0, 2.0, 0.0, -0.0)]
     agrees(lambda x: x.sum() / x[0].item(), *asked, traces=4)
     agrees(lambda x: 2 * x * x.item(), (tensor(3.0),), (tensor(2.0),), traces=2)
+    agrees(lambda x: [None, None, x.std().item() > 0], (a[:1],), (b[:1],))
 
 
 def test_a_tensor_that_is_given_twice_is_one_tensor():
@@ -242,6 +244,28 @@ def test_modes_and_what_requires_grad_are_guarded():
     model[1].p = 0.25
     both()
     assert len(compiled.codes) > 4 and not compiled.failures
+    off = minigrad.compile(lambda x: minigrad.set_grad_enabled(False) and x * 2)
+    for warned in contextlib.nullcontext(), pytest.warns(UserWarning, match="or an"):
+        with minigrad.enable_grad(), warned:
+            off(x)
+            assert not minigrad.is_grad_enabled()
+
+
+def test_hooks_are_guarded_and_so_is_all_that_they_use():
+    w, scale = minigrad.tensor([1.0, 2.0], requires_grad=True), [2.0]
+
+    def slope(x):
+        return minigrad.autograd.grad((w * x).sum(), w)[0]
+
+    compiled, x = minigrad.compile(slope), minigrad.tensor([1.0, 3.0])
+    found = [compiled(x).tolist()]
+    hook = w.register_hook(lambda g: g * scale[0])
+    for scale[0] in (2.0, 5.0):
+        found.append(compiled(x).tolist())
+    hook.remove()
+    assert [*found, compiled(x).tolist()] == [[1, 3], [2, 6], [5, 15], [1, 3]]
+    again = minigrad.compile(lambda x: w.register_hook(lambda g: g * 2) and slope(x))
+    assert [again(x).tolist(), slope(x).tolist()] == [[2.0, 6.0]] * 2
 
 
 def test_a_parameter_that_thaws_gets_a_memory_of_its_own():
@@ -280,9 +304,26 @@ def test_python_objects_that_are_reached_are_guarded():
     assert same(compiled(a), function(a))
 
 
-def test_arrays_that_no_variable_names_are_compared():
+class Scaled(nn.Module):
+    factor = 2.0
+
+    def forward(self, x):
+        return x * self.factor * Scaled.factor * programs.FACTOR
+
+
+def test_names_of_classes_and_modules_are_guarded(monkeypatch):
+    a, model = tensor([1.0, 2.0]), Scaled()
+    monkeypatch.setattr(programs, "FACTOR", 2.0, raising=False)
+    compiled = agrees(model, (a,)), agrees(lambda x: x * Scaled.factor, (a,))
+    for owner, name in (Scaled, "factor"), (programs, "FACTOR"):
+        monkeypatch.setattr(owner, name, 3.0)
+        assert same(compiled[0](a), model(a)) and same(compiled[1](a), a * 3)
+
+
+@pytest.mark.parametrize("made", [minigrad.from_numpy, minigrad.tensor])
+def test_arrays_that_no_variable_names_are_compared(made):
     table = np.array([1.0, 2.0])
-    compiled = agrees(lambda x: x * minigrad.from_numpy(table), (tensor([1.0, 2.0]),))
+    compiled = agrees(lambda x: x * made(table), (tensor([1.0, 2.0]),))
     table *= 2
     assert compiled(tensor([1.0, 2.0])).tolist() == [2.0, 8.0]
 
@@ -310,6 +351,7 @@ W = minigrad.tensor([1.0, 2.0], requires_grad=True)
     ("function", "why"),
     [
         (noted, "such as a list"),
+        (lambda x: noted(x)[x > 0], "a mask"),
         (lambda x: QUEUE.append(1) or x * 2, "cannot be seen"),
         (lambda x: x * next(NUMBERS), "only once"),
         (lambda x: x * NUMBERS.__next__(), "something else at each call"),
@@ -373,7 +415,19 @@ def test_gradients_are_added_up_and_weights_may_get_other_arrays():
     w.data = minigrad.tensor([5.0, 5.0])
     compiled(minigrad.ones(2))
     assert w.tolist() == [6.0, 6.0] and w.grad.tolist() == [4.0, 4.0]
+    older = (w * w).sum()
+    compiled(minigrad.ones(2))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        older.backward()
     assert not compiled.failures
+    other, x = minigrad.ones(3), minigrad.ones(2, requires_grad=True)
+    minigrad.compile(lambda: (x * x).sum().backward() or setattr(x, "data", other))()
+    assert x.grad.tolist() == [2.0, 2.0] and x.shape == (3,)
+    square = minigrad.compile(lambda x: (x * x).sum().backward())
+    for x in minigrad.ones(2, requires_grad=True), minigrad.ones(2, requires_grad=True):
+        square(x)
+        square(x)
+        assert x.grad.tolist() == [4.0, 4.0]
 
 
 VIEWS = "y[0]", "y[:, 0]", "y.reshape(-1)", "y.flatten()", "y.T", "y.transpose(0, 1)"
