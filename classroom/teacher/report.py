@@ -21,6 +21,7 @@ import jinja2
 from classroom import ROOT
 from classroom.author.blanks import Exercise as Source
 from classroom.cell.asked import hint_about
+from classroom.notebook.files import write_whole
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
 from classroom.teacher.points import source_of
@@ -33,6 +34,9 @@ Exercises = dict[str, Exercise]
 LINES = 4  # of an answer that two students seldom write alike, by chance
 DISCUSSED = 2  # wrong answers
 TELLING = 12  # characters of a line that one can ask about
+DOCSTRING = re.compile(r'("""|\'\'\').*?\1', re.S)
+# A line that only names something decides nothing, such as `return table`
+DECIDES = re.compile(r"(?!def |class |@)[^#]*([^\w\s.,:=\[\]{}#]|==|[\[{][^\]}])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
@@ -111,8 +115,8 @@ def write_json(path: Path, students: list[Student], exercises: Exercises, of: fl
         for name, each in results.items():
             each |= {"points": student.points[name], "of": exercises[name].points}
         found.append(about | {"exercises": results})
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    write_whole(path, text.encode("utf-8", "backslashreplace"))
 
 
 def line_to_explain(exercises: Exercises, student: Student) -> str:
@@ -120,9 +124,10 @@ def line_to_explain(exercises: Exercises, student: Student) -> str:
     found = []
     for exercise in filter(lambda each: each.points, exercises.values()):
         given = {line.strip() for line in exercise.stub.splitlines()}
-        own = map(str.strip, student.answer(exercise.name)[0].splitlines())
-        own = [line for line in own if line not in given and line[:1] != "#"]
-        found += [f"{exercise.name}: {line}" for line in own if len(line) >= TELLING]
+        own = DOCSTRING.sub("", student.answer(exercise.name)[0]).splitlines()
+        own = [line for line in map(str.strip, own) if line not in given]
+        own = [x for x in own if len(x) >= TELLING and DECIDES.match(x)]
+        found += [f"{exercise.name}: {line}" for line in own]
     return random.Random("\n".join(student.who)).choice(found or [""])
 
 

@@ -21,8 +21,8 @@ from classroom.teacher.students import Student, nearest, neat, plain, shown
 
 COLUMNS = {  # what each may be called, in small letters; the first that is there counts
     "name": ("full name", "name", "student", "student name"),
-    "first": ("first name", "given name"),
-    "last": ("last name", "surname", "family name"),
+    "first": ("first name", "given name", "firstname"),
+    "last": ("last name", "surname", "family name", "lastname"),
     "id": ("sis user id", "id number", "student id", "id"),
     "login": ("sis login id", "username", "login"),
     "email": ("email address", "e-mail address", "e-mail", "email", "mail"),
@@ -32,7 +32,7 @@ SUBMITTED = "last modified (submission)"  # of Moodle, which writes times in the
 TIMES = "%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M"
 COMMENTS = "feedback comments"
 ASSIGNMENT = re.compile(r".+ \(\d+\)")  # as Canvas names one: "Chapter 4 (1234)"
-NOT_STUDENTS = {"Points Possible", "Student, Test", ""}  # rows of Canvas
+NOT_STUDENTS = {"Points Possible", "Test Student", ""}  # rows of Canvas
 
 
 @dataclass
@@ -66,7 +66,7 @@ def read_roster(path: Path) -> Sheet:
     """Return the roster in a file; raise Unreadable if it is none."""
     comma, lines = read_lines(path)
     header = [plain(cell) for cell in lines[0]]
-    forms = {"moodle": {"identifier", "grade"}, "canvas": {"student", "sis login id"}}
+    forms = {"moodle": {"identifier", "grade"}, "canvas": {"id", "sis login id"}}
     kind = next((name for name, has in forms.items() if has <= {*header}), "")
     if not {"identifier", *COLUMNS["name"], *COLUMNS["last"]} & {*header}:
         raise Unreadable(
@@ -78,10 +78,10 @@ def read_roster(path: Path) -> Sheet:
     for n, line in enumerate(lines[1:], 1):
         line += [""] * (len(header) - len(line))
         row = dict(zip(header, map(str.strip, line)))
-        if kind == "canvas" and row["student"] in NOT_STUDENTS:
-            continue
-        student = student_in(row, kind)
+        student = student_in(row)
         student.line = n
+        if kind == "canvas" and student.name in NOT_STUDENTS:
+            continue
         if any(student.who == other.who for other in sheet.students):
             raise Unreadable(
                 f"{path.name}, line {n + 1}: {student.name} stands there twice. Delete "
@@ -91,7 +91,7 @@ def read_roster(path: Path) -> Sheet:
     return sheet
 
 
-def student_in(row: dict[str, str], kind: str) -> Student:
+def student_in(row: dict[str, str]) -> Student:
     """Return the student that a line of a roster is about."""
     about = {
         key: next((shown(row[name]) for name in names if row.get(name)), "")
