@@ -65,23 +65,26 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     templates.globals["to_explain"] = partial(line_to_explain, exercises)
     text = templates.get_template("class.html").render(all=summary, students=students)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
-    write_csv(out / "grades.csv", students, exercises, most)
-    write_json(out / "grades.json", students, exercises, most)
+    found = [record(student, exercises, most) for student in students]
+    write_csv(out / "grades.csv", found, students, exercises)
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    write_whole(out / "grades.json", text.encode("utf-8", "backslashreplace"))
     return most
 
 
-def write_csv(path: Path, students: list[Student], exercises: Exercises, of: float):
+def write_csv(
+    path: Path, found: list[dict], students: list[Student], exercises: Exercises
+) -> None:
     """Write a row per student: points, or how an exercise without points went."""
     safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
+    heads = "student", "id", "email", "group", *exercises, "points", "of", "remarks"
     with path.open("w", **safe) as file:
-        sheet = csv.writer(file)
-        about = "student", "id", "email", "group"
-        sheet.writerow([*about, *exercises, "points", "of", "remarks"])
-        for student in students:
-            row = [*student.who, student.group]
-            row += [cell(student, exercise) for exercise in exercises.values()]
-            row += [student.total, of, "; ".join(student.remarks())]
-            sheet.writerow(map(harmless, row))
+        sheet = csv.DictWriter(file, heads)
+        sheet.writeheader()
+        for row, student in zip(found, students):
+            row = row | {n: cell(student, each) for n, each in exercises.items()}
+            row["remarks"] = "; ".join(row["remarks"])
+            sheet.writerow({head: harmless(row[head]) for head in heads})
 
 
 def cell(student: Student, exercise: Exercise) -> float | str | None:
@@ -104,19 +107,15 @@ def harmless(value: Any) -> Any:
     return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
 
 
-def write_json(path: Path, students: list[Student], exercises: Exercises, of: float):
-    """Write all results, for other programs."""
-    found = []
-    for student in students:
-        about = {"student": student.name, "id": student.id, "email": student.email}
-        about |= {"group": student.group, "of": of, "points": student.total}
-        about |= {"remarks": student.remarks(), "comments": student.comments}
-        results = {name: asdict(each) for name, each in student.results.items()}
-        for name, each in results.items():
-            each |= {"points": student.points[name], "of": exercises[name].points}
-        found.append(about | {"exercises": results})
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-    write_whole(path, text.encode("utf-8", "backslashreplace"))
+def record(student: Student, exercises: Exercises, of: float) -> dict[str, Any]:
+    """Return all about a student, for other programs."""
+    about = {"student": student.name, "id": student.id, "email": student.email}
+    about |= {"group": student.group, "of": of, "points": student.total}
+    about |= {"remarks": student.remarks(), "comments": student.comments}
+    results = {name: asdict(each) for name, each in student.results.items()}
+    for name, each in results.items():
+        each |= {"points": student.points[name], "of": exercises[name].points}
+    return about | {"exercises": results}
 
 
 def line_to_explain(exercises: Exercises, student: Student) -> str:

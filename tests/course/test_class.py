@@ -17,13 +17,7 @@ from classroom.teacher import tasks
 from classroom.teacher.grade import grade_command
 from classroom.teacher.reading import form_of
 from classroom.teacher.report import Summary, write_report
-from classroom.teacher.roster import (
-    enrolled,
-    grade_column,
-    read_roster,
-    write_back,
-    write_feedback,
-)
+from classroom.teacher.roster import enrolled, read_roster, write_back, write_feedback
 from classroom.teacher.rules import Rules, read_comments, read_rules
 from classroom.teacher.samples import samples_command
 from classroom.teacher.students import HandIn, Student
@@ -180,7 +174,7 @@ def test_a_gradebook_of_canvas_comes_back_with_its_header(tmp_path):
     none = GRADEBOOK.replace("(1234)", "")
     for text, told in ((two, r"4 \(1234\), Chapter 5 \(77\)"), (none, "none")):
         with pytest.raises(Unreadable, match=f"{told}. Expected is the one"):
-            grade_column(sheet(tmp_path, text))
+            sheet(tmp_path, text)
 
 
 # --- deadlines, and what counts -------------------------------------------------------
