@@ -30,7 +30,7 @@ from classroom.teacher.students import HandIn, Student, the_one
 from classroom.teacher.tasks import Ledger, run_here, run_tasks
 
 TRIES = 20  # notebooks of a chapter of which the best may count
-SHOWN = 20  # changes since the last report
+SHOWN = 20  # changes since the last report, if nobody is asked
 OURS = "seed.txt", "graded.jsonl", "comments.csv"  # what tells a report
 ONE_TIME = """\
 All files have the time of one download, so nobody is late. As --roster, give Moodle's
@@ -88,7 +88,8 @@ class Last:
                     found.append(f"  {student.name}, {name}: {' → '.join(told)}\n")
         if self.results:
             print(f"Changes of points since the last report: {len(found)}")
-            print("".join(sorted(found)[:SHOWN]), end="")
+            shown = None if self.words else SHOWN
+            print("".join(sorted(found)[:shown]), end="")
         return len(found)
 
 
