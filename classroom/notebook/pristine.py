@@ -182,16 +182,16 @@ def numbers_in(part: str) -> range | None:
 
 def chosen_chapters(what: str | None, everything: list) -> list:
     """The chapters that "7-9" or "4,6" names, or all; raises Unreadable."""
-    wanted: set[int] = set()
+    there, wanted = {chapter.number for chapter in everything}, set()
     for part in what.split(",") if what else ():
         numbers = numbers_in(part)
         if numbers is None:
             raise Unreadable(f"Chapters {what}: give numbers, such as 4, 7-9 or 4,6.")
-        wanted |= set(numbers)
-    found = [chapter for chapter in everything if chapter.number in wanted]
-    if what and not found:
-        raise Unreadable(f"Chapters {what}: there is no such chapter.")
-    return found or everything
+        for number in numbers or [part]:  # 9-7 is empty
+            if number not in there:
+                raise Unreadable(f"Chapters {what}: there is no chapter {number}.")
+            wanted.add(number)
+    return [c for c in everything if not what or c.number in wanted]
 
 
 def chapter_of(notebook: Notebook, chapters: list[Chapter]) -> Chapter | None:

@@ -24,19 +24,13 @@ from classroom.run.verdict import Result
 from classroom.teacher.cluster import workers_of
 from classroom.teacher.collect import submissions
 from classroom.teacher.report import write_report
-from classroom.teacher.roster import (
-    enrolled,
-    grade_column,
-    read_roster,
-    write_back,
-    write_feedback,
-)
+from classroom.teacher.roster import enrolled, read_roster, write_back, write_feedback
 from classroom.teacher.rules import Rules, read_comments, read_rules
 from classroom.teacher.students import HandIn, Student, the_one
 from classroom.teacher.tasks import Ledger, run_here, run_tasks
 
 TRIES = 20  # notebooks of a chapter of which the best may count
-SHOWN = 20  # changes since the last report
+SHOWN = 20  # changes since the last report, if nobody is asked
 OURS = "seed.txt", "graded.jsonl", "comments.csv"  # what tells a report
 ONE_TIME = """\
 All files have the time of one download, so nobody is late. As --roster, give Moodle's
@@ -94,7 +88,8 @@ class Last:
                     found.append(f"  {student.name}, {name}: {' → '.join(told)}\n")
         if self.results:
             print(f"Changes of points since the last report: {len(found)}")
-            print("".join(sorted(found)[:SHOWN]), end="")
+            shown = None if self.words else SHOWN
+            print("".join(sorted(found)[:shown]), end="")
         return len(found)
 
 
@@ -132,8 +127,6 @@ def grade_command(
     exercises = {n: e for chapter in everything for n, e in chapter.exercises.items()}
     chosen = chosen_chapters(chapters, everything)
     sheet = read_roster(roster) if roster else None
-    if sheet and sheet.kind:
-        grade_column(sheet)  # before anything takes long
     students = submissions(path, chosen, law.zone)
     if not students:
         raise Unreadable(f"There is no student's folder, zip or file in {path}.")

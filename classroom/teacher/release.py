@@ -5,7 +5,6 @@ commands for learners. None of its files has a solution, an answer or a hidden c
 With `--nbgrader` it is an nbgrader course instead, with the same blanks.
 """
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -15,6 +14,7 @@ from classroom.author import chapters as sources
 from classroom.author.build import problems
 from classroom.author.compose import unlinked
 from classroom.author.front_matter import TABLE, chapter_table, stops
+from classroom.cell.asked import exercise_at
 from classroom.learner.assemble import CORE_TESTS
 from classroom.learner.newer_course import version
 from classroom.notebook.course_map import map_svg
@@ -156,8 +156,8 @@ def write_nbgrader(out: Path, chosen: list[Chapter], seed: str) -> None:
     for chapter in chosen:
         folder = out / "source" / chapter.slug
         folder.mkdir(parents=True)
-        text = json.dumps(source_notebook(chapter, seed), indent=1, ensure_ascii=False)
-        (folder / f"{chapter.slug}.ipynb").write_text(text + "\n", encoding="utf-8")
+        made = source_notebook(chapter, seed)
+        write_notebook(folder / f"{chapter.slug}.ipynb", made)
 
 
 def source_notebook(chapter: Chapter, seed: str) -> Notebook:
@@ -165,15 +165,13 @@ def source_notebook(chapter: Chapter, seed: str) -> Notebook:
     exercises = chapter_source(chapter.slug).exercises
     [printed] = reference_lines(chapter.slug, [seed])
     hidden = hidden_checks(chapter.slug, seed, printed)
-    made = json.loads(chapter.path.read_text("utf-8"))
+    made = read_notebook(chapter.path)
     for each in made["cells"]:
         each["metadata"].pop("minigrad", None)  # what it is to show is no student's
-        kind, _, name = each["id"].partition("-")
-        name = name.replace("-", ".")
-        if kind == "answer" and name in exercises:
-            each["source"] = exercises[name].solution.splitlines(True)
-        if kind == "check" and name in hidden:
-            expected = "".join(output["text"] for output in hidden[name]["outputs"])
-            tests = HIDDEN.format(source=hidden[name]["source"], expected=expected)
-            each["source"] = ("".join(each["source"]) + tests).splitlines(True)
+        kind, name = exercise_at(each["id"])
+        if kind == "answer":
+            each["source"] = exercises[name].solution
+        if kind == "check":
+            source, expected = hidden[name]["source"], printed[name]
+            each["source"] += HIDDEN.format(source=source, expected=expected)
     return made

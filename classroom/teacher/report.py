@@ -21,6 +21,7 @@ import jinja2
 from classroom import ROOT
 from classroom.author.blanks import Exercise as Source
 from classroom.cell.asked import hint_about
+from classroom.notebook.files import write_whole
 from classroom.notebook.pristine import Chapter, Exercise
 from classroom.run.verdict import WORDS
 from classroom.teacher.points import source_of
@@ -33,6 +34,9 @@ Exercises = dict[str, Exercise]
 LINES = 4  # of an answer that two students seldom write alike, by chance
 DISCUSSED = 2  # wrong answers
 TELLING = 12  # characters of a line that one can ask about
+DOCSTRING = re.compile(r'("""|\'\'\').*?\1', re.S)
+# A line that only names something decides nothing, such as `return table`
+DECIDES = re.compile(r"(?!def |class |@)[^#]*([^\w\s.,:=\[\]{}#]|==|[\[{][^\]}])")
 CELL = 32_000  # characters of a cell; a spreadsheet's most is 32,767
 
 
@@ -61,23 +65,26 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     templates.globals["to_explain"] = partial(line_to_explain, exercises)
     text = templates.get_template("class.html").render(all=summary, students=students)
     (out / "index.html").write_text(text, "utf-8", "backslashreplace")
-    write_csv(out / "grades.csv", students, exercises, most)
-    write_json(out / "grades.json", students, exercises, most)
+    found = [record(student, exercises, most) for student in students]
+    write_csv(out / "grades.csv", found, students, exercises)
+    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    write_whole(out / "grades.json", text.encode("utf-8", "backslashreplace"))
     return most
 
 
-def write_csv(path: Path, students: list[Student], exercises: Exercises, of: float):
+def write_csv(
+    path: Path, found: list[dict], students: list[Student], exercises: Exercises
+) -> None:
     """Write a row per student: points, or how an exercise without points went."""
     safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
+    heads = "student", "id", "email", "group", *exercises, "points", "of", "remarks"
     with path.open("w", **safe) as file:
-        sheet = csv.writer(file)
-        about = "student", "id", "email", "group"
-        sheet.writerow([*about, *exercises, "points", "of", "remarks"])
-        for student in students:
-            row = [*student.who, student.group]
-            row += [cell(student, exercise) for exercise in exercises.values()]
-            row += [student.total, of, "; ".join(student.remarks())]
-            sheet.writerow(map(harmless, row))
+        sheet = csv.DictWriter(file, heads)
+        sheet.writeheader()
+        for row, student in zip(found, students):
+            row = row | {n: cell(student, each) for n, each in exercises.items()}
+            row["remarks"] = "; ".join(row["remarks"])
+            sheet.writerow({head: harmless(row[head]) for head in heads})
 
 
 def cell(student: Student, exercise: Exercise) -> float | str | None:
@@ -100,19 +107,15 @@ def harmless(value: Any) -> Any:
     return value if len(value) <= CELL else f"{value[: CELL - 2]} …"
 
 
-def write_json(path: Path, students: list[Student], exercises: Exercises, of: float):
-    """Write all results, for other programs."""
-    found = []
-    for student in students:
-        about = {"student": student.name, "id": student.id, "email": student.email}
-        about |= {"group": student.group, "of": of, "points": student.total}
-        about |= {"remarks": student.remarks(), "comments": student.comments}
-        results = {name: asdict(each) for name, each in student.results.items()}
-        for name, each in results.items():
-            each |= {"points": student.points[name], "of": exercises[name].points}
-        found.append(about | {"exercises": results})
-    text = json.dumps(found, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+def record(student: Student, exercises: Exercises, of: float) -> dict[str, Any]:
+    """Return all about a student, for other programs."""
+    about = {"student": student.name, "id": student.id, "email": student.email}
+    about |= {"group": student.group, "of": of, "points": student.total}
+    about |= {"remarks": student.remarks(), "comments": student.comments}
+    results = {name: asdict(each) for name, each in student.results.items()}
+    for name, each in results.items():
+        each |= {"points": student.points[name], "of": exercises[name].points}
+    return about | {"exercises": results}
 
 
 def line_to_explain(exercises: Exercises, student: Student) -> str:
@@ -120,9 +123,10 @@ def line_to_explain(exercises: Exercises, student: Student) -> str:
     found = []
     for exercise in filter(lambda each: each.points, exercises.values()):
         given = {line.strip() for line in exercise.stub.splitlines()}
-        own = map(str.strip, student.answer(exercise.name)[0].splitlines())
-        own = [line for line in own if line not in given and line[:1] != "#"]
-        found += [f"{exercise.name}: {line}" for line in own if len(line) >= TELLING]
+        own = DOCSTRING.sub("", student.answer(exercise.name)[0]).splitlines()
+        own = [line for line in map(str.strip, own) if line not in given]
+        own = [x for x in own if len(x) >= TELLING and DECIDES.match(x)]
+        found += [f"{exercise.name}: {line}" for line in own]
     return random.Random("\n".join(student.who)).choice(found or [""])
 
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import compress
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -21,8 +22,8 @@ from classroom.teacher.students import Student, nearest, neat, plain, shown
 
 COLUMNS = {  # what each may be called, in small letters; the first that is there counts
     "name": ("full name", "name", "student", "student name"),
-    "first": ("first name", "given name"),
-    "last": ("last name", "surname", "family name"),
+    "first": ("first name", "given name", "firstname"),
+    "last": ("last name", "surname", "family name", "lastname"),
     "id": ("sis user id", "id number", "student id", "id"),
     "login": ("sis login id", "username", "login"),
     "email": ("email address", "e-mail address", "e-mail", "email", "mail"),
@@ -32,7 +33,7 @@ SUBMITTED = "last modified (submission)"  # of Moodle, which writes times in the
 TIMES = "%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M"
 COMMENTS = "feedback comments"
 ASSIGNMENT = re.compile(r".+ \(\d+\)")  # as Canvas names one: "Chapter 4 (1234)"
-NOT_STUDENTS = {"Points Possible", "Student, Test", ""}  # rows of Canvas
+NOT_STUDENTS = {"Points Possible", "Test Student", ""}  # rows of Canvas
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Sheet:
     comma: str
     header: list[str]  # as `plain` has it
     lines: list[list[str]]
+    grades: int  # the column for them
     students: list[Student]
 
 
@@ -66,7 +68,7 @@ def read_roster(path: Path) -> Sheet:
     """Return the roster in a file; raise Unreadable if it is none."""
     comma, lines = read_lines(path)
     header = [plain(cell) for cell in lines[0]]
-    forms = {"moodle": {"identifier", "grade"}, "canvas": {"student", "sis login id"}}
+    forms = {"moodle": {"identifier", "grade"}, "canvas": {"id", "sis login id"}}
     kind = next((name for name, has in forms.items() if has <= {*header}), "")
     if not {"identifier", *COLUMNS["name"], *COLUMNS["last"]} & {*header}:
         raise Unreadable(
@@ -74,14 +76,15 @@ def read_roster(path: Path) -> Sheet:
             "column `name`, or `first name` and `last name`, and may have `id`, "
             "`email`, `group` and `extension`. What Moodle and Canvas export has these."
         )
-    sheet = Sheet(path, kind, comma, header, lines, [])
+    place = grade_column(path.name, kind, lines[0]) if kind else -1
+    sheet = Sheet(path, kind, comma, header, lines, place, [])
     for n, line in enumerate(lines[1:], 1):
         line += [""] * (len(header) - len(line))
         row = dict(zip(header, map(str.strip, line)))
-        if kind == "canvas" and row["student"] in NOT_STUDENTS:
-            continue
-        student = student_in(row, kind)
+        student = student_in(row)
         student.line = n
+        if kind == "canvas" and student.name in NOT_STUDENTS:
+            continue
         if any(student.who == other.who for other in sheet.students):
             raise Unreadable(
                 f"{path.name}, line {n + 1}: {student.name} stands there twice. Delete "
@@ -91,7 +94,7 @@ def read_roster(path: Path) -> Sheet:
     return sheet
 
 
-def student_in(row: dict[str, str], kind: str) -> Student:
+def student_in(row: dict[str, str]) -> Student:
     """Return the student that a line of a roster is about."""
     about = {
         key: next((shown(row[name]) for name in names if row.get(name)), "")
@@ -156,7 +159,7 @@ def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) ->
 
     The cells of a student who handed in nothing, or is not graded, stay as they were.
     """
-    place, rows, of, highest = grade_column(sheet), 0, most, ""
+    place, rows, of, highest = sheet.grades, 0, most, ""
     for line in sheet.lines:
         if line[0].strip() == "Points Possible":  # of Canvas
             highest = line[place]
@@ -177,24 +180,22 @@ def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) ->
         rows += 1
     path = out / f"{sheet.kind}-{sheet.path.name}"
     with path.open("w", encoding="utf-8", newline="") as file:
-        names = enumerate(sheet.header)
-        kept = [n for n, name in names if not name.startswith("extension")]
-        lines = ([line[n] for n in kept] for line in sheet.lines)
+        given = [not name.startswith("extension") for name in sheet.header]
+        lines = (compress(line, given) for line in sheet.lines)
         csv.writer(file, delimiter=sheet.comma).writerows(lines)
     scale = f" ({most} points are a grade of {of})" if of != most else ""
     return f"Students with a grade in {path}: {rows}{scale}"
 
 
-def grade_column(sheet: Sheet) -> int:
+def grade_column(sheet: str, kind: str, heads: list[str]) -> int:
     """Return the column for the grades; raise Unreadable if it is not only one."""
-    found = [n for n, cell in enumerate(sheet.lines[0]) if ASSIGNMENT.fullmatch(cell)]
-    if sheet.kind == "moodle":
-        found = [sheet.header.index("grade")]
+    form = ASSIGNMENT if kind == "canvas" else re.compile("grade", re.IGNORECASE)
+    found = [n for n, head in enumerate(heads) if form.fullmatch(head.strip())]
     if len(found) != 1:
-        names = ", ".join(sheet.lines[0][n] for n in found) or "none"
+        names = ", ".join(heads[n] for n in found) or "none"
         raise Unreadable(
-            f"{sheet.path.name} has the assignments {names}. Expected is the one for "
-            "these grades. Delete the columns of others; Canvas then leaves them alone."
+            f"{sheet} has the assignments {names}. Expected is the one for these "
+            "grades. Delete the columns of others; Canvas then leaves them alone."
         )
     return found[0]
 

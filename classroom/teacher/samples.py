@@ -4,17 +4,15 @@ All are recorded in chapters/. How good a wrong answer is, its results tell: the
 compared with those of our solution, for the drawn inputs of the exercise.
 """
 
-from nbformat import from_dict
+from functools import partial
 
 from classroom import ROOT
 from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
-from classroom.author.compose import solution_notebook
 from classroom.author.execute import execute
-from classroom.author.printed import drawn_cell
-from classroom.cell.asked import id_of
+from classroom.author.printed import drawn_cell, what_is_printed
 from classroom.cell.drawn import PUBLIC, same_numbers
-from classroom.notebook.files import code_cell
+from classroom.notebook.files import Cell
 from classroom.notebook.pristine import chosen_chapters
 
 BOUNDED = """\
@@ -47,7 +45,7 @@ def samples_command(chapters_asked: str | None = None) -> int:
     print(HEAD)
     for chapter in chosen_chapters(chapters_asked, chapters()):
         asked = [e for e in chapter.exercises.values() if e.points]
-        printed = what_is_printed(chapter, asked) if asked else {}
+        printed = results_printed(chapter, asked) if asked else {}
         if not asked:
             print(f"Chapter {chapter.number} has no assignment.\n")
         for exercise in asked:
@@ -72,25 +70,24 @@ def samples(exercise: Exercise, printed: dict[str, list[str]]) -> list[str]:
     return told if last else [*told, NO_MORE]
 
 
-def what_is_printed(
+def results_printed(
     chapter: Chapter, asked: list[Exercise]
 ) -> dict[str, dict[str, list[str]]]:
     """Return the lines that each answer prints for the drawn inputs; "" is ours."""
-    notebook, cells, places = solution_notebook(chapter), [], {}
-    checks = {id_of("check", each.name): each for each in asked}
-    for cell in notebook.cells:
-        cells.append(cell)
-        each = checks.get(cell.id)
-        for title, code in [*each.wrong.items(), ("", each.solved)] if each else ():
-            drawn = drawn_cell(each.name, each.drawn, PUBLIC)["source"]
-            source = BOUNDED.format(f"{code}\n{drawn}")
-            cells.append(code_cell(f"sample-{len(cells)}", source, {}))
-            cells[-1]["metadata"]["tags"] = ["raises-exception"]
-            places[cells[-1]["id"]] = each.name, title
-    done = execute(from_dict({**notebook, "cells": cells}), ROOT / "exercises")
-    found = {each.name: {} for each in asked}
-    for cell in [cell for cell in done.cells if cell.id in places]:
-        name, title = places[cell.id]
-        text = "".join(output.get("text", "") for output in cell.outputs)
-        found[name][title] = text.splitlines()
+    most = max(len(each.wrong) for each in asked)
+    several = [{e.name: sample_cell(e, n) for e in asked} for n in range(most + 1)]
+    run = partial(execute, folder=ROOT / "exercises")
+    printed, found = what_is_printed(chapter, several, run), {}
+    for each in asked:
+        texts = [lines[each.name].splitlines() for lines in printed]
+        found[each.name] = dict(zip([*each.wrong, ""], texts))
     return found
+
+
+def sample_cell(exercise: Exercise, n: int) -> Cell:
+    """Return a cell that runs the nth wrong answer, or else ours, for some seconds."""
+    code = [*exercise.wrong.values(), exercise.solved][: n + 1][-1]
+    cell = drawn_cell(exercise.name, exercise.drawn, PUBLIC)
+    cell["source"] = BOUNDED.format(f"{code}\n{cell['source']}")
+    cell["metadata"]["tags"] = ["raises-exception"]
+    return cell

@@ -172,9 +172,12 @@ def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
     course, slug = tmp_path / "course", hostile.CHAPTER.slug
     code, said = command("release", course, "--nbgrader", "--chapters", "4")
     assert code == 2 and "--seed" in said
-    words = ["--nbgrader", "--chapters", "4", "--seed", "for a test"]
+    words = ["--nbgrader", "--chapters", "4,12", "--seed", "for a test"]
     code, said = command("release", course, *words)
     assert code == 0, said
+    renumbered = next(course.glob("source/12_*/*.ipynb")).read_text("utf-8")
+    for begin in "SOLUTION", "HIDDEN TESTS":
+        assert renumbered.count(f"### BEGIN {begin}") >= 3, "one for each exercise"
     nbgrader(course, "generate_assignment", slug)
     blank = course / "release" / slug / hostile.FILE
     ours = ROOT / "classroom" / "pristine" / hostile.FILE
