@@ -108,8 +108,14 @@ class Chapter:
                     f"{self.slug}: {name} needs one fence "
                     f'```python check="{name}", not {checks.count(name)}'
                 )
-        files = zip(self.files, found.values(), strict=True)
-        if faults := [fault for each in files for fault in read_parts(*each)]:
+        answers, faults = {name.split(".")[1]: found[name] for name in found}, []
+        for file in self.files:
+            if file.name[0] not in answers:
+                name = f"{self.number}.{file.name[0]}"
+                told = f'needs a fence ```python answer="{name}"'
+                raise ChapterError(f"{self.slug}/{file.name} {told}")
+            faults += read_parts(file, answers[file.name[0]])
+        if faults:
             raise ChapterError("\n".join(faults))
         return found
 
@@ -118,7 +124,10 @@ class Chapter:
         where = f"{self.slug}: the answer {name!r}"
         if name not in headings:
             raise ChapterError(f'{where} needs a heading above it, "## {name} Title"')
-        points = int(cell.metadata.get("points", 0))
+        points = cell.metadata.get("points", "0")
+        if not points.isdecimal():
+            raise ChapterError(f"{where}: its points are a number, not {points!r}")
+        points = int(points)
         kind = "assignment" if points else "building"
         found = Exercise(name, headings[name], kind, points, cell.source)
         if STUB not in found.blank:
