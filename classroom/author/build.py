@@ -160,12 +160,16 @@ def _write_blank(blank: NotebookNode, name: str, root: Path) -> list[str]:
 
 
 def problems(wanted: list[Chapter], root: Path = ROOT) -> list[str]:
-    """List the notebooks of some chapters that are missing or out of date."""
+    """List what is wrong with the sources of some chapters, or out of date."""
     noted, found = Noted(root), []
     for chapter in wanted:
-        made = {"notebooks": lesson_notebook(chapter)}
-        made["solutions"] = solved = solution_notebook(chapter)
-        made[PRISTINE] = blank_notebook(chapter, solved)
+        try:
+            made = {"notebooks": lesson_notebook(chapter)}
+            made["solutions"] = solved = solution_notebook(chapter)
+            made[PRISTINE] = blank_notebook(chapter, solved)
+        except ChapterError as error:
+            found.append(str(error))
+            continue
         for folder, notebook in made.items():
             path = root / folder / f"{chapter.slug}.ipynb"
             if why := _difference(notebook, path, noted):
@@ -225,16 +229,24 @@ def build_command(
 
 def _compare(wanted: list[Chapter], root: Path, console: Console) -> int:
     found = problems(wanted, root)
-    for path, (now, should_be) in made_pages(root).items():
-        if now != should_be:
-            found.append(f"{path.name} is out of date")
-    for problem in found:
-        console.print(f"[red]{problem}[/red]")
+    pages, failed = outdated_pages(root)
+    found += [f"{path.name} is out of date" for path in pages] + failed
+    for problem in dict.fromkeys(found):
+        console.print(Text(problem, "red"), soft_wrap=True)
     if found:
         console.print("Run: python3 course.py build")
     else:
         console.print(f"{len(wanted)} chapters are built from their sources.")
     return 1 if found else 0
+
+
+def outdated_pages(root: Path) -> tuple[dict[Path, str], list[str]]:
+    """Return the new texts of pages that are out of date, and why there are none."""
+    try:
+        pages = made_pages(root).items()
+    except ChapterError as error:
+        return {}, [str(error)]
+    return {path: new for path, (now, new) in pages if now != new}, []
 
 
 def _build(wanted: list[Chapter], root: Path, anew: bool, console: Console) -> int:
@@ -248,20 +260,20 @@ def _build(wanted: list[Chapter], root: Path, anew: bool, console: Console) -> i
                 for line in lines:
                     console.print(line, soft_wrap=True, highlight=False)
             except ChapterError as error:
-                failed.append(Text(str(error), "red"))
+                failed.append(str(error))
             except RuntimeError as error:  # our solution, on drawn inputs
-                failed.append(Text(f"{jobs[job].slug}: {error}", "red"))
+                failed.append(f"{jobs[job].slug}: {error}")
             except CellControlSignal as error:
-                failed.append(Text(f"{jobs[job].slug}: a cell failed.", "red"))
-                failed.append(Text.from_ansi(str(error)))
+                failed.append(f"{jobs[job].slug}: a cell failed.\n{error}")
             noted.keep()
-    for path, (now, should_be) in made_pages(root).items():
-        if now != should_be:
-            path.write_text(should_be, encoding="utf-8", newline="\n")
-            told.append(path.name)
-            console.print(f"built {path.name}")
-    for line in failed:
-        console.print(line, soft_wrap=True)
+    pages, unread = outdated_pages(root)
+    failed += unread
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+        told.append(path.name)
+        console.print(f"built {path.name}")
+    for line in dict.fromkeys(failed):
+        console.print(Text.from_ansi(line, style="red"), soft_wrap=True)
     if not told and not failed:
         console.print("Everything is up to date.")
     return 1 if failed else 0

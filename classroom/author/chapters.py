@@ -108,8 +108,15 @@ class Chapter:
                     f"{self.slug}: {name} needs one fence "
                     f'```python check="{name}", not {checks.count(name)}'
                 )
-        for file, exercise in zip(self.files, found.values(), strict=True):
-            read_parts(file, exercise)
+        answers, faults = {name.split(".")[1]: found[name] for name in found}, []
+        for file in self.files:
+            if file.name[0] not in answers:
+                name = f"{self.number}.{file.name[0]}"
+                told = f'needs a fence ```python answer="{name}"'
+                raise ChapterError(f"{self.slug}/{file.name} {told}")
+            faults += read_parts(file, answers[file.name[0]])
+        if faults:
+            raise ChapterError("\n".join(faults))
         return found
 
     def _exercise(self, name: str, headings: dict, cell: NotebookNode) -> Exercise:
@@ -117,7 +124,10 @@ class Chapter:
         where = f"{self.slug}: the answer {name!r}"
         if name not in headings:
             raise ChapterError(f'{where} needs a heading above it, "## {name} Title"')
-        points = int(cell.metadata.get("points", 0))
+        points = cell.metadata.get("points", "0")
+        if not points.isdecimal():
+            raise ChapterError(f"{where}: its points are a number, not {points!r}")
+        points = int(points)
         kind = "assignment" if points else "building"
         found = Exercise(name, headings[name], kind, points, cell.source)
         if STUB not in found.blank:
@@ -156,8 +166,11 @@ def split_file(file: Path) -> dict[str, str]:
     return {"": first, **dict(zip(others[::2], others[1::2], strict=True))}
 
 
-def read_parts(file: Path, exercise: Exercise) -> None:
-    """Read the parts of an exercise that are for teachers and tests."""
+def read_parts(file: Path, exercise: Exercise) -> list[str]:
+    """Read the parts of an exercise that are for teachers and tests.
+
+    Return what is wrong with its answers: a new name may make many of them unfit.
+    """
     parts, where = split_file(file), f"{file.parent.name}/{file.name}"
     if "Drawn inputs" not in parts:
         raise ChapterError(f"{where} needs a part ## Drawn inputs")
@@ -166,31 +179,39 @@ def read_parts(file: Path, exercise: Exercise) -> None:
     exercise.drawn = helper + source
     if "In PyTorch" in parts:
         exercise.pytorch = first_fence(parts["In PyTorch"])
-    for title, body in sections(parts.get("Right answers", "")):
-        if title in exercise.right:
-            raise ChapterError(f"{where}, {title!r}: two answers have this title")
-        exercise.right[title] = answer_in(body, exercise.solved, f"{where}, {title!r}")
-    for title, body in sections(parts.get("Wrong answers", "")):
-        told = f"{where}, {title!r}"
-        message = REFUSED.search(body)
-        if not message:
-            raise ChapterError(f"{told} lacks a line Refused with: `words of it`")
-        if title in exercise.wrong or title in exercise.right:
-            raise ChapterError(f"{told}: two answers have this title")
-        exercise.wrong[title] = answer_in(body, exercise.solved, told)
-        exercise.refusal[title] = message[1]
-        number = int(message[2] or 0)
-        if number and exercise.helps.setdefault(message[1], number) != number:
-            raise ChapterError(f"{told}: these words are marked with another hint")
+    faults = []
+    for kind in ("right", "wrong"):
+        answers = getattr(exercise, kind)
+        for title, body in sections(parts.get(f"{kind.title()} answers", "")):
+            try:
+                if title in exercise.right or title in exercise.wrong:
+                    raise ChapterError("two answers have this title")
+                answers[title] = answer_in(body, exercise.solved)
+                if kind == "wrong":
+                    read_refusal(title, body, exercise)
+            except ChapterError as error:
+                faults.append(f"{where}, {title!r}: {error}")
     others = re.findall(r"^- `(.+)`: hint (\d)$", parts.get("Other messages", ""), re.M)
     exercise.helps.update({words: int(number) for words, number in others})
+    return faults
 
 
-def answer_in(body: str, solved: str, where: str) -> str:
+def read_refusal(title: str, body: str, exercise: Exercise) -> None:
+    """Read which message refuses a wrong answer, and the hint that it leads to."""
+    message = REFUSED.search(body)
+    if not message:
+        raise ChapterError("it lacks a line Refused with: `words of the message`")
+    exercise.refusal[title] = message[1]
+    number = int(message[2] or 0)
+    if number and exercise.helps.setdefault(message[1], number) != number:
+        raise ChapterError("these words are marked with another hint")
+
+
+def answer_in(body: str, solved: str) -> str:
     """Return an answer, given as a change of the solution or as a whole."""
     if "```diff\n" not in body:
         return first_fence(body)
-    return changed(solved, first_fence(body, "diff"), where)
+    return changed(solved, first_fence(body, "diff"))
 
 
 def sections(text: str, mark: str = "### ") -> Iterator[tuple[str, str]]:
@@ -209,14 +230,13 @@ def first_fence(text: str, language: str = "python") -> str:
 # --- a mistake as a change of the solution ------------------------------------------
 
 
-def changed(solution: str, change: str, where: str) -> str:
+def changed(solution: str, change: str) -> str:
     """Return the solution with a change, or raise ChapterError if it does not fit.
 
     In a change, as in a diff, a ` ` marks a line that stays, `-` a line that is
     removed, `+` a line that is added, and `@@` separates two places. Only these lines
     say where the place is, so they have to occur once in the solution. Comments,
-    docstrings and blank lines of the solution do not count. `where` says where the
-    change is written.
+    docstrings and blank lines of the solution do not count.
     """
     lines = [*plain(solution)]
     for place in re.split(r"^@@\n?", change, flags=re.MULTILINE):
@@ -227,9 +247,8 @@ def changed(solution: str, change: str, where: str) -> str:
         found = [n for n in starts if lines[n : n + len(before)] == before]
         if len(found) != 1:
             often = f"{len(found)} times" if found else "nowhere"
-            told = "\n".join(before)
-            told = f"these lines stand {often} in the solution:\n{told}"
-            raise ChapterError(f"{where}: {told}")
+            told = "\n".join([line for line in before if line not in lines] or before)
+            raise ChapterError(f"these lines stand {often} in the solution:\n{told}")
         lines[found[0] : found[0] + len(before)] = after
     return "\n".join(lines)
 

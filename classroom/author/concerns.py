@@ -24,6 +24,8 @@ REST = "the other statements of {}"
 MADE = "notebooks/", "solutions/", "exercises/", "classroom/pristine/"  # by build
 DATA = (".safetensors", ".mplstyle", ".txt", ".json", ".md", ".html", ".css")
 RUNNER = "classroom.author.execute"  # which every notebook depends on
+CODE = " without its prose"  # of a lesson.md: front matter, code and what it prints
+NO_PROSE = re.compile(r"\A---\n.*?^---\n|^```.*?^```", re.MULTILINE | re.DOTALL)
 FAR = 5  # steps from a constant to those that mention it
 
 
@@ -148,14 +150,33 @@ def fingerprint(uses: Uses, loaded: Iterable[str], cells: str) -> dict[str, str]
     function was used if `cells`, the code of the notebook, has its name. The statements
     of a module that name nothing were used if it was loaded.
     """
-    known, now = current()
+    runner = {whole(RUNNER, name) for name in current()[0][RUNNER]}
     words = {"", *re.findall(r"[^\W\d]\w*", cells)}
-    used = uses.functions & now.keys() | {whole(RUNNER, n) for n in known[RUNNER]}
-    for m in known.keys() & loaded:
-        said = words & known[m].keys()
-        used |= {whole(m, n) for n in said if known[m][n].kind == "name"}
-    files = sorted(path for path in uses.files if not path.startswith(MADE))
-    return {each: now[each] for each in used} | {f: hash_of_file(f) for f in files}
+    files = {path for path in uses.files if not path.startswith(MADE)}
+    return hashed(uses.functions | runner | mentioned(loaded, words), files)
+
+
+def mentioned(loaded: Iterable[str], words: set[str]) -> set[str]:
+    """Return what some modules have by these names, except for functions."""
+    known = current()[0]
+    names = [
+        (m, name) for m in known.keys() & loaded for name in words & known[m].keys()
+    ]
+    return {whole(m, name) for m, name in names if known[m][name].kind == "name"}
+
+
+def hashed(pieces: set[str], files: Iterable[str]) -> dict[str, str]:
+    """Return a hash for each piece of the course that is known, and for each file."""
+    now = current()[1]
+    found = {each: now[each] for each in sorted(pieces & now.keys())}
+    return found | {path: hash_of_file(path) for path in sorted(files)}
+
+
+def first_changed(used: dict[str, str]) -> str:
+    """Return the first piece or file whose hash is not this one any more, or ""."""
+    now = current()[1]
+    changed = (n for n, h in used.items() if h != (now.get(n) or hash_of_file(n)))
+    return next(changed, "")
 
 
 def file_of(module: str) -> Path | None:
@@ -166,10 +187,12 @@ def file_of(module: str) -> Path | None:
 
 
 def hash_of_file(path: str | Path) -> str:
-    """Return a hash of a file's bytes; "" if it is gone."""
-    place = ROOT / path
+    """Return a hash of a file's bytes, or of a lesson's CODE; "" if it is gone."""
+    place = ROOT / str(path).removesuffix(CODE)
     if not place.is_file():
         return ""
+    if str(path).endswith(CODE):
+        return digest(*NO_PROSE.findall(place.read_text("utf-8")))
     return hashlib.sha256(place.read_bytes()).hexdigest()[:16]
 
 
@@ -191,18 +214,15 @@ class Noted:
     """What each built notebook used when it was built."""
 
     def __init__(self, root: Path) -> None:
-        self.path, self.pieces = root / BUILT, current()[1]
+        self.path = root / BUILT
         self.notes = read_table(self.path)
 
     def changed(self, path: Path) -> str:
         """Say why the outputs of a built notebook may be stale, or return ""."""
         if not self.knows(path):
             return UNKNOWN
-        for piece, before in self.notes[name_of(path)]["used"].items():
-            now = hash_of_file(piece) if "/" in piece else self.pieces.get(piece, "")
-            if now != before:
-                return f"{piece} changed"
-        return ""
+        piece = first_changed(self.notes[name_of(path)]["used"])
+        return f"{piece} changed" if piece else ""
 
     def knows(self, path: Path) -> bool:
         """Tell whether it is noted what a built notebook used."""

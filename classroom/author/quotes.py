@@ -40,8 +40,16 @@ def quoted(reference: str) -> str:
 def text_of(file: str, reference: str) -> str:
     path = ROOT / "minigrad" / file
     if not path.is_file():
-        raise ChapterError(f'quote="{reference}": there is no file minigrad/{file}')
+        raise misquoted(reference, f"there is no file minigrad/{file}")
     return path.read_text(encoding="utf-8")
+
+
+def misquoted(reference: str, told: str) -> ChapterError:
+    """Return what to say of a quote, and of the files of chapters that have it."""
+    files = sorted((ROOT / "chapters").glob("*/*.md"))
+    have = [f for f in files if f'quote="{reference}"' in f.read_text("utf-8")]
+    where = "".join(f"{file.parent.name}/{file.name}, " for file in have)
+    return ChapterError(f'{where}quote="{reference}": {told}')
 
 
 def owner(name: str) -> str | None:
@@ -53,8 +61,8 @@ def lines_of(name: str, text: str, reference: str) -> str:
     """Return the text of a definition, without indentation."""
     known = {short(label): place for label, place in places(text).items()}
     if name not in known:
-        told = f"no {name} there, but {', '.join(known)}"
-        raise ChapterError(f'quote="{reference}": {told}')
+        there = ", ".join(each for each in known if each.isidentifier() or "." in each)
+        raise misquoted(reference, f"there is no {name}, but {there}")
     return textwrap.dedent("\n".join(text.splitlines()[slice(*known[name])]))
 
 

@@ -7,25 +7,38 @@ its notes. They leave out what a test starts as another process, such as a kerne
 import json
 import os
 import re
-import subprocess
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import NamedTuple
+import time
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
 from classroom import ROOT
-from classroom.all_or_nothing import Trouble
 from classroom.author import uses
 from classroom.author.chapters import Chapter
-from classroom.author.concerns import Piece, current, hashes, module_of, survey
+from classroom.author.concerns import (
+    CODE,
+    current,
+    file_of,
+    first_changed,
+    hash_of_file,
+    hashed,
+    mentioned,
+)
 from classroom.notebook.files import write_whole
 
 TESTED = ROOT / ".minigrad" / "tested"  # a file for each process that ran tests
-NO_PROSE = re.compile(r"\A---\n.*?^---\n|^```.*?^```", re.MULTILINE | re.DOTALL)
-ALWAYS = "what was called when modules were loaded"
+TESTS = ROOT / "tests"
+READS = re.compile(r"\bchapters\(\)|\(chapter\b")  # once, for all tests of a process
+OF_PROSE = "tests/course/test_chapters.py"  # what is promised of a lesson's words
+FAILED = {"it failed": "yes"}  # no file has this hash, so the test is run again
 _tests: dict[str, set[str]] = {}  # what each test used
 _fixtures: dict[str, set[str]] = {}  # what setting up each fixture used
+_read: set[str] = set()  # files, which a cache may give to later tests
+_failed: set[str] = set()
+_start = time.time()
+
+Note = tuple[float, dict[str, str]]  # when a test ended, and hashes of what it used
 
 
 # --- the plugin ----------------------------------------------------------------
@@ -33,7 +46,9 @@ _fixtures: dict[str, set[str]] = {}  # what setting up each fixture used
 
 def used() -> set[str]:
     """Return the functions and files that were used since the last call."""
-    return set().union(*uses.used())
+    functions, files = uses.used()
+    _read.update(files)
+    return functions | files
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,6 +67,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     fixtures = [_fixtures.get(name, set()) for name in names_of_fixtures]
     _tests[item.nodeid] = used().union(*fixtures)
     return result
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note that a test failed."""
+    _failed.update([report.nodeid] * report.failed)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -73,124 +93,99 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Write the notes, together with those of earlier runs of this process."""
-    about = getattr(session.config, "workerinput", {"workerid": "alone"})
-    if not uses.is_watched() or not _tests:
+    config = session.config
+    about = getattr(config, "workerinput", {"workerid": "alone"})
+    if not uses.is_watched() or not _tests or has_changed_since(_start):
         return
-    path = TESTED / f"{about['workerid']}.json"
-    found = read_notes([path]) | _tests | {ALWAYS: uses.at_import}
-    pieces = sorted(set().union(*found.values()))
+    earlier = read_notes()
+    broken_off = exitstatus == pytest.ExitCode.INTERRUPTED or session.shouldfail
+    few = broken_off or config.option.keyword or "::" in " ".join(config.args)
+    files = {test.split("::")[0] for test in earlier}
+    new = {
+        test: (time.time(), hashes_of(test, each))
+        for test, each in _tests.items()
+        if not few or test.split("::")[0] in files  # otherwise its file is to be run
+    }
+    found = earlier | new
+    pieces = sorted({item for _, each in found.values() for item in each.items()})
     number = {piece: n for n, piece in enumerate(pieces)}
-    tests = {test: [number[piece] for piece in each] for test, each in found.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps([pieces, tests]))
+    tests = {t: [end, [number[i] for i in u.items()]] for t, (end, u) in found.items()}
+    TESTED.mkdir(parents=True, exist_ok=True)
+    write_whole(TESTED / f"{about['workerid']}.json", json.dumps([pieces, tests]))
 
 
-def read_notes(paths: Iterable[Path]) -> dict[str, set[str]]:
-    """Return what each test used, by its id; the latest file counts."""
-    found = {}
-    for path in sorted(filter(Path.exists, paths), key=lambda p: p.stat().st_mtime):
-        pieces, tests = json.loads(path.read_text("utf-8"))
-        found |= {test: {pieces[n] for n in all_} for test, all_ in tests.items()}
+def has_changed_since(start: float) -> bool:
+    """Tell whether a module of the course changed, so that nobody knows what ran."""
+    return any(file_of(m).stat().st_mtime > start for m in current()[0])
+
+
+def hashes_of(test: str, used: set[str]) -> dict[str, str]:
+    """Return a hash of each piece and file that a test used or mentions."""
+    file, _, name = test.partition("::")
+    used = used | uses.at_import | constants(file)
+    if READS.search(text_of(file)):
+        cached = {each for each in _read if each.startswith(("chapters/", "minigrad/"))}
+        used |= {each for each in cached if each.split("/")[1] in name} or cached
+    files = {each for each in used if (ROOT / each).is_file()} | own(file)
+    if file != OF_PROSE:
+        files = {re.sub(r"(?<=/lesson.md)$", CODE, each) for each in files}
+    return hashed(used, files) | (FAILED if test in _failed else {})
+
+
+@cache
+def constants(file: str) -> set[str]:
+    """Return the constants and classes of the course that a file of tests mentions."""
+    words = {*re.findall(r"\w+", text_of(file))}
+    known = current()[0]
+    near = [m for m in known if m[0] == "m" or m.rpartition(".")[2] in words]
+    return mentioned(near, words)
+
+
+@cache
+def own(file: str) -> set[str]:
+    """Return a file of tests, and the modules of tests that it uses."""
+    found, text = {file}, text_of(file)
+    for path in TESTS.rglob("*.py"):
+        name = rf"import .*\b{path.stem}\b|from .*\b{path.stem} import"
+        above = path.name == "conftest.py" and path.parent in (ROOT / file).parents
+        if above or re.search(name, text):
+            found.add(path.relative_to(ROOT).as_posix())
     return found
+
+
+@cache
+def text_of(file: str) -> str:
+    """Return the text of a file; "" if there is none."""
+    return (ROOT / file).read_text("utf-8") if (ROOT / file).is_file() else ""
 
 
 # --- whom a change concerns --------------------------------------------------------
 
 
-class Change(NamedTuple):
-    """The difference between the last commit and the working files."""
-
-    files: set[str]
-    pieces: set[str]  # of the course, by their whole names
-    names: set[frozenset]  # words of which a test that they concern has all
-
-
-def change_since_head() -> Change:
-    """Return the difference to the last commit; raise Trouble if git cannot tell."""
-    files = {*git("diff", "--name-only", "-z", "HEAD").split("\0")}
-    files |= {*git("ls-files", "--others", "--exclude-standard", "-z").split("\0")}
-    files.discard("")
-    code = [path for path in files if path.endswith(".py")]
-    code = [path for path in code if path.partition("/")[0] in uses.PACKAGES]
-    known, now = current()
-    older = known | {module_of(path): survey(at_head(path)) for path in code}
-    before = hashes(older)
-    pieces = {n for n in before.keys() | now.keys() if before.get(n) != now.get(n)}
-    names = {
-        frozenset({name} | ({m.rpartition(".")[2]} if m[0] == "c" else set()))
-        for m in older
-        for name in {**older[m], **known.get(m, {})}
-        if name and is_other(older[m].get(name), known.get(m, {}).get(name))
-    }
-    return Change(files, pieces, names)
+def read_notes() -> dict[str, Note]:
+    """Return the latest note on each test whose file has not changed since."""
+    found: dict[str, Note] = {}
+    for path in TESTED.glob("*.json"):
+        pieces, tests = json.loads(path.read_text("utf-8"))
+        for test, (end, numbers) in tests.items():
+            note = end, dict(pieces[n] for n in numbers)
+            file = test.split("::")[0]
+            if note[1].get(file) == hash_of_file(file):
+                found[test] = max(note, found.get(test, note), key=lambda each: each[0])
+    return found
 
 
-def is_other(before: Piece | None, now: Piece | None) -> bool:
-    """Tell whether a constant, or a class but for its methods, changed."""
-    return before != now and (now or before).kind == "name"
+def concerned_tests() -> tuple[list[str], int, int]:
+    """Return what to run, and how many tests and files of tests there are notes on.
 
-
-def is_prose(path: str) -> bool:
-    """Tell whether only the words of a lesson changed in a file.
-
-    These do not concern tests that read its code, its outputs or its front matter.
+    A test is concerned if it failed, or if something that it used has changed since.
+    A file of tests without notes is run as a whole.
     """
-    if not re.fullmatch(r"chapters/\w+/lesson\.md", path):
-        return False
-    before, now = map(NO_PROSE.findall, (at_head(path), text_of(path)))
-    return before == now
-
-
-def at_head(path: str) -> str:
-    """Return the text of a file as of the last commit; "" if it is new."""
-    known = git("ls-tree", "--name-only", "HEAD", path)
-    return git("show", f"HEAD:{path}") if known else ""
-
-
-def git(*words: str) -> str:
-    """Return what a git command prints about the course's folder."""
-    command = ["git", "-C", str(ROOT), *words]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8")
-    if run.returncode:
-        raise Trouble(f"--changed asks git what changed, and it says: {run.stderr}")
-    return run.stdout
-
-
-def concerned_tests(change: Change) -> tuple[list[str], int]:
-    """Return the ids of the tests that a change concerns, and how many are known.
-
-    A test is concerned by what it used, by a changed file of its own or one that this
-    imports, and by the name of something changed that it mentions.
-    """
-    known = read_notes(TESTED.glob("*.json"))
-    always = known.pop(ALWAYS, set())
-    texts = {file: text_of(file) for file in {test.split("::")[0] for test in known}}
-    mine = {file for file in texts if is_changed(file, texts[file], change.files)}
-    words = {file: {*re.findall(r"\w+", text)} for file, text in texts.items()}
-    hits, found = change.pieces | change.files, []
-    for test, used in known.items():
-        file = test.split("::")[0]
-        own = words[file] | {*re.findall(r"\w+", test)}
-        told = any(names <= own for names in change.names)
-        if texts[file] and ((used | always) & hits or told or file in mine):
-            found.append(test)
-    return sorted(found), len(known)
-
-
-def text_of(file: str) -> str:
-    """Return the text of a file as it is now; "" if it is gone."""
-    return (ROOT / file).read_text("utf-8") if (ROOT / file).exists() else ""
-
-
-def is_changed(file: str, text: str, files: set[str]) -> bool:
-    """Tell whether a file of tests changed, or a module of tests that it imports."""
-    helpers = [Path(path) for path in files if re.match(r"tests/.*\.py$", path)]
-    return any(
-        path.as_posix() == file
-        or path.name == "conftest.py"
-        and Path(file).is_relative_to(path.parent)
-        or re.search(rf"import .*\b{path.stem}\b|from .*\b{path.stem} import", text)
-        for path in helpers
-    )
+    known = read_notes()
+    noted = {test.split("::")[0] for test in known}
+    files = [path.relative_to(ROOT).as_posix() for path in TESTS.rglob("test_*.py")]
+    new = [file for file in files if file not in noted]
+    changed = [test for test, (_, used) in known.items() if first_changed(used)]
+    return sorted(new) + sorted(changed), len(known), len(new)

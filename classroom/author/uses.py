@@ -107,7 +107,9 @@ class WatchedLoader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         _called[module.__name__] = vars(module)[CALLED] = {}
         before = called()
-        exec(watched_code(self.path), vars(module))
+        code = watched_code(self.path)
+        _opened.discard(self.path)  # it was not read as a text
+        exec(code, vars(module))
         at_import.update(called() - before)
 
 
@@ -170,11 +172,9 @@ def as_posix(path: str) -> str:
 
 
 def is_data(path: str) -> bool:
-    """Tell whether a file is one of the course's data files."""
-    code = path.endswith((".py", ".pyc"))
-    return (
-        path.partition("/")[0] not in OUTSIDE and not code and (ROOT / path).is_file()
-    )
+    """Tell whether a file is one of the course, read as a text or as data."""
+    ours = path.partition("/")[0] not in OUTSIDE and not path.endswith(".pyc")
+    return ours and (ROOT / path).is_file()
 
 
 def watched(folder: Path | None = None) -> dict[str, str]:
@@ -190,7 +190,8 @@ def watched(folder: Path | None = None) -> dict[str, str]:
 def write() -> None:
     """Write what was used into the folder that the environment names."""
     functions, files = used()
-    whole = [sorted(_called), sorted(functions | at_import), sorted(files)]
+    data = sorted(path for path in files if not path.endswith(".py"))  # no tracebacks
+    whole = [sorted(_called), sorted(functions | at_import), data]
     path = Path(os.environ[FOLDER], f"{os.getpid()}-{monotonic_ns()}.json")
     path.write_text(json.dumps(whole), "utf-8")
 

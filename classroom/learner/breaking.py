@@ -141,7 +141,7 @@ def mistakes_of(root: Path, slug: str, name: str, ours: str) -> list[str]:
 
     (file,) = (root / "chapters" / slug).glob(f"{name.partition('.')[2]}_*.md")
     wrong = sections(split_file(file).get("Wrong answers", ""))
-    return [answer_in(body, ours, f"{file.name}, {title!r}") for title, body in wrong]
+    return [answer_in(body, ours) for _, body in wrong]
 
 
 def breaks(task: Task, rng: random.Random, root: Path) -> Iterator[dict[str, Any]]:

@@ -13,6 +13,7 @@ from classroom.notebook.files import read_notebook, reference
 from tests.course.tables import table
 
 FENCE = re.compile(r"^```python.*?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FACTS = re.compile(r"## .+\n\n\*\d+ minutes · (easy|medium|hard) · .+\*\n")
 SESSION = re.compile(r"^~~~python\n(.*?)^~~~", re.DOTALL | re.MULTILINE)
 
 
@@ -139,9 +140,11 @@ def test_a_chapter_has_its_exercises(chapter):
     if chapter.front["track"] == "core":
         assignments = sum(ex.kind == "assignment" for ex in exercises)
         assert 1 <= assignments <= 3, f"{chapter.slug} should have 1 to 3 with points"
-    texts = [file.read_text("utf-8") for file in chapter.files]
-    hints = "".join(texts).count("<details><summary>Hint ")
-    assert hints == 3 * len(exercises), f"{chapter.slug}: each wants three hints"
+    texts = {file.name: file.read_text("utf-8") for file in chapter.files}
+    hints = {name: text.count("<summary>Hint ") for name, text in texts.items()}
+    assert set(hints.values()) == {3}, f"each wants three hints: {hints}"
+    bare = [name for name, text in texts.items() if not FACTS.match(text)]
+    assert not bare, f"no line like *20 minutes · medium · worth it* in {bare}"
 
     for name, exercise in chapter.exercises.items():
         assert STUB in exercise.blank, name

@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from classroom import ROOT
-from classroom.author import concerns, tested, uses
+from classroom.author import concerns, uses
 
 MODULE = '''\
 """A table of rules."""
@@ -151,7 +151,7 @@ def test_what_is_called_fresh_gives_the_same_if_it_is_built_anyway(tmp_path):
     assert f"{one} changed" in build(tmp_path, "--check", code=1)[0]
 
 
-BEFORE = "---\nminutes: 9\n---\nSome words.\n\n```python\na = 1\n```\n\nMore.\n"
+LESSON = "---\nminutes: 9\n---\nSome words.\n\n```python\na = 1\n```\n\nMore.\n"
 
 
 @pytest.mark.parametrize(
@@ -161,10 +161,59 @@ BEFORE = "---\nminutes: 9\n---\nSome words.\n\n```python\na = 1\n```\n\nMore.\n"
 def test_the_words_of_a_lesson_are_told_from_its_code(
     tmp_path, monkeypatch, old, new, prose
 ):
-    path = "chapters/08_arrays/lesson.md"
-    (tmp_path / path).parent.mkdir(parents=True)
-    (tmp_path / path).write_text(BEFORE.replace(old, new), "utf-8")
-    monkeypatch.setattr(tested, "ROOT", tmp_path)
-    monkeypatch.setattr(tested, "git", lambda *words: BEFORE)
-    assert tested.is_prose(path) == prose
-    assert not tested.is_prose("chapters/08_arrays/2_a_name.md")
+    monkeypatch.setattr(concerns, "ROOT", tmp_path)
+    hashes = []
+    for text in (LESSON, LESSON.replace(old, new)):
+        (tmp_path / "lesson.md").write_text(text, "utf-8")
+        hashes.append(concerns.hash_of_file(f"lesson.md{concerns.CODE}"))
+    assert (hashes[0] == hashes[1]) == prose
+
+
+TELL = "from classroom.author.tested import *; print(concerned_tests())"
+TESTS = {
+    "test_size.py": """
+from pathlib import Path
+def test_a(): assert "!!" not in Path("minigrad/graph/walk.py").read_text()
+""",
+    "test_cached.py": """
+from classroom.author.chapters import chapters
+def test_b(): chapters()[9].lesson
+def test_c(): chapters()[9].lesson
+""",
+}
+
+
+def test_a_test_is_run_until_it_passes_with_what_it_reads(tmp_path):
+    """It reads the package as a text, or chapters that an earlier test has read."""
+    for name in ("minigrad", "classroom", "chapters"):
+        leave = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=leave)
+    (tmp_path / "tests").mkdir()
+    for name, text in TESTS.items():
+        (tmp_path / "tests" / name).write_text(text)
+
+    def run(*words, at_start=""):
+        env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{at_start}"}
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=env, stdout=-1
+        )
+        return done.stdout.decode()
+
+    def test():
+        words = "-m", "pytest", "-p", "classroom.author.tested", "tests"
+        run(*words, at_start=tmp_path / "classroom/author/at_start")
+
+    def add(path, text):
+        with (tmp_path / path).open("a") as file:
+            file.write(text)
+        return run("-c", TELL)
+
+    lesson, package = "chapters/09_broadcast/lesson.md", "minigrad/graph/walk.py"
+    assert "test_cached.py', 'tests/test_size.py'], 0, 2)" in add(lesson, "")
+    test()
+    assert add(lesson, "Some words.\n") == "([], 3, 0)\n"
+    both = "(['tests/test_cached.py::test_b', 'tests/test_cached.py::test_c'], 3, 0)\n"
+    assert add(lesson, "```python\n1\n```\n") == both
+    assert "test_size.py::test_a" in add(package, "# !!\n")
+    test()
+    assert add(lesson, "") == "(['tests/test_size.py::test_a'], 3, 0)\n"
