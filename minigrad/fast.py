@@ -142,9 +142,9 @@ def fast_input_gradients(node: Node, g, wanted):
 
 
 def record_write(array: ndarray) -> None:
-    """Record a write, and keep a later number: nodes with larger ones need no check."""
+    """Record a write, and keep its number: nodes with larger ones need no check."""
     plain_record_write(array)
-    newest_write[0] = next(saved_values.numbers)
+    newest_write[0] = saved_values._writes[id(saved_values.storage(array))][1]
 
 
 # If a learner's cell replaces one of these, the plain version runs

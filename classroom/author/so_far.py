@@ -250,5 +250,7 @@ def growth(module: str, name: str, number: int) -> list[str]:
     changes = [line.rstrip() for line in difflib.ndiff(*sides) if line[0] in "+-"]
     if before and len(changes) <= FEW and "exercise" not in by:
         return [f"  {name}{by}", *changes]
-    size = f"{len(sides[1])} line{'s' * (len(sides[1]) > 1)}"
-    return [f"+ {name}: {size}{f', were {len(sides[0])}' * bool(before)}{by}"]
+    was, size = map(len, sides)
+    told = f", were {was}" if was != size else ", some of them new"
+    lines = f"{size} line{'s' * (size > 1)}"
+    return [f"+ {name}: {lines}{told * bool(before)}{by}"]
