@@ -259,12 +259,13 @@ def bounded(seconds: float) -> Iterator[None]:
     processor's time, because others may keep the machine busy. A browser's tab has no
     second thread.
     """
-    depth, over, late = sys.getrecursionlimit(), threading.Event(), []
+    depth, over, late = sys.getrecursionlimit(), threading.Event(), threading.Event()
 
     def watch(begin: float) -> None:
         while not over.wait(0.1):
             if process_time() - begin > seconds:
-                late.append(interrupt_main())
+                late.set()
+                interrupt_main()
                 return
 
     thread = threading.Thread(target=watch, args=[process_time()], daemon=True)
@@ -279,7 +280,7 @@ def bounded(seconds: float) -> Iterator[None]:
             if thread.is_alive():
                 thread.join()  # the interrupt may be on its way
     except KeyboardInterrupt as error:
-        if not late:
+        if not late.is_set():
             raise
         told = TimeoutError(f"no end within {seconds:.2g} seconds")
         raise told.with_traceback(error.__traceback__) from None
