@@ -33,7 +33,6 @@ from classroom.notebook.files import (
     write_whole,
 )
 from classroom.notebook.pristine import chosen_chapters
-from classroom.notebook.source_code import PARSING
 from classroom.run.references import compared
 
 PRISTINE = Path("classroom") / "pristine"
@@ -48,13 +47,11 @@ def build_chapter(
     Return what was run and why, and which files were written.
     """
     noted, name = noted or Noted(root), f"{chapter.slug}.ipynb"
-    with PARSING:
-        lesson, solved = lesson_notebook(chapter), solution_notebook(chapter)
+    lesson, solved = lesson_notebook(chapter), solution_notebook(chapter)
     told = _built(lesson, root / "notebooks" / name, noted, anew)[1]
     solved, more = _built(solved, root / "solutions" / name, noted, anew)
     told += more + _draw(chapter, root, noted, anew)
-    with PARSING:
-        blank = blank_notebook(chapter, solved)
+    blank = blank_notebook(chapter, solved)
     return told + _write_blank(blank, name, root)
 
 
@@ -64,8 +61,7 @@ def _draw(chapter: Chapter, root: Path, noted: Noted, anew: bool) -> list[str]:
     why = "asked for" if anew else _drawn_stale(chapter, path) or noted.changed(path)
     if not why:
         return []
-    with PARSING:
-        cells = drawn_cells(chapter, PUBLIC)
+    cells = drawn_cells(chapter, PUBLIC)
     used = {}
 
     def run(notebook: NotebookNode) -> NotebookNode:

@@ -17,7 +17,6 @@ from PIL import Image
 from classroom import ROOT
 from classroom.author.concerns import fingerprint
 from classroom.author.uses import watched, written
-from classroom.notebook.source_code import PARSING
 from classroom.run.kernels import Runner
 
 PNG = re.compile(r"(data:image/png;base64,)([\w+/=]+)")
@@ -37,8 +36,7 @@ def execute_and_note(
     notebook.cells.append(new_code_cell(WRITE_USES))
     with TemporaryDirectory() as uses:
         notebook = execute(notebook, folder, watched(Path(uses)))
-        with PARSING:
-            used = fingerprint(*written(Path(uses)), code)
+        used = fingerprint(*written(Path(uses)), code)
     del notebook.cells[-1]
     for output in [o for cell in notebook.cells for o in cell.get("outputs", ())]:
         _shrink_png(output)

@@ -12,7 +12,6 @@ from classroom.author.chapters import Chapter
 from classroom.author.compose import solution_notebook
 from classroom.notebook.files import Cell, code_cell
 from classroom.notebook.pristine import id_of
-from classroom.notebook.source_code import PARSING
 
 
 def drawn_cell(name: str, source: str, seed: str) -> Cell:
@@ -44,8 +43,7 @@ def what_is_printed(
     `several` has cells by exercise, and all of them run in one kernel. Raises
     RuntimeError if our own solution does not run.
     """
-    with PARSING:
-        notebook = with_cells(solution_notebook(chapter), several)
+    notebook = with_cells(solution_notebook(chapter), several)
     try:
         notebook = run(notebook)
     except CellExecutionError as error:

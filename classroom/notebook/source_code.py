@@ -2,14 +2,23 @@
 
 import ast
 import re
+import sys
 from collections.abc import Iterable
-from threading import Lock
+from threading import RLock
 
 from classroom.cell.asked import bound_names, names_read
 
 HEADER = re.compile(r"# minigrad/[\w/]+\.py\s*$")
-PARSING = Lock()  # CPython 3.11 does not stand two threads that parse Python at once
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+
+if sys.version_info < (3, 11, 8):  # in which two threads may not parse at once
+    _parse, _parsing = ast.parse, RLock()
+
+    def _parse_alone(*args, **options):
+        with _parsing:
+            return _parse(*args, **options)
+
+    ast.parse = _parse_alone
 
 
 def code_lines(source: str) -> list[str]:

@@ -27,7 +27,6 @@ from classroom.cell.drawn import same_numbers
 from classroom.cell.odd_characters import advice
 from classroom.notebook.files import Cell, digest_of, write_whole
 from classroom.notebook.pristine import Chapter
-from classroom.notebook.source_code import PARSING
 from classroom.run.judge import run_notebook
 from classroom.run.roles import ROLES, notebook_to_run
 from classroom.run.verdict import (
@@ -61,17 +60,15 @@ def reference_lines(slug: str, seeds: list[str]) -> list[dict[str, str]]:
 
     Raises RuntimeError if our solution does not run.
     """
-    with PARSING:
-        chapter = chapter_source(slug)
-        several = [drawn_cells(chapter, seed) for seed in seeds]
+    chapter = chapter_source(slug)
+    several = [drawn_cells(chapter, seed) for seed in seeds]
     run = partial(execute, folder=ROOT / "exercises")
     return what_is_printed(chapter, several, run)
 
 
 def hidden_checks(slug: str, seed: str, printed: dict[str, str]) -> dict[str, Cell]:
     """Return the cells of a chapter's hidden checks, with what our solution prints."""
-    with PARSING:
-        cells = drawn_cells(chapter_source(slug), seed)
+    cells = drawn_cells(chapter_source(slug), seed)
     for name, cell in cells.items():
         stream = {"output_type": "stream", "name": "stdout", "text": printed[name]}
         cell |= {"outputs": [stream], "execution_count": 1}
@@ -115,9 +112,8 @@ def grade_answers(
     A wrong answer's message comes from a second run without hidden checks, so that
     nothing of them can get into it.
     """
-    with PARSING:
-        chapter = pristine(slug)
-        parts = {name: parts_of(chapter, name) for name in answers}
+    chapter = pristine(slug)
+    parts = {name: parts_of(chapter, name) for name in answers}
     hidden = hidden_checks(slug, seed, printed)
     folder = None if safe else ROOT / "exercises"
     run = partial(results_of, chapter, timeout, folder)
@@ -152,8 +148,7 @@ def right_parts(
     right = {name: {} for name in parts}
     for several in zip_longest(*parts.values()):
         tried = {name: part for name, part in zip(parts, several) if part}
-        with PARSING:
-            ours = {n: without(part, n, parts[n]) for n, part in tried.items()}
+        ours = {n: without(part, n, parts[n]) for n, part in tried.items()}
         found = run(answers | {n: [*answers[n], code] for n, code in ours.items()})
         for name, part in tried.items():
             right[name][part] = found[name].status == "passed"
@@ -174,8 +169,7 @@ def right_lines(
     """
     if not exams:
         return
-    with PARSING:
-        notebook = notebook_to_run(chapter, answers, hidden)
+    notebook = notebook_to_run(chapter, answers, hidden)
     checks = [{"exercise": name, "role": "check"} for name in exams]
     cells = notebook["cells"]
     cells = [c for c in cells if c["metadata"]["minigrad"] not in checks]
@@ -199,8 +193,7 @@ def results_of(
 
     Raises RuntimeError if the machine is at fault; the next run tries it again.
     """
-    with PARSING:
-        notebook = notebook_to_run(chapter, answers, hidden)
+    notebook = notebook_to_run(chapter, answers, hidden)
     events, said = run_notebook(notebook, timeout, folder)
     last = "hidden" if hidden else "check"
     found = {n: judged(n, events, timeout, said, last) for n in answers}

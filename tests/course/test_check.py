@@ -1,5 +1,6 @@
 """`course.py check` tells right from wrong, whatever an answer does to its kernel."""
 
+import ast
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -427,6 +428,32 @@ def test_several_chapters_are_checked_at_once(root, capsys):
     assert check_command(["90", "90.1"], root) == 0
     out = capsys.readouterr().out
     assert out.count("90.1") == 2 and out.count("90.2") == 1
+
+
+class Slow:
+    """Garbage that lets another thread run while it is collected."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        sum(range(20_000))
+
+
+def parsed(depth):
+    """Parse some text, as deep in the stack as is said."""
+    if depth:
+        return parsed(depth - 1)
+    for _ in range(20):
+        garbage = [Slow() for _ in range(20)]
+        del garbage
+        ast.parse("f(a + b)\n" * 1000)
+
+
+def test_two_threads_may_parse_at_once():
+    """In Python 3.11.0 to 3.11.7 they disturb each other: a rare SystemError."""
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(parsed, (0, 20)))
 
 
 def test_modules_that_an_answer_imports_are_found_wherever_it_does():
