@@ -51,7 +51,12 @@ MANY_AT_ONCE = [
     slopes("the sum of all numbers", lambda x: x.sum(), A),
     slopes("a product, number by number", product, A, B),
     slopes("used twice: x * x + x", lambda x: (x * x + x).sum(), A),
-    slopes("a new axis: (2, 3) + (3,)", lambda x, y: vjps(x + y, B), A, ROW),
+    slopes(
+        "a new axis: (2, 3) + (3,), and the (3,) once more",
+        lambda x, y: vjps(x + y, B) + y.sum(),
+        A,
+        ROW,
+    ),
     slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
     slopes("two of them: (2, 3) * (1, 1)", product, A, COLUMN[:1]),
     slopes("both at once: (2, 1) * (3,)", lambda x, y: vjps(x * y, B), COLUMN, ROW),
@@ -108,20 +113,19 @@ def beside_integers(e: Engine) -> None:
     expect_slopes(e, lambda x: (x * counts).sum(), (A,), "beside integers")
 
 
-@by_object("a root of many numbers is refused without v")
+@by_object("a root of many numbers is refused without a v of its shape")
 def many_roots(e: Engine) -> None:
     expect_slopes(e, lambda x: (x * (ROW + 1)).sum(), (ROW,), "of one number")
-    x = e.leaf(ROW)
-    root = x * x
-    try:
-        e.backward(root)
-    except (*REFUSALS, AssertionError, TypeError) as error:
-        if not is_refusal(error):
-            raise
-        return
-    raise Wrong(
-        "backward of 3 numbers, without v", e.gradient(x), "an error that asks for v"
-    )
+    for given, v in {"without v": (), "with a v of shape (2, 1)": (COLUMN,)}.items():
+        x = e.leaf(ROW)
+        try:
+            e.backward(x * x, *v)
+        except (*REFUSALS, AssertionError, TypeError) as error:
+            if not is_refusal(error):
+                raise
+        else:
+            given = f"backward of 3 numbers, {given}"
+            raise Wrong(given, e.gradient(x), "an error that asks for v")
 
 
 @by_object("with v, its numbers are weighted by v")

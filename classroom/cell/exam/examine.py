@@ -42,7 +42,8 @@ def examine(group: str, adapters: Mapping[str, Any]) -> None:
     found = [verdict.status for verdict in verdicts]
     head = f"{found.count(DONE)} of {len(found)} rows are done."
     if not {"make", "grad_of"} & set(adapters):
-        head += " (There is no `make` or `grad_of`. Has their cell run to its end?)"
+        head += " (There is no `make` or `grad_of`."
+        head += " Has their cell run to its end, and has it passed?)"
     if WRONG in found:
         raise WrongAnswer(f"{head}\n{table}")
     if OPEN in found:
