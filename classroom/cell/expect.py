@@ -68,6 +68,8 @@ FUNCTION = r"unsupported operand.*'(builtin_)?(function|function_or_method|metho
 IN_LINES = {
     LIST: IN_PLACE.format("a list", "Take the items of the list one by one."),
     FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
+    r"pop from (an )?empty": "More is taken out here than was put in. Which line puts "
+    "the item in, and does it run before?",
     "cannot access local variable": "No line of the function that gives this variable "
     "a value has run before. Give it a first value in the function, or write "
     "`nonlocal` if it belongs to the function around.",
