@@ -41,7 +41,7 @@ needs_sandbox = pytest.mark.skipif(
 )
 pytestmark = [pytest.mark.linux, needs_sandbox]
 SEED = "a seed for the tests"
-SECONDS = 4  # for a cell
+SECONDS = 3  # for a cell
 
 
 def grade(*words):
@@ -204,9 +204,15 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
     assert (out / "graded.jsonl").read_text("utf-8") == ""  # so that it is tried again
 
 
+# Exams, threads, the longest, large arrays, PyTorch, and what measures memory
+IN_SANDBOX = 6, 10, 12, 14, 15, 20, 25, 29
+
+
 @pytest.mark.long
-def test_the_solutions_of_every_chapter_pass_and_get_full_points(tmp_path):
-    whole = [chapter for chapter in chapters() if not chapter.missing]
+def test_solutions_pass_and_get_full_points_also_near_the_limits(tmp_path):
+    """That all solutions pass without a sandbox, test_answers.py proves."""
+    known = [chapters()[number] for number in IN_SANDBOX]
+    whole = [chapter for chapter in known if not chapter.missing]
     (tmp_path / "class" / "ada").mkdir(parents=True)
     for chapter in whole:
         exercises = chapter.exercises.items()
@@ -218,7 +224,7 @@ def test_the_solutions_of_every_chapter_pass_and_get_full_points(tmp_path):
     named = {name for chapter in whole for name in chapter.exercises}
     assert statuses(ada) == dict.fromkeys(named, "passed")
     assert ada["points"] == ada["of"] and not ada["remarks"]
-    missing = {chapter.missing for chapter in chapters()} - {None, ""}
+    missing = {chapter.missing for chapter in known} - {None, ""}
     if missing:
         pytest.skip(f"{missing} is not installed; all other chapters are graded")
 
@@ -444,18 +450,12 @@ def step(number, slope, rate): return number - rate * slope
 
 
 def test_an_engine_that_calls_itself_earns_something_with_long_chains():
-    """Only one of the hidden results needs depth, as only two of seven rows do.
-
-    And one that forgets a second use earns something for what is used once.
-    """
+    """Only one of the hidden results needs depth, as only two of seven rows do."""
     exam = next(chapter for chapter in chapters() if chapter.number == 6)
     answers = {"6.1": [CALLS_ITSELF], "6.3": [REST]}
     found = Result(*grade_answers(exam.slug, answers)["6.3"])
     assert found.status == "wrong" and found.message.startswith("5 of 7 rows are done.")
     assert found.share == pytest.approx(2 / 3, abs=1e-3)
-    answers = {"6.1": [CALLS_ITSELF.replace("self.grad += g", "self.grad = g")]}
-    found = Result(*grade_answers(exam.slug, answers)["6.1"])
-    assert found.status == "wrong" and 0.4 < found.share <= 0.5
 
 
 def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
