@@ -33,8 +33,9 @@ from classroom.teacher.grade import grade_command
 from classroom.teacher.points import by_case
 from classroom.teacher.students import HandIn, printable
 from tests.course import hostile
+from tests.course.test_release import command
 
-CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
+CHAPTER = Chapter(hostile.BLANK)
 
 needs_sandbox = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="bubblewrap is not installed"
@@ -44,17 +45,10 @@ SEED = "a seed for the tests"
 SECONDS = 3  # for a cell
 
 
-def grade(*words):
-    """Run the command; return its exit code and what it printed."""
-    command = [sys.executable, "-P", "-m", "classroom", "grade", *map(str, words)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return run.returncode, run.stdout + run.stderr
-
-
 def graded(folder, out, *words):
     """Grade a folder; return what grades.json says, by student."""
     for _ in range(3):
-        code, said = grade(folder, "--out", out, "--seed", SEED, *words)
+        code, said = command("grade", folder, "--out", out, "--seed", SEED, *words)
         if "The machine was busy" not in said:
             break  # else the same command tries again, as it says
     assert code == 0, said
@@ -215,9 +209,10 @@ def test_solutions_pass_and_get_full_points_also_near_the_limits(tmp_path):
     whole = [chapter for chapter in known if not chapter.missing]
     (tmp_path / "class" / "ada").mkdir(parents=True)
     for chapter in whole:
-        exercises = chapter.exercises.items()
-        made = hostile.notebook({n: e.solved for n, e in exercises}, chapter.slug)
-        hostile.written(tmp_path / "class" / "ada", made, f"{chapter.slug}.ipynb")
+        blank = hostile.BLANK.with_name(f"{chapter.slug}.ipynb")
+        solved = {name: each.solved for name, each in chapter.exercises.items()}
+        made = hostile.notebook(solved, blank)
+        hostile.written(tmp_path / "class" / "ada", made, blank.name)
     numbers = ",".join(str(chapter.number) for chapter in whole)
     words = "--chapters", numbers, "--timeout", "120"  # for a machine that is busy
     ada = graded(tmp_path / "class", tmp_path / "out", *words)["ada"]
@@ -254,7 +249,7 @@ def test_drawn_inputs_decide_and_only_a_learner_is_told_which():
 
 def test_without_a_sandbox_nothing_runs(small_class, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))  # no bwrap there
-    code, said = grade(small_class, "--out", tmp_path / "out")
+    code, said = command("grade", small_class, "--out", tmp_path / "out")
     assert code == 2 and "bubblewrap" in said and "--unsafe" in said
     assert not (tmp_path / "out" / "grades.csv").exists()
 

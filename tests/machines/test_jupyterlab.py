@@ -21,8 +21,9 @@ from classroom.learner.lab import JUPYTER, QUIET
 from classroom.learner.progress import overview
 from classroom.learner.results import Memory
 from classroom.notebook.answers import learner_in
-from classroom.notebook.files import read_notebook, reference, waits, write_notebook
+from classroom.notebook.files import read_notebook, reference, waits
 from classroom.notebook.pristine import Chapter, all_chapters
+from tests.course.sample import cell_of, fill
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ".jp-OutputArea-output img"
@@ -397,15 +398,9 @@ def test_home_leads_on_and_is_fresh_when_one_comes_back(page, lab):
 
 def pass_first_exercise(root):
     """Fill in 1.1 as the solution does, and note that it was checked."""
-    path, solved = (
-        root / "exercises" / "01_nudge.ipynb",
-        read_notebook(ROOT / "solutions" / "01_nudge.ipynb"),
-    )
-    mine, sources = read_notebook(path), {c["id"]: c["source"] for c in solved["cells"]}
-    for cell in mine["cells"]:
-        if cell["id"] == "answer-1-1":
-            cell["source"] = sources["answer-1-1"]
-    write_notebook(path, mine)
+    path = root / "exercises" / "01_nudge.ipynb"
+    solved = read_notebook(ROOT / "solutions" / path.name)
+    mine = fill(path, {"1.1": cell_of(solved, "answer-1-1")["source"]})
     chapters, memory = all_chapters(root), Memory(root)
     learner = learner_in(mine, path.name, chapters)
     memory.remember(
