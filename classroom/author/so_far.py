@@ -46,8 +46,8 @@ GROWN = """\
 <details><summary>What this chapter adds to the engine</summary>
 
 Each line is a definition, with its length; first those that you write in an exercise.
-Where little changes in what is given, the changed lines are shown. In a clone of the
-course `python3 course.py engine {number}` writes the package as it stands now, with
+If only a few lines of a given definition change, these lines are shown. In a clone of
+the course `python3 course.py engine {number}` writes the package as it stands now, with
 your answers in it.
 
 ~~~diff

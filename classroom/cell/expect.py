@@ -68,6 +68,8 @@ FUNCTION = r"unsupported operand.*'(builtin_)?(function|function_or_method|metho
 IN_LINES = {
     LIST: IN_PLACE.format("a list", "Take the items of the list one by one."),
     FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
+    r"pop from (an )?empty": "More is taken out here than was put in. Which line puts "
+    "the item in, and does it run before?",
     "cannot access local variable": "No line of the function that gives this variable "
     "a value has run before. Give it a first value in the function, or write "
     "`nonlocal` if it belongs to the function around.",
@@ -207,9 +209,9 @@ def _any_is(one: Any, several: Iterable) -> bool:
     return any(one is each for each in several)
 
 
-def _bare(function: Any) -> Any:
-    """Return the function inside a decorated or a partial one."""
-    return inspect.unwrap(getattr(function, "func", function))
+def _bare(each: Any) -> Any:
+    """Return the function inside a decorated or a partial one, or a property's."""
+    return inspect.unwrap(getattr(each, "func", getattr(each, "fget", each)))
 
 
 def _names(code: CodeType) -> set[str]:
@@ -352,9 +354,10 @@ def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:
 
 
 def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
-    """Return what an answer raised, and its line, if the line is in a cell.
+    """Return what an answer raised, and its line, if the line is in its cell.
 
-    If it was raised by the check's own lines, return what they got from the answer.
+    A line that the learner wrote goes before one that the blank gave. If the check's
+    own lines raised it, return what they got from the answer.
     """
     walked = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     frames = traceback.extract_tb(error.__traceback__)
@@ -366,27 +369,29 @@ def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
     own = [names for _, names in cells[:1]] + [namespaces.course]
     inside = [place for place, names in cells if not _any_is(names, own)]
     at_check, right = bool(cells) and not inside, [*_right]
-    text = _told(error, at_check, at_answer=bool(inside))
+    files = {
+        f.__code__.co_filename for f in map(_bare, pieces) if hasattr(f, "__code__")
+    }
+    judged = [place for place in inside if place.filename in files]
+    judged = judged or [p for p in inside if "`# minigrad/" not in _cell(p)]
+    stub = getattr(runs.what_is_asked(exercise), "stub", "")  # given lines help less
+    judged = [place for place in judged if place.line not in stub] or judged
+    text = _told(error, at_check, at_answer=bool(judged))
     before = unused = ()
     if at_check and not isinstance(error, NameError):
         before, unused = _used(exercise, error)
         if before:
             text = text.replace(NOT_USED, "The check cannot use that:")
     text = "\n".join([*getattr(error, "__notes__", []), *before, text, *unused])
-    files = {
-        piece.__code__.co_filename for piece in pieces if inspect.isfunction(piece)
-    }
-    judged = [place for place in inside if place.filename in files] or inside
     if judged:
         place = judged[-1]
-        line = linecache.getline(place.filename, place.lineno).strip()
-        text += f"\n    in line {place.lineno} of {_cell(place)}: {line}"
+        text += f"\n    in line {place.lineno} of {_cell(place)}: {place.line}"
     elif cells and right:
         text += f"\n    What was right just before: {right[0]}"
     if isinstance(error, RecursionError):
         endless = parts.calls_itself(error)
         text += f"\n{ITSELF.format(endless) if endless else TOO_DEEP}"
-    return text + cure(str(error), line if judged else "")
+    return text + cure(str(error), judged[-1].line if judged else "")
 
 
 def _used(exercise: str, error: Exception) -> tuple[list[str], list[str]]:

@@ -17,6 +17,7 @@ from jupyter_client.session import Session
 from nbval.kernel import RunningKernel
 
 from classroom.notebook.files import as_table
+from classroom.notebook.source_code import has_header
 from classroom.run.kernels import start_new_kernel
 from classroom.run.roles import ROLES
 
@@ -123,11 +124,13 @@ class BoundedKernel(RunningKernel):
     def forget(self, exercise: str, role: str) -> None:
         """Note that an exercise failed. Its cells stay, as in the learner's own kernel.
 
-        But a cell that had to be stopped is not run again, nor one that only drawn
-        inputs refused. When grading, what a check did is not repeated either: it is not
-        trusted to have taken back a piece of the package.
+        But a cell that had to be stopped is not run again, nor a piece of the package
+        that only drawn inputs refused. When grading, what a check did is not repeated
+        either: it is not trusted to have taken back a piece of the package.
         """
         judges, undone = ROLES[role].judges, ROLES[role].undone
+        pieces = [source for whose, source in self.done if whose == exercise]
+        undone = undone and any(map(has_header, pieces))
         if self.stopped or undone or (self.sandboxed and judges):
             self.done = [done for done in self.done if done[0] != exercise]
         self.spoilt |= self.sandboxed or undone

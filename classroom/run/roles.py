@@ -20,7 +20,8 @@ class Role(NamedTuple):
     - `may_fail`: an error in it costs nothing, unless Python had to be stopped.
     - `judges`: an AssertionError in it means a wrong answer. Its warnings do not count.
       In a sandbox, no new kernel repeats the cells of the answer that it refused.
-    - `undone`: if it fails, a new kernel runs the rest, without its exercise's cells.
+    - `undone`: if it fails, and its exercise is a piece of the package, a new kernel
+      runs the rest without it.
     - `secret`: its output is compared as numbers, and no message says anything of it.
       No new kernel repeats it.
     """

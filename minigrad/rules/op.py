@@ -183,11 +183,14 @@ def edge(value):
 
 
 def signature_of(forward: Callable) -> Signature:
-    """Return the signature of a function. A NumPy ufunc takes a, or a and b."""
-    if not isinstance(forward, np.ufunc):
-        return signature(forward)
+    """Return how an operation is called: with what its function takes by position.
+
+    A NumPy ufunc takes a, or a and b.
+    """
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    return Signature([Parameter(name, kind) for name in "ab"[: forward.nin]])
+    of_ufunc = [Parameter(name, kind) for name in "ab"[: getattr(forward, "nin", 0)]]
+    found = of_ufunc or signature(forward).parameters.values()
+    return Signature([each for each in found if each.kind != Parameter.KEYWORD_ONLY])
 
 
 def names_of(formula: Callable) -> list[str]:

@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 import minigrad
 from classroom import ROOT
 from classroom.author.chapters import chapters, sections
+from classroom.cell.drawn import REFUSED
 from classroom.cell.exam import rows
 from classroom.cell.exam.examine import GROUPS, examine
 from classroom.cell.exam.numbers import random_program
@@ -18,6 +19,7 @@ from classroom.cell.exam.own_engine import TOLD
 from classroom.cell.exam.rows import DONE, OPEN, SECONDS, WRONG, Engine, Row, judge
 from classroom.cell.exam.training import package_losses, race
 from classroom.cell.expect import NotFilledIn, WrongAnswer
+from classroom.run.judge import run_answers
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
 from minigrad.array.finite_differences import array_gradients
@@ -319,6 +321,18 @@ def test_an_engine_trains_and_is_drawn_beside_the_package(monkeypatch):
     assert yours[-1] < 0.2 and len(right.patches) == 2
     pyplot.close("all")
     assert package_losses("digits")[-1] < 0.5
+
+
+def test_the_next_exercise_has_an_engine_that_only_drawn_inputs_refuse():
+    exercises = next(c.exercises for c in chapters() if c.number == 15)
+    answers = {name: [exercises[name].solved] for name in ("15.1", "15.2")}
+    rounds = "np.round(2 * numbers) / 2 if np.shape(numbers) == (3,) else numbers"
+    answers["15.1"] += [f"right = make\ndef make(numbers):\n    return right({rounds})"]
+    path = ROOT / "classroom" / "pristine" / "15_an_engine_to_rely_on.ipynb"
+    found = run_answers(path, answers, 20)
+    statuses = [each.status for each in found.values()]
+    assert statuses == ["wrong", "passed", "blank"]
+    assert found["15.1"].message.startswith(REFUSED)
 
 
 def test_in_an_exam_no_package_is_an_engine_for_an_answer():
