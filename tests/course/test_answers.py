@@ -2,28 +2,27 @@
 
 The k-th variant of all exercises of a chapter is judged as a learner's notebook would
 be. The variants follow each other in one kernel, each on the package's own definitions.
+Then drawn inputs have to notice each wrong answer by themselves.
 """
 
 import builtins
-import json
 import keyword
 import re
 from collections import defaultdict
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom import ROOT
-from classroom.author.build import DRAWN, PRISTINE
+from classroom.author.build import PRISTINE
 from classroom.author.chapters import chapters
-from classroom.author.compose import SETUP
+from classroom.author.printed import drawn_cell
 from classroom.cell.asked import names_read
-from classroom.cell.drawn import PUBLIC, same_numbers
+from classroom.cell.drawn import PUBLIC
 from classroom.cell.namespaces import GIVEN, assigned
 from classroom.learner.check import next_hint
+from classroom.notebook.files import code_cell
 from classroom.notebook.pristine import Chapter
 from classroom.run.judge import drawn_cells, run_answers, run_notebook
-from classroom.run.kernels import Runner
 from classroom.run.roles import notebook_to_run
 from classroom.run.verdict import result
 
@@ -34,6 +33,11 @@ RESTORE = f"""\
 import classroom.cell.pages as live
 live._on_trial[:0], live._kept[:] = live._kept, []
 live.restore()"""
+HASHED = """\
+import contextlib, io
+with contextlib.redirect_stdout(io.StringIO()) as said:
+    {}
+print(__import__("zlib").crc32(said.getvalue().encode()))"""
 NEXT_CELL = "\n# %%\n"
 CROSS = "\N{BALLOT X}"
 
@@ -64,48 +68,66 @@ def shadowed(chapter):
     return {name: answer + spoilt for name, answer in solved.items()}
 
 
-def judge(slug, sets, solved):
-    """Return {exercise: Result} for each set of answers, as `check` would find it.
+def ran(built, runs):
+    """Return the events of each of some runs of cells, and the last output.
 
-    Only the set at the place `solved` meets the drawn inputs as well.
+    All run in one kernel, each on the package's own definitions.
     """
-    chapter = Chapter(path := ROOT / PRISTINE / f"{slug}.ipynb")
     cells = []
-    for k, answers in enumerate(sets):
-        parts = {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
-        chosen = notebook_to_run(
-            chapter, parts, drawn_cells(path) if k == solved else {}
-        )
-        for cell in chosen["cells"]:
+    for k, run in enumerate(runs):
+        for cell in [*run, code_cell("restore", RESTORE, {"exercise": "", "role": ""})]:
             place = cell["metadata"]["minigrad"]
             name = f"{k} {place['exercise'] or ''}"
             metadata = {**cell["metadata"], "minigrad": {**place, "exercise": name}}
             cells.append({**cell, "id": f"{k}-{cell['id']}", "metadata": metadata})
-        after = new_code_cell(RESTORE, id=f"{k}-restore")
-        after.metadata.minigrad = {"exercise": f"{k} ", "role": ""}
-        cells.append(after)
-    notebook = {**chapter.notebook, "cells": cells}
+    notebook = {**built.notebook, "cells": cells}
     events, said = run_notebook(notebook, CELL_TIMEOUT, ROOT / PRISTINE)
     found = defaultdict(list)
     for event in events:
         k, name = event["exercise"].split(" ")
         found[int(k)].append({**event, "exercise": name or None})
-    return [
-        {name: result(name, found[k], CELL_TIMEOUT, said) for name in answers}
-        for k, answers in enumerate(sets)
-    ]
+    return [found[k] for k, _ in enumerate(runs)], said
+
+
+def drawn_run(exercise, seed, answer):
+    """Return an answer, and a cell that hashes what is printed for drawn inputs."""
+    place = {"exercise": exercise.name, "role": "answer"}
+    hidden = drawn_cell(exercise.name, exercise.drawn, seed) | {"execution_count": 1}
+    hidden["source"] = HASHED.format(hidden["source"])
+    hidden["metadata"]["tags"] = ["nbval-check-output"]  # no output, so all is told
+    return [code_cell("answer", answer, place), hidden]
 
 
 def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chapter):
     skip_without(chapter.missing)
     exercises = chapter.exercises
-    built = Chapter(ROOT / PRISTINE / f"{chapter.slug}.ipynb").exercises
+    built = Chapter(path := ROOT / PRISTINE / f"{chapter.slug}.ipynb")
     right, wrong = variants(chapter, "right"), variants(chapter, "wrong")
     sets = [{name: ex.blank for name, ex in exercises.items()}]
     sets += [{name: ex.solved for name, ex in exercises.items()}]
     sets += [{n: answer for n, (_, answer) in v.items()} for v in right + wrong]
-    sets += [shadowed(chapter)]
-    blank, solved, *judged, spoilt = judge(chapter.slug, sets, solved=1)
+    sets, drawn = [*sets, shadowed(chapter)], drawn_cells(path)
+    runs = []
+    for k, answers in enumerate(sets):
+        parts = {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
+        met = drawn if 0 < k < len(right) + 2 else {}  # the solution and right answers
+        cells = notebook_to_run(built, parts, met)["cells"]  # what is given, once
+        runs.append([c for c in cells if not k or c["metadata"]["minigrad"]["role"]])
+    tries = [
+        (name, kind, drawn_run(ex, seed, answer))
+        for name, ex in exercises.items()
+        for kind, seed, answer in [
+            *((title, PUBLIC, wrong) for title, wrong in ex.wrong.items()),
+            *(("", seed, ex.solved) for seed in SEEDS),
+        ]
+    ]
+    last = runs.pop()  # leaves names spoilt
+    events, said = ran(built, [*runs, *(run for *_, run in tries), last])
+    judged = [
+        {name: result(name, found, CELL_TIMEOUT, said) for name in answers}
+        for found, answers in zip([*events[: len(runs)], events[-1]], sets)
+    ]
+    blank, solved, *judged, spoilt = judged
     for name in exercises:
         assert blank[name].status == "blank", f"the blank of {name}: {blank[name]}"
         found = solved[name]
@@ -122,9 +144,18 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
             assert results[name].status != "passed", f"{name} '{title}' passed"
             assert message in results[name].message, f"{name} '{title}'"
             if hint := exercises[name].helps.get(message):
-                told = next_hint(built[name], 1, results[name].message)
+                told = next_hint(built.exercises[name], 1, results[name].message)
                 assert f"Hint {hint} of" in told, f"{name} '{title}': {told}"
             assert_what_is_marked_differs(results[name].message)
+    printed = defaultdict(list)
+    for (name, title, _), found in zip(tries, events[len(runs) :]):
+        texts = [event.get("got", "") for event in found if event["role"] == "hidden"]
+        printed[name, title] += texts or ["the answer stopped"]
+    for (name, title), texts in printed.items():
+        right = printed[name, ""]
+        assert not title or texts[0] != right[0], f"{name} '{title}' is not noticed"
+        differ = len({*right}) == len(SEEDS) or not exercises[name].points
+        assert differ, f"{name}: what some seeds print can be guessed"
 
 
 def test_what_is_shown_below_a_check_may_need_another_exercise():
@@ -149,56 +180,3 @@ def assert_what_is_marked_differs(message):
         for mine, other in zip(*tables, strict=True):
             if "e-" not in mine + other:  # a number of nothing is as good as another
                 assert (CROSS in mine) == (mine.removeprefix(f"{CROSS} ") != other)
-
-
-def drawn_outputs(chapter, tries):
-    """Return {exercise: what its drawn inputs print} for each try (seed, answers).
-
-    All tries run in one kernel, each on the package's own definitions.
-    """
-    setup = [c for c in chapter.exercise_cells if c.cell_type == "code"]
-    cells = [SETUP]
-    given = [c.source for c in setup if not {"answer", "check"} & set(c.metadata)]
-    cells += [f"{GIVEN}\n{source}" for source in given]
-    first = len(cells)
-    for seed, answers in tries:
-        for name, answer in answers.items():
-            draw = f"rng = __import__('random').Random('{seed} {name}')"
-            draw = f"{draw}\n{chapter.exercises[name].drawn}\n# hidden check"
-            cells += [answer, draw, "classroom.live.restore()"]
-    notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
-    client = Runner(notebook, timeout=CELL_TIMEOUT, allow_errors=True)
-    client.execute(cwd=str(ROOT / "exercises"))
-    printed = (
-        "".join(output.get("text", output.get("ename", "")) for output in cell.outputs)
-        for cell in notebook.cells[first + 1 :: 3]
-    )
-    return [{name: next(printed) for name in answers} for _, answers in tries]
-
-
-def test_drawn_inputs_tell_right_from_wrong(chapter):
-    skip_without(chapter.missing)
-    exercises = chapter.exercises
-    solved = {name: ex.solved for name, ex in exercises.items()}
-    right, wrong = (
-        [(PUBLIC, {n: answer for n, (_, answer) in each.items()}) for each in tries]
-        for tries in (variants(chapter, "right"), variants(chapter, "wrong"))
-    )
-    plan = [*((seed, solved) for seed in SEEDS), *right, *wrong]
-    found = drawn_outputs(chapter, plan)
-    printed, outputs = found[: len(SEEDS)], found[len(SEEDS) :]
-    expected = printed[0]
-    written = json.loads((ROOT / DRAWN / f"{chapter.slug}.json").read_text("utf-8"))
-    for name, exercise in exercises.items():
-        texts = [each[name] for each in printed]
-        assert len(texts[0]) > 5
-        differ = len(set(texts)) == len(SEEDS) or not exercise.points
-        assert differ, f"{name}: what some seeds print can be guessed: {texts}"
-        stored = "\n".join(written[name]["prints"])
-        assert same_numbers(stored, texts[0].rstrip("\n")), f"{name}: build it"
-    for k, printed in enumerate(outputs[: len(right)]):
-        for name, text in printed.items():
-            assert text == expected[name], f"{name}: right answer {k + 1}"
-    for k, printed in enumerate(outputs[len(right) :]):
-        for name, text in printed.items():
-            assert text != expected[name], f"{name}: wrong answer {k + 1} passes"

@@ -83,9 +83,20 @@ def pieces_of_the_course():
     return sum(has_header(exercise.stub) for exercise in exercises)
 
 
+@pytest.fixture
+def all_pass(monkeypatch):
+    """Believe that the check of each answer passes."""
+
+    def pass_all(path, answers, timeout, folder):
+        return dict.fromkeys(answers, Result("passed"))
+
+    monkeypatch.setattr("classroom.learner.check.run_answers", pass_all)
+
+
 @pytest.mark.posix
 @pytest.mark.long
-def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
+def test_with_every_solution_all_pieces_are_the_learners(course, capsys, all_pass):
+    """That the solutions pass, test_answers.py proves."""
     for notebook in (ROOT / "solutions").glob("*.ipynb"):
         shutil.copy(notebook, course / "exercises")
     code = assemble_command(course)
@@ -102,12 +113,8 @@ def test_with_every_solution_all_pieces_are_the_learners(course, capsys):
 
 @pytest.mark.posix
 def test_tests_tell_of_a_wrong_rule_though_its_check_has_passed(
-    course, capsys, monkeypatch
+    course, capsys, monkeypatch, all_pass
 ):
-    def pass_all(path, answers, timeout, folder):
-        return dict.fromkeys(answers, Result("passed"))
-
-    monkeypatch.setattr("classroom.learner.check.run_answers", pass_all)
     monkeypatch.setattr(assemble, "CORE_TESTS", ["tests/engine/test_value.py"])
     for slug in ("03_value", "05_diamonds"):
         shutil.copy(ROOT / f"solutions/{slug}.ipynb", course / "exercises")

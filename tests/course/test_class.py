@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from classroom import ROOT
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import Result
@@ -24,7 +23,7 @@ from classroom.teacher.students import HandIn, Student
 from tests.course import hostile
 
 SLUG = hostile.CHAPTER.slug
-CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{SLUG}.ipynb")
+CHAPTER = Chapter(hostile.BLANK)
 WORKSHEET = """\
 Identifier,Full name,ID number,Email address,Status,Grade,Maximum Grade,\
 Grade can be changed,Last modified (submission),Last modified (grade),Feedback comments

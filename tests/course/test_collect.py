@@ -22,7 +22,7 @@ from classroom.teacher.students import Student
 from tests.course import hostile
 from tests.course.tables import table
 
-CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
+CHAPTER = Chapter(hostile.BLANK)
 MADE = hostile.MADE
 WRONG = json.dumps(hostile.notebook(hostile.SOLVED | {"4.3": hostile.WRONG})).encode()
 pytestmark = pytest.mark.linux

@@ -33,28 +33,22 @@ from classroom.teacher.grade import grade_command
 from classroom.teacher.points import by_case
 from classroom.teacher.students import HandIn, printable
 from tests.course import hostile
+from tests.course.test_release import command
 
-CHAPTER = Chapter(ROOT / "classroom" / "pristine" / f"{hostile.CHAPTER.slug}.ipynb")
+CHAPTER = Chapter(hostile.BLANK)
 
 needs_sandbox = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="bubblewrap is not installed"
 )
 pytestmark = [pytest.mark.linux, needs_sandbox]
 SEED = "a seed for the tests"
-SECONDS = 4  # for a cell
-
-
-def grade(*words):
-    """Run the command; return its exit code and what it printed."""
-    command = [sys.executable, "-P", "-m", "classroom", "grade", *map(str, words)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return run.returncode, run.stdout + run.stderr
+SECONDS = 3  # for a cell
 
 
 def graded(folder, out, *words):
     """Grade a folder; return what grades.json says, by student."""
     for _ in range(3):
-        code, said = grade(folder, "--out", out, "--seed", SEED, *words)
+        code, said = command("grade", folder, "--out", out, "--seed", SEED, *words)
         if "The machine was busy" not in said:
             break  # else the same command tries again, as it says
     assert code == 0, said
@@ -204,21 +198,28 @@ def test_what_our_side_fails_costs_nobody_points(small_class, tmp_path, monkeypa
     assert (out / "graded.jsonl").read_text("utf-8") == ""  # so that it is tried again
 
 
+# Exams, threads, the longest, large arrays, PyTorch, and what measures memory
+IN_SANDBOX = 6, 10, 12, 14, 15, 20, 25, 29
+
+
 @pytest.mark.long
-def test_the_solutions_of_every_chapter_pass_and_get_full_points(tmp_path):
-    whole = [chapter for chapter in chapters() if not chapter.missing]
+def test_solutions_pass_and_get_full_points_also_near_the_limits(tmp_path):
+    """That all solutions pass without a sandbox, test_answers.py proves."""
+    known = [chapters()[number] for number in IN_SANDBOX]
+    whole = [chapter for chapter in known if not chapter.missing]
     (tmp_path / "class" / "ada").mkdir(parents=True)
     for chapter in whole:
-        exercises = chapter.exercises.items()
-        made = hostile.notebook({n: e.solved for n, e in exercises}, chapter.slug)
-        hostile.written(tmp_path / "class" / "ada", made, f"{chapter.slug}.ipynb")
+        blank = hostile.BLANK.with_name(f"{chapter.slug}.ipynb")
+        solved = {name: each.solved for name, each in chapter.exercises.items()}
+        made = hostile.notebook(solved, blank)
+        hostile.written(tmp_path / "class" / "ada", made, blank.name)
     numbers = ",".join(str(chapter.number) for chapter in whole)
     words = "--chapters", numbers, "--timeout", "120"  # for a machine that is busy
     ada = graded(tmp_path / "class", tmp_path / "out", *words)["ada"]
     named = {name for chapter in whole for name in chapter.exercises}
     assert statuses(ada) == dict.fromkeys(named, "passed")
     assert ada["points"] == ada["of"] and not ada["remarks"]
-    missing = {chapter.missing for chapter in chapters()} - {None, ""}
+    missing = {chapter.missing for chapter in known} - {None, ""}
     if missing:
         pytest.skip(f"{missing} is not installed; all other chapters are graded")
 
@@ -248,7 +249,7 @@ def test_drawn_inputs_decide_and_only_a_learner_is_told_which():
 
 def test_without_a_sandbox_nothing_runs(small_class, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))  # no bwrap there
-    code, said = grade(small_class, "--out", tmp_path / "out")
+    code, said = command("grade", small_class, "--out", tmp_path / "out")
     assert code == 2 and "bubblewrap" in said and "--unsafe" in said
     assert not (tmp_path / "out" / "grades.csv").exists()
 
@@ -444,18 +445,12 @@ def step(number, slope, rate): return number - rate * slope
 
 
 def test_an_engine_that_calls_itself_earns_something_with_long_chains():
-    """Only one of the hidden results needs depth, as only two of seven rows do.
-
-    And one that forgets a second use earns something for what is used once.
-    """
+    """Only one of the hidden results needs depth, as only two of seven rows do."""
     exam = next(chapter for chapter in chapters() if chapter.number == 6)
     answers = {"6.1": [CALLS_ITSELF], "6.3": [REST]}
     found = Result(*grade_answers(exam.slug, answers)["6.3"])
     assert found.status == "wrong" and found.message.startswith("5 of 7 rows are done.")
     assert found.share == pytest.approx(2 / 3, abs=1e-3)
-    answers = {"6.1": [CALLS_ITSELF.replace("self.grad += g", "self.grad = g")]}
-    found = Result(*grade_answers(exam.slug, answers)["6.1"])
-    assert found.status == "wrong" and 0.4 < found.share <= 0.5
 
 
 def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):

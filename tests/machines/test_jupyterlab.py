@@ -21,8 +21,9 @@ from classroom.learner.lab import JUPYTER, QUIET
 from classroom.learner.progress import overview
 from classroom.learner.results import Memory
 from classroom.notebook.answers import learner_in
-from classroom.notebook.files import read_notebook, reference, waits, write_notebook
+from classroom.notebook.files import read_notebook, reference, waits
 from classroom.notebook.pristine import Chapter, all_chapters
+from tests.course.sample import cell_of, fill
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ".jp-OutputArea-output img"
@@ -126,16 +127,6 @@ def run(page, entry, cell):
     pytest.fail(f"JupyterLab was asked ten times: {entry}, and no cell ran")
 
 
-def open_and_run(page, lab, path):
-    """Open a notebook and run it: no cell fails, and every picture shows."""
-    open_notebook(page, lab, path)
-    run_all(page)
-    stderr = "[data-mime-type='application/vnd.jupyter.stderr']"
-    assert page.locator(stderr).count() == 0
-    outputs = [reference(cell) for cell in code_of(path)]
-    assert pictures_that_show(page) == pictures_among(outputs)
-
-
 def choose(page, menu, entry):
     """Choose an entry of JupyterLab's menu."""
     page.get_by_role("menuitem", name=menu, exact=True).click()
@@ -176,7 +167,7 @@ def readable(page):
     )
 
 
-def test_a_just_cloned_notebook_shows_its_pictures_where_it_is_narrow_too(lab, page):
+def test_a_just_cloned_lesson_shows_its_pictures_and_runs(lab, page):
     path = "notebooks/04_blame.ipynb"
     open_notebook(page, lab, path)
     shown = [cell.outputs for cell in code_of(path)]
@@ -202,11 +193,12 @@ def test_a_just_cloned_notebook_shows_its_pictures_where_it_is_narrow_too(lab, p
         beyond = each.evaluate_all("all => all.map(c => c.scrollWidth - c.clientWidth)")
         assert max(beyond) == 0, "code is wrapped, and does not scroll sideways"
 
-
-def test_a_lesson_runs_and_its_slider_moves(lab, page):
-    path = "notebooks/04_blame.ipynb"
-    open_and_run(page, lab, path)
-    slider = page.locator("input[type=range]").first
+    page.set_viewport_size({"width": 1280, "height": 800})
+    run_all(page)  # no cell fails, every picture shows, and the slider moves
+    stderr = "[data-mime-type='application/vnd.jupyter.stderr']"
+    assert page.locator(stderr).count() == 0
+    outputs = [reference(cell) for cell in code_of(path)]
+    assert pictures_that_show(page) == pictures_among(outputs)
     frame = page.locator("div:has(> input[type=range])").first
     caption, picture = frame.locator("p"), frame.locator("img")
     assert caption.inner_text().startswith("Start:")
@@ -222,7 +214,7 @@ def test_a_lesson_runs_and_its_slider_moves(lab, page):
     assert picture.get_attribute("src") == start
 
 
-def test_what_answers_a_guess_can_be_read_only_after_the_run(lab, page):
+def test_opening_changes_nothing_and_only_a_run_answers_a_guess(lab, page):
     path = "notebooks/05_diamonds.ipynb"
     waiting = [cell for cell in code_of(path) if waits(cell)]
     answers = [line for cell in waiting for line in lines_of(cell)]
@@ -239,12 +231,19 @@ def test_what_answers_a_guess_can_be_read_only_after_the_run(lab, page):
     for i, cell in enumerate(code_of(path)):
         if waits(cell):
             assert cells.nth(i).locator(".jp-OutputArea-output").count() == 0
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    page.wait_for_timeout(1_000)
+    assert page.get_by_role("dialog").count() == 0  # no question, of news or otherwise
+    assert page.locator(".jp-mod-dirty").count() == 0
+    choose(page, "File", "Save Notebook")
+    page.wait_for_timeout(1_000)
+    assert (lab.folder / path).read_bytes() == (ROOT / path).read_bytes()
     run_all(page)
     text = readable(page)
     assert not [line for line in answers if line not in text]
 
 
-def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
+def test_a_blank_gives_nothing_away_and_copied_characters_are_put_right(lab, page):
     path = "classroom/pristine/04_blame.ipynb"
     open_notebook(page, lab, path)
     text = readable(page)
@@ -260,6 +259,13 @@ def test_a_blank_tells_neither_a_verdict_nor_a_formula(lab, page):
     told = first.locator(".jp-OutputArea-output")
     told.wait_for()
     assert told.inner_text().strip() == "4.1: It is not filled in yet."
+    place = [cell.id for cell in code_of(path)].index("answer-4-1")
+    answer = page.locator(".jp-Notebook .jp-CodeCell").nth(place)
+    for begin, told in ("", "type ( instead"), ("%%plain\n", "Done. Run the cell"):
+        write_and_run(page, answer, f"{begin}print（“it’s 7”)")
+        answer.get_by_text(told).wait_for()
+    shown = answer.locator(".cm-content").inner_text()
+    assert shown.strip() == 'print("it’s 7")'
 
 
 def test_run_all_shows_what_stopped_it_and_a_closed_tab_ends_its_kernel(lab, page):
@@ -367,35 +373,6 @@ def test_a_terminal_opens_where_course_py_is(lab, page):
     assert found.read_text() == f"{ROOT}\n"
 
 
-def test_opening_a_notebook_changes_nothing(lab, page):
-    path = "notebooks/05_diamonds.ipynb"
-    open_notebook(page, lab, path)
-    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
-    page.wait_for_timeout(1_000)
-    assert page.get_by_role("dialog").count() == 0  # no question, of news or otherwise
-    assert page.locator(".jp-mod-dirty").count() == 0
-    choose(page, "File", "Save Notebook")
-    page.wait_for_timeout(1_000)
-    assert (lab.folder / path).read_bytes() == (ROOT / path).read_bytes()
-
-
-def test_copied_characters_are_put_right_in_the_cell_on_request(lab, page):
-    path = "classroom/pristine/04_blame.ipynb"
-    tags = [cell.metadata.get("tags", []) for cell in code_of(path)]
-    open_notebook(page, lab, path)
-    cells = page.locator(".jp-Notebook .jp-CodeCell")
-    run(page, "Run Selected Cell", cells.first)
-    cell = cells.nth(tags.index(["answer"]))
-    for begin, told in ("", "type ( instead"), ("%%plain\n", "Done. Run the cell"):
-        cell.locator(".cm-content").click()
-        page.keyboard.press("Control+A")
-        page.keyboard.insert_text(f"{begin}print（“it’s 7”)")
-        page.keyboard.press("Control+Enter")
-        cell.get_by_text(told).wait_for()
-    shown = cell.locator(".cm-content").inner_text()
-    assert shown.strip() == 'print("it’s 7")'
-
-
 def test_home_leads_on_and_is_fresh_when_one_comes_back(page, lab):
     shutil.copy(ROOT / "home.md", lab.folder)
     pristine = lab.folder / "classroom" / "pristine"
@@ -421,15 +398,9 @@ def test_home_leads_on_and_is_fresh_when_one_comes_back(page, lab):
 
 def pass_first_exercise(root):
     """Fill in 1.1 as the solution does, and note that it was checked."""
-    path, solved = (
-        root / "exercises" / "01_nudge.ipynb",
-        read_notebook(ROOT / "solutions" / "01_nudge.ipynb"),
-    )
-    mine, sources = read_notebook(path), {c["id"]: c["source"] for c in solved["cells"]}
-    for cell in mine["cells"]:
-        if cell["id"] == "answer-1-1":
-            cell["source"] = sources["answer-1-1"]
-    write_notebook(path, mine)
+    path = root / "exercises" / "01_nudge.ipynb"
+    solved = read_notebook(ROOT / "solutions" / path.name)
+    mine = fill(path, {"1.1": cell_of(solved, "answer-1-1")["source"]})
     chapters, memory = all_chapters(root), Memory(root)
     learner = learner_in(mine, path.name, chapters)
     memory.remember(
