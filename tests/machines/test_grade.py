@@ -394,7 +394,8 @@ def test_the_right_parts_of_a_wrong_answer_earn_their_points():
 def test_parts_may_be_values():
     arrays = next(chapter for chapter in chapters() if chapter.number == 8)
     right = arrays.exercises["8.1"].solved
-    wrong = right.replace("np.full(a.shape, g / a.size)", "np.full(a.shape, g)")
+    wrong = right.replace("np.full(shape, g / np.prod(shape))", "np.full(shape, g)")
+    assert wrong != right
     found = Result(*grade_answers(arrays.slug, {"8.1": [wrong]})["8.1"])
     assert found.status == "wrong"
     assert found.parts == {"layer": True, "mean": False}
