@@ -446,12 +446,18 @@ def step(number, slope, rate): return number - rate * slope
 
 
 def test_an_engine_that_calls_itself_earns_something_with_long_chains():
-    """Only one of the hidden results needs depth, as only two of seven rows do."""
+    """Only one of the hidden results needs depth, as only two of seven rows do.
+
+    And one that forgets a second use earns something for what is used once.
+    """
     exam = next(chapter for chapter in chapters() if chapter.number == 6)
     answers = {"6.1": [CALLS_ITSELF], "6.3": [REST]}
     found = Result(*grade_answers(exam.slug, answers)["6.3"])
     assert found.status == "wrong" and found.message.startswith("5 of 7 rows are done.")
     assert found.share == pytest.approx(2 / 3, abs=1e-3)
+    answers = {"6.1": [CALLS_ITSELF.replace("self.grad += g", "self.grad = g")]}
+    found = Result(*grade_answers(exam.slug, answers)["6.1"])
+    assert found.status == "wrong" and 0.4 < found.share <= 0.5
 
 
 def test_a_cluster_grades_although_a_worker_is_killed(tmp_path, monkeypatch):
