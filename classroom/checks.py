@@ -8,7 +8,7 @@ from classroom.cell.expect import check, expect, how_many, worked_out  # noqa: F
 
 # What few chapters need is loaded only there
 SELDOM = {"examine": "exam.examine", "race": "exam.training"}
-SELDOM |= {"expect_recorded": "recordable"}
+SELDOM |= {"read_digits": "exam.training", "expect_recorded": "recordable"}
 
 
 def __getattr__(name: str) -> Any:

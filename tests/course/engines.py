@@ -102,6 +102,16 @@ def tensors(torch):
         (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
         return torch.autograd.grad(first.sum(), x)[0].numpy()
 
+    def train(loss, numbers, rate, steps):
+        leaves = [make(x) for x in numbers]
+        for _ in range(steps):
+            loss(*leaves).backward()
+            with torch.no_grad():
+                for leaf in leaves:
+                    leaf -= rate * leaf.grad
+                    leaf.grad = None
+        return [leaf.detach().numpy() for leaf in leaves]
+
     def make(x):
         kind = None if isinstance(x, np.ndarray) else torch.float64
         return torch.tensor(x, dtype=kind, requires_grad=True)
@@ -120,4 +130,5 @@ def tensors(torch):
         "change": change,
         "quietly": quietly,
         "second": second,
+        "train": train,
     }

@@ -111,11 +111,10 @@ def test_the_pytorch_snippets_print_what_they_say(chapter):
 
 
 def test_the_session_in_a_statement_prints_what_it_says(chapter):
-    """Below what is given, and with the solution, as a learner would type it in."""
-    report = []
+    """Below what is given, and with all solutions so far, as a learner types it in."""
+    report, names = [], {"__name__": "__main__"}
     for file, exercise in zip(chapter.files, chapter.exercises.values(), strict=True):
         seen = split_file(file)[""].partition("```python answer")[0]
-        names = {"__name__": "__main__"}
         for code in FENCE.findall(chapter.text("given.md") + seen):
             exec(code, names)
         if page_of(exercise.solved):

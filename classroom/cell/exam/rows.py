@@ -33,7 +33,7 @@ DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
 NUDGED = ", by finite differences"
 ADAPTERS = "make read gradient backward add multiply tanh clear change grad_of "
-ADAPTERS += "matmul add_up quietly second step"
+ADAPTERS += "matmul add_up quietly second step train"
 MAY_BE_NONE = "gradient", "backward", "clear", "change", "quietly"
 
 
