@@ -68,7 +68,9 @@ def command_line() -> ArgumentParser:
         found.set_defaults(name=name, place=place, parser=found)
         return found
 
-    command("lab", "learner.lab", "open JupyterLab; further words go to it")
+    command(
+        "lab", "learner.lab", "open JupyterLab, at a chapter (4) or an exercise (4.2)"
+    )
     each = command("check", "learner.check", "check answers, and say what is wrong")
     kinds = "chapters (4, blame, 4-6), exercises (4.2) or notebooks (default: all)"
     each.add_argument("what", nargs="*", help=kinds)

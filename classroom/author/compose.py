@@ -83,7 +83,8 @@ def blank_notebook(chapter: Chapter, solved: NotebookNode) -> NotebookNode:
         f"# {chapter.number} · {chapter.front['title']}: exercises\n\n"
         f"{place(chapter)} · {_link(chapter, 'notebooks', 'the lesson')}\n\n"
         "Fill in the blanks, run the folded check below each, and read what it says. "
-        f"Or check them all in a terminal: `python3 course.py check {chapter.number}` "
+        "Or check them all in a terminal (in JupyterLab: *File*, *New*, *Terminal*): "
+        f"`python3 course.py check {chapter.number}` "
         f"(on Windows, `py course.py check {chapter.number}`)."
     )
     blank = _exercise_notebook(chapter, title, lambda exercise: exercise.blank)

@@ -1,6 +1,7 @@
 """The parts of check cells: `check` around them, `expect` in them, `how_many`."""
 
 import builtins
+import dis
 import inspect
 import linecache
 import re
@@ -53,9 +54,14 @@ ITSELF = "`{}` calls itself with the same arguments. Can it ever end?"
 NOT_LIVE = "before the check. If it stops with an error, fix that first."
 NOT_RUN = (
     "No cell that was run since this notebook's kernel was started {}. Run the cell "
-    "with your answer, and then this one again."
+    "with your answer, and then this one again. (Is there no such cell any more? "
+    "`python3 course.py reset {}` puts it back.)"
 )
 GONE = "Your answer lacks {}, which the blank has. Use exactly the names of the blank."
+ELSEWHERE = (
+    "Your answer stands in the cell of {}, where it does not count. Put it into the "
+    "cell below the text of {}."
+)
 NO_PAGE = "Your cell lacks its first line, `{}`. Write the line, and run the cell."
 NOWHERE = (
     "No cell that was run defines `{}`. Is it spelled right? A cell that defines it "
@@ -200,7 +206,9 @@ def worked_out(answer: Callable) -> None:
                 "Work it out with plain numbers, without Value, tensor or nudging. "
                 f"Yours uses {', '.join(used)}."
             )
-        known = [_bare(function.__globals__.get(name)) for name in names]
+        known = [
+            _bare(function.__globals__.get(n)) for n in _globals(function.__code__)
+        ]
         spaces = function.__globals__, namespaces.course
         to_read += [f for f in known if _any_is(getattr(f, "__globals__", 0), spaces)]
 
@@ -218,6 +226,13 @@ def _names(code: CodeType) -> set[str]:
     """Return the names that some code uses, functions inside it included."""
     inner = (part for part in code.co_consts if isinstance(part, CodeType))
     return set(code.co_names).union(*map(_names, inner))
+
+
+def _globals(code: CodeType) -> set[str]:
+    """Return the names that some code reads as globals, so no attributes."""
+    loads = (i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
+    inner = (part for part in code.co_consts if isinstance(part, CodeType))
+    return set(loads).union(*map(_globals, inner))
 
 
 def how_many(found: Any, numbers: bool = False) -> int:
@@ -250,7 +265,7 @@ def _refusal(
     missing = error.name if isinstance(error, NameError) else ""
     lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
     if lacks and not runs.defined(about.names):
-        told = not_run(about)
+        told = not_run(about, exercise)
     elif gone:
         told, picture = GONE.format(_listed(gone)), None
     ours = runs.our_solution(exercise)
@@ -309,10 +324,11 @@ def _right_of(right: list[str], every: list[str]) -> str:
     return told.format(_listed(right)) if right else ""
 
 
-def not_run(about: Asked) -> str:
+def not_run(about: Asked, exercise: str) -> str:
     """Return the message for an answer that no cell which has run defines."""
     names = parts.parts_of(about.stub) or sorted(about.names)
-    return NOT_RUN.format(f"defines {_listed(names)}" if names else "has your answer")
+    defines = f"defines {_listed(names)}" if names else "has your answer"
+    return NOT_RUN.format(defines, exercise)
 
 
 def unfilled(name: str) -> str:
@@ -329,6 +345,8 @@ def _listed(names: list[str]) -> str:
 def _require_run(exercise: str) -> None:
     """Raise WrongAnswer if the check would judge something older than a failed run."""
     run = runs.failed(exercise)
+    if run and (first := runs.without_page(exercise)):
+        raise WrongAnswer(NO_PAGE.format(first))
     if run and run.error == f"NotImplementedError: {BLANK}":
         if run.source.strip() == runs.what_is_asked(exercise).stub.strip():
             raise NotFilledIn(FILL_IN)
@@ -339,6 +357,8 @@ def _require_run(exercise: str) -> None:
         lines = [line for line in run.source.splitlines() if line.strip()]
         glued = GLUED * ("invalid decimal literal" in run.error)
         raise WrongAnswer(STOPPED.format(lines[0].strip(), run.error) + glued)
+    if other := runs.elsewhere(exercise):
+        raise WrongAnswer(ELSEWHERE.format(other, exercise))
 
 
 def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:

@@ -99,7 +99,9 @@ def explain(shell, kind, error, trace, tb_offset=None) -> None:
     elif runs.seen() and namespaces.is_check(runs.now.source):
         about = runs.what_is_asked(name)
         missing = f"there is no `{error.name}` yet. Run the cell with your answer."
-        told = missing if not about or runs.defined(about.names) else not_run(about)
+        told = (
+            missing if not about or runs.defined(about.names) else not_run(about, name)
+        )
         error._render_traceback_ = lambda: [f"{name}: {told}"]
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
     if said := runs.not_run_yet(getattr(error, "name", None)):

@@ -116,9 +116,21 @@ def without_page(exercise: str) -> str:
     about = what_is_asked(exercise)
     first = about.stub.partition("\n")[0] if about else ""
     own = [r for r in _runs if exercise_at(r.cell) == ("answer", exercise)]
-    lacks = own and not own[-1].error and not PAGE.match(own[-1].source)
-    names = bound_names(own[-1].source) & about.names if lacks else ()
-    return first if names and PAGE.match(first) else ""
+    page, found = PAGE.match(first), PAGE.match(own[-1].source) if own else None
+    lacks = own and page and (found is None or found[1] != page[1])
+    return first if lacks and bound_names(own[-1].source) & about.names else ""
+
+
+def elsewhere(exercise: str) -> str:
+    """Return the other exercise in whose cell alone an answer stands, or ""."""
+    about = what_is_asked(exercise)
+    if about is None:
+        return ""
+    found = [r for r in _runs if bound_names(r.source) & about.names]
+    found = [r for r in found if r.source.strip() != about.stub.strip()]
+    homes = {exercise_at(run.cell) for run in found}
+    others = [name for kind, name in homes if kind == "answer" and name != exercise]
+    return others[0] if len(others) == len(homes) > 0 else ""
 
 
 def gone(names: Iterable[str]) -> list[str]:

@@ -94,7 +94,7 @@ def check_command(what: str | Sequence[str] | None, root: Path = ROOT) -> int:
     for text in unreadable:
         console.print(Text(text, style="red"))
     if not tasks and not unreadable:
-        console.print("Nothing is filled in yet. Save the notebook, and check again.")
+        console.print(NOTHING)
         return 1
     memory, statuses = Memory(root), set()
     pool = ThreadPoolExecutor(os.cpu_count())
@@ -153,6 +153,10 @@ COPIES = (
     "  There are also answers in {0}, which do not count. To check them, run "
     '{1} check "{0}"'
 )
+NOTHING = (
+    "Nothing is filled in yet. If you have written an answer, save the notebook, and "
+    "check again."
+)
 TOO_LARGE = (
     "  The notebook has {} MB, and at most {} MB can be graded. Before you hand it in, "
     "choose Edit > Clear Outputs of All Cells in JupyterLab, and save."
@@ -168,6 +172,9 @@ ASTRAY = {
     "replaced by the original. Move the answer to the cell above, where the blank is.",
     "a cell of text": "An answer seems to be in a text cell, whose code does not run. "
     "Click on the cell, press Esc and then y, and save.",
+    "another exercise's cell": "An answer seems to be in the cell of another exercise. "
+    "Move it to the cell below the text of this one.",
+    "no cell": "Its answer cell is missing. `python3 course.py reset {}` puts it back.",
 }
 
 
@@ -190,7 +197,7 @@ def report(
         title = textwrap.shorten(exercise.title, 44, placeholder=" ...")
         line = Text(f"  {name:<5} {title:<44} ")
         console.print(line.append(word, style=color))
-        told = [result.message, ASTRAY.get(astray.get(name))]
+        told = [result.message, ASTRAY.get(astray.get(name), "").format(name)]
         texts = "\n".join(task.learner.answers().get(name, []))
         if magic := re.search(r"^%%\w+", texts, re.MULTILINE):
             told.append(MAGIC.format(magic[0]))

@@ -44,9 +44,7 @@ NEWEST = (
     "    git remote add upstream ADDRESS"
 )
 
-OTHER_FILES = (
-    "{} more files were different. The newer ones are in place, and yours are kept."
-)
+OTHER_FILES = "{} files of the course were replaced by newer ones, and yours are kept."
 
 
 def update_command(source: str | None = None, root: Path = ROOT) -> int:

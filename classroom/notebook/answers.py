@@ -122,8 +122,8 @@ class Learner:
     def astray(self) -> dict[str, str]:
         """The exercises that are blank because their answer is where nothing runs it.
 
-        That is "the check's cell", or "a cell of text", which any cell becomes with one
-        keystroke.
+        That is "the check's cell", "another exercise's cell", or "a cell of text",
+        which any cell becomes with one keystroke. Or it is "no cell" of the notebook.
         """
         found, answers = {}, self.answers()
         for name, exercise in self.chapter.exercises.items():
@@ -139,7 +139,17 @@ class Learner:
                     found[name] = "a cell of text"
                 elif label == check and bound_names(cell["source"]) & asked:
                     found.setdefault(name, "the check's cell")
+                elif self._answers_too(asked, label, cell["source"]):
+                    found.setdefault(name, "another exercise's cell")
+            if answer not in self.labels:
+                found.setdefault(name, "no cell")
         return found
+
+    def _answers_too(self, asked: set[str], label: str | None, source: str) -> bool:
+        """Return whether another exercise's cell defines names that are asked for."""
+        kind, other = parse_label(label)
+        own = self.chapter.exercises[other].stub if kind == "answer" else source
+        return bool(asked & (bound_names(source) - bound_names(own)))
 
     def _known(self, i: int) -> str | None:
         """The untouched notebook's version of a cell with code that is not an answer.

@@ -27,6 +27,7 @@ LEGEND = (
     "An arrow leads to a chapter from a chapter that it needs. Dashed chapters are "
     "optional, blue chapters are passed, and the orange chapter is next."
 )
+RUSTY = "Rusty in school mathematics or in Python? Then try {} first."
 FRESH = (
     "In a terminal, `python3 course.py progress` shows the same progress, and `check` "
     "says what is wrong with an answer."
@@ -62,10 +63,17 @@ def way_on(stops: list[Stop], going: tuple[Stop, str] | None) -> list[str]:
     if not any(stop.begun for stop in stops):
         first = sum(stop.minutes for stop in stops if 1 <= stop.number <= 5)
         pitch = BEGIN.format(in_hours(first)) if now.number == 1 else ""
-        return [pitch, f"**Begin with {lesson}.** *{now.question}*", so_far(stops)]
+        begin = f"**Begin with {lesson}.** *{now.question}*"
+        return [pitch, begin, *rusty(stops, now), so_far(stops)]
     if not now.begun:
         return [f"**Continue with {lesson}.** *{now.question}*", so_far(stops)]
     return [f"**Continue with {exercise}** (its lesson: {lesson}).", so_far(stops)]
+
+
+def rusty(stops: list[Stop], now: Stop) -> list[str]:
+    """Return which chapter to try first, if there is one before the beginning."""
+    before = [lesson_link(stop) for stop in stops if stop.number < now.number]
+    return [RUSTY.format(before[0])] if before and now.number == 1 else []
 
 
 def so_far(stops: list[Stop]) -> str:

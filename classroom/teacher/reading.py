@@ -234,7 +234,8 @@ def read_found(found: Found, name: str, chapters: list[Chapter]) -> HandIn:
     except Exception as error:  # one odd file must not hide the others
         why = f"it cannot be read ({type(error).__name__}: {error})"
         raise Unreadable(why) from None
-    notes = [f"{n}: an answer seems to be in {p}" for n, p in astray.items()]
+    there = {n: place for n, place in astray.items() if place != "no cell"}
+    notes = [f"{n}: an answer seems to be in {place}" for n, place in there.items()]
     forms = {n: form_of("\n\n".join(cells)) for n, cells in answers.items()}
     slug = learner.chapter.slug
     return HandIn(slug, name, answers, notes, found.changed, forms)

@@ -216,6 +216,18 @@ def test_an_answer_in_the_checks_cell_is_told_so(root, capsys):
     assert out.count("seems to be in the check's cell") == 1
 
 
+def test_an_answer_in_another_cell_or_a_lost_cell_is_told_so(root, capsys):
+    notebook = fill(learner(root), {"90.2": RIGHT["90.2"]})
+    sample.cell_of(notebook, "answer-90-2")["source"] += "\n\n" + RIGHT["90.1"]
+    lost = sample.cell_of(notebook, "answer-90-3")
+    notebook["cells"].remove(lost)
+    write_notebook(learner(root), notebook)
+    code, out = check(root, "90", capsys)
+    assert code == 1 and out.count("not yet filled in") == 2
+    assert out.count("seems to be in the cell of another exercise") == 1
+    assert "Its answer cell is missing. `python3 course.py reset 90.3` puts it" in out
+
+
 def test_an_answer_in_a_cell_of_text_is_told_so(root, capsys):
     """The key m makes one of a cell; so does a menu."""
     notebook = fill(learner(root), {"90.1": RIGHT["90.1"]})
@@ -342,8 +354,8 @@ def test_a_cell_of_the_chapter_that_fails_is_not_called_an_answer(root, capsys):
 
 
 def test_nothing_filled_in(root, capsys):
-    nothing = "Nothing is filled in yet. Save the notebook, and check again.\n"
-    assert check(root, None, capsys) == (1, nothing)
+    code, out = check(root, None, capsys)
+    assert code == 1 and out.startswith("Nothing is filled in yet. If you have written")
     code, out = check(root, "90", capsys)
     assert code == 1 and out.count("not yet filled in") == 3
 

@@ -316,6 +316,11 @@ def test_what_is_worked_out_may_use_helpers_and_numpy():
     worked_out(lambda a: math.sin(a) + refused.__code__.co_argcount)
     worked_out(functools.cache(factorial))
     worked_out(math.sin)
+    worked_out(lambda a: math.tanh(a))  # which is not the tanh below
+
+
+def tanh(a):
+    return Value(a).tanh()
 
 
 def test_who_asks_for_input_is_told_that_nobody_types():

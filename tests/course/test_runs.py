@@ -159,7 +159,15 @@ def test_what_an_answer_was_before_is_not_judged(course, kernel):
     assert "the edges of a - b" in kernel(about.check, "check-3-1")
     kernel(ours.partition("\n")[2], "answer-3-1")
     said = kernel(about.check, "check-3-1")
-    assert "3.1: Your cell lacks its first line, `# minigrad/scalar/value.py`." in said
+    lacks = "3.1: Your cell lacks its first line, `# minigrad/scalar/value.py`."
+    assert lacks in said
+    kernel(ours.partition("\n")[2] + "\n1 / 0", "answer-3-1")
+    assert lacks in kernel(about.check, "check-3-1")
+    about, second = chapter_and_solution(course, "03_value", "3.2")
+    kernel(second, "answer-3-1")
+    said = kernel(about.check, "check-3-2")
+    assert "3.2: Your answer stands in the cell of 3.1, where it does not" in said
+    about = asked(ROOT, "3.1")
     kernel(ours, "answer-3-1")
     assert kernel(about.check, "check-3-1").startswith("3.1 passed")
 

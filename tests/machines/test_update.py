@@ -144,7 +144,7 @@ def test_from_a_folder_or_a_zip(tmp_path, capsys, kind):
     assert "answers put back: 90.1, 90.2." in out
     assert "80_gone.ipynb: the course no longer has this chapter" in out
     assert "The blanks of 90.2 are different now. Your answers are" in out
-    assert "more files were different. The newer ones are in place" in out
+    assert "files of the course were replaced by newer ones" in out
     assert "Traceback" not in out
 
 

@@ -59,6 +59,7 @@ MANY_AT_ONCE = [
     ),
     slopes("a stretched axis: (2, 3) * (2, 1)", product, A, COLUMN),
     slopes("two of them: (2, 3) * (1, 1)", product, A, COLUMN[:1]),
+    slopes("as many numbers, another shape: (3,) * (1, 3)", product, ROW, A[:1]),
     slopes("both at once: (2, 1) * (3,)", lambda x, y: vjps(x * y, B), COLUMN, ROW),
     slopes("a leaf with one number, and an array", product, np.array(2.0), A),
     slopes("a number on the left: (2 * x).sum()", lambda x: (2.0 * x).sum(), A),
@@ -87,15 +88,15 @@ PRODUCTS = [
 
 @by_object("two leaves of a sum do not share one gradient")
 def no_sharing(e: Engine) -> None:
-    x, y = e.leaf(A), e.leaf(B)
+    x, y, one = e.leaf(A), e.leaf(B), np.ones((2, 3))
     e.backward((x + y).sum())
     e.backward(x.sum())
     came = e.gradient(x), e.gradient(y)
-    expect_same(
-        "the gradients of x, y after x + y and then x",
-        came,
-        (np.full((2, 3), 2.0), np.ones((2, 3))),
-    )
+    expect_same("the gradients of x, y after x + y and then x", came, (2 * one, one))
+    x, y = e.leaf(A), e.leaf(B)
+    e.backward(x + y, one)
+    e.clear(x)
+    expect_same("the gradient of y after x + y, and x cleared", e.gradient(y), one)
 
 
 @by_object("float32 stays float32")
@@ -116,15 +117,16 @@ def beside_integers(e: Engine) -> None:
 @by_object("a root of many numbers is refused without a v of its shape")
 def many_roots(e: Engine) -> None:
     expect_slopes(e, lambda x: (x * (ROW + 1)).sum(), (ROW,), "of one number")
-    for given, v in {"without v": (), "with a v of shape (2, 1)": (COLUMN,)}.items():
-        x = e.leaf(ROW)
+    for numbers, v in (ROW, None), (ROW, COLUMN), (ROW, np.array(2.0)), (A, ROW):
+        x, given = e.leaf(numbers), "without v"
+        given = given if v is None else f"with a v of shape {v.shape}"
         try:
-            e.backward(x * x, *v)
+            e.backward(x * x, *([] if v is None else [v]))
         except (*REFUSALS, AssertionError, TypeError) as error:
             if not is_refusal(error):
                 raise
         else:
-            given = f"backward of 3 numbers, {given}"
+            given = f"backward of a root of shape {numbers.shape}, {given}"
             raise Wrong(given, e.gradient(x), "an error that asks for v")
 
 
