@@ -86,6 +86,9 @@ def compare(guess: Any, found: Any) -> None:
         print(f"You guessed {show(guess)}, which is right.")
         return
     text = "You guessed {}, and it is {}".format(*apart(guess, found))
+    quoted = isinstance(guess, str) and re.search(r"\d", guess)
+    if _is_number(found) and (quoted or isinstance(guess, tuple)):
+        text += ". Write numbers without commas and quotes"
     if all(type(x) in (int, float) for x in (guess, found)) and guess * found > 0:
         times = max(found / guess, guess / found)
         how = "larger" if abs(found) > abs(guess) else "smaller"

@@ -24,7 +24,7 @@ from classroom.cell.came import unusable
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
-from classroom.cell.python_slips import slips_of
+from classroom.cell.python_slips import POWER, slips_of
 from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
@@ -76,6 +76,7 @@ IN_LINES = {
     FUNCTION: IN_PLACE.format("a function", "Call it, with (...) after its name."),
     r"pop from (an )?empty": "More is taken out here than was put in. Which line puts "
     "the item in, and does it run before?",
+    r"unsupported operand type\(s\) for \^": POWER,
     "cannot access local variable": "No line of the function that gives this variable "
     "a value has run before. Give it a first value in the function, or write "
     "`nonlocal` if it belongs to the function around.",
@@ -172,8 +173,9 @@ def expect(
     if same(got, expected):
         _right[:] = [what]
         return
-    why = next((text for value, text in mistakes if same(got, value)), why)
-    why = why or (got is None and NONE.strip()) or ""
+    none = NONE.strip() if got is None or same(got, "NoneType") else ""
+    known = next((text for value, text in mistakes if same(got, value)), "")
+    why = known or "\n".join(filter(None, [why, none]))
     told = "found" if isinstance(expected, bool) else told
     picture = None
     with suppress(Exception):  # an answer may be anything: then words have to do
@@ -274,7 +276,8 @@ def _refusal(
         right = parts.right_alone(exercise, error, cell, about.stub, ours)
         told += "\n" * bool(right) + _right_of(right, parts.parts_of(about.stub))
     for answer in runs.answer_to(exercise, about) if about and ours else ():
-        told = "\n".join([told, *slips_of(answer, ours)])
+        slips = [slip for slip in slips_of(answer, ours) if slip not in told]
+        told = "\n".join([told, *slips])
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)

@@ -15,7 +15,7 @@ from classroom.cell.pages import bring_back, install, lend, page_of, set_aside
 
 EXPLAINED = NameError, NotImplementedError, KeyboardInterrupt
 INTERRUPTED = "{}: The check was interrupted{}, so your answer was not judged."
-ENDLESS = " Does a loop never end?"
+ENDLESS = " Does a loop never end, or is the same work done again and again?"
 
 
 def before_cell(info) -> None:

@@ -79,7 +79,8 @@ STATUSES = {"Slow": "slow", "Late": "slow", "Died": "died", "Crashed": "died"}
 STATUSES |= {"Busy": "ungraded", "Unstarted": "ungraded"}
 BY_CHANCE = {"Busy", "Unstarted", "Crashed"}  # what may well not happen again
 STOPPED = {
-    "Slow": "A cell ran for {timeout:g} s and was stopped. Does a loop never end?",
+    "Slow": "A cell ran for {timeout:g} s and was stopped. Does a loop never end, or "
+    "is the same work done again and again?",
     "Busy": "The machine was busy. Twice, a cell could not finish, because other "
     "programs were running, or it was importing. The answer could not be judged. Check "
     "again when fewer programs run.",

@@ -61,6 +61,9 @@ def test_the_message_says_what_came_and_what_was_expected():
     assert "None\n    expected:    4\nThe check got None. Is" in refused(
         lambda: expect("f(2)", None, 4.0)
     )
+    for got, expected in ((None, 4.0), ("NoneType", "Value")):
+        text = refused(lambda: expect("it", got, expected, why="Look up."))  # noqa: B023
+        assert "\nLook up.\nThe check got None. Is a `return` missing" in text
     text = refused(lambda: expect("f(2)", 3.0, 4.0, numeric=4.0001, why="Look up."))
     lines = ["your answer: 3", "expected:    4", "finite differences give 4.0001"]
     assert text == "\n    ".join(["1.1: f(2)", *lines]) + "\nLook up."

@@ -139,7 +139,7 @@ SLIPS = [  # in a right answer, and what is told of it; before the first, nothin
     (
         "return order",
         "raise KeyboardInterrupt",
-        "while `any_order` ran, so your answer was not judged. Does a loop never end?",
+        "while `any_order` ran, so your answer was not judged. Does a loop never end, ",
     ),
 ]
 

@@ -47,6 +47,9 @@ def test_no_stored_lesson_answers_a_guess(chapter):
         assert reference(cell), f"it shows nothing at all: {cell['source']}"
 
 
+PLAIN = "Write numbers without commas and quotes."
+
+
 @pytest.mark.parametrize(
     ("guess", "found", "told"),
     [
@@ -58,6 +61,9 @@ def test_no_stored_lesson_answers_a_guess(chapter):
         (5, 2000, "You guessed 5, and it is 2000, 400 times larger."),
         (-9, -2.0, "You guessed -9, and it is -2, 4.5 times smaller."),
         (0, 5, "You guessed 0, and it is 5."),
+        ("two", 2, "You guessed 'two', and it is 2."),
+        ((2, 0), 2000, f"You guessed (2, 0), and it is 2000. {PLAIN}"),
+        ("2000", 2000, f"You guessed '2000', and it is 2000. {PLAIN}"),
     ],
 )
 def test_a_guess_that_was_written_down_is_compared(guess, found, told, capsys):
