@@ -198,6 +198,13 @@ class BoundedKernel(RunningKernel):
         if self.inbox is None:
             super().await_reply(msg_id, timeout)
 
+    def stop(self) -> None:
+        process = self.km.provisioner.process
+        self.kc.stop_channels()
+        process.kill()
+        process.wait()  # at once, while the manager looks ten times a second
+        self.km.shutdown_kernel(now=True)
+
     def is_alive(self) -> bool:
         return True  # a dead one is replaced before the next cell
 
