@@ -58,7 +58,7 @@ def test_command(words: list[str]) -> int:
     noting = {} if os.environ.get("CI") else watched()  # nobody reads the notes of CI
     parts = PARTS | {
         "Tests": ([*PYTEST, *TESTS, *SPREAD, *FOLDERS], os.environ | noting),
-        "Notebooks show what they give": ([*PYTEST, *NBVAL, *BUILT], plain),
+        "Notebooks show what they give": ([*PYTEST, *NBVAL, "notebooks"], plain),
     }
     return _run(parts)
 
