@@ -225,23 +225,27 @@ def test_solutions_pass_and_get_full_points_also_near_the_limits(tmp_path):
 
 
 def test_drawn_inputs_decide_and_only_a_learner_is_told_which():
-    """Where an answer is graded, what it says could tell of the secret inputs."""
-    right = hostile.CHAPTER.exercises["4.3"].solved
+    """Where an answer is graded, what it says could tell of the secret inputs.
+
+    The right parts of another wrong answer earn their points.
+    """
+    exercises = hostile.CHAPTER.exercises
     odd = "blame = predict_blame\ndef predict_blame(a, b, c):\n"
     odd += "    return blame(a, b, c) if c < 1e9 else [0, 0, 1]"
-    answers = hostile.SOLVED | {"4.3": f"{right}\n{odd}"}
-    answers = {name: [source] for name, source in answers.items()}
+    answers = {name: [source] for name, source in hostile.SOLVED.items()}
+    answers["4.2"] = [exercises["4.2"].wrong["forgets the slope of tanh"]]
+    answers["4.3"] = [f"{exercises['4.3'].solved}\n{odd}"]
     grades = grade_answers(hostile.CHAPTER.slug, answers)
-    told = {"4.3": ("wrong", OTHER_INPUTS)}
-    passed = dict.fromkeys(answers, ("passed", ""))
-    assert {name: grade[:2] for name, grade in grades.items()} == passed | told
-    assert grades["4.2"][2] == {"slope_table": True, "neuron_blame": True}
+    assert grades["4.1"][:2] == ("passed", "")
+    assert grades["4.3"][:2] == ("wrong", OTHER_INPUTS)
+    found = Result(*grades["4.2"])
+    assert found.status == "wrong" and found.share == 0.5
+    assert found.parts == {"slope_table": True, "neuron_blame": False}
     found = run_answers(CHAPTER.path, answers, 20)
     told = f"{REFUSED}\n    predict_blame(0.36, 2.73, 300000000000.0)\n"
     told += "    your answer: 0.00000 0.00000 1.00000\n"
     told += "    expected:    2.73000 0.36000 1.00000"
-    assert found.pop("4.3") == Result("wrong", told)
-    assert {each.status for each in found.values()} == {"passed"}
+    assert found["4.3"] == Result("wrong", told) and found["4.1"].status == "passed"
 
 
 # --- what cannot be done ------------------------------------------------------------
@@ -382,13 +386,6 @@ def test_a_process_or_a_file_that_has_gone_counts_nothing():
 
 
 # --- parts, and many machines ---------------------------------------------------------
-
-
-def test_the_right_parts_of_a_wrong_answer_earn_their_points():
-    wrong = hostile.CHAPTER.exercises["4.2"].wrong["forgets the slope of tanh"]
-    found = Result(*grade_answers(CHAPTER.slug, {"4.2": [wrong]})["4.2"])
-    assert found.status == "wrong" and found.share == 0.5
-    assert found.parts == {"slope_table": True, "neuron_blame": False}
 
 
 def test_parts_may_be_values():
