@@ -413,32 +413,11 @@ def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
     assert by_case([*cases, "c"], table, 1.0) == {"a": 1, "b": 1, "c": 0}
 
 
-CALLS_ITSELF = """
-class Number:
-    def __init__(self, data, *edges):
-        self.data, self.edges, self.grad = data, edges, 0.0
-    def back(self, g):
-        self.grad += g
-        for parent, slope in self.edges:
-            parent.back(g * slope)
-def lift(x): return x if isinstance(x, Number) else Number(x)
-def make(number): return Number(number)
-def read(x): return x.data
-def gradient(leaf): return leaf.grad
-def backward(root): root.back(1.0)
-def add(x, y):
-    x, y = lift(x), lift(y)
-    return Number(x.data + y.data, (x, 1.0), (y, 1.0))
-def multiply(x, y):
-    x, y = lift(x), lift(y)
-    return Number(x.data * y.data, (x, y.data), (y, x.data))
-"""
-REST = """
-import math
-def tanh(x):
-    y = math.tanh(x.data)
-    return Number(y, (x, 1 - y * y))
-def step(number, slope, rate): return number - rate * slope
+CALLS_ITSELF = """\
+def walk_back(node, g=1.0):
+    node.grad += g
+    for parent, slope in node.edges:
+        walk_back(parent, g * slope)
 """
 
 
@@ -448,11 +427,14 @@ def test_an_engine_that_calls_itself_earns_something_with_long_chains():
     And one that forgets a second use earns something for what is used once.
     """
     exam = next(chapter for chapter in chapters() if chapter.number == 6)
-    answers = {"6.1": [CALLS_ITSELF], "6.3": [REST]}
-    found = Result(*grade_answers(exam.slug, answers)["6.3"])
+    ours, rest = (exam.exercises[name].solved for name in ("6.1", "6.3"))
+    before, after = ours[: ours.index("def walk_back")], ours[ours.index("def make") :]
+    engine = f"{before}{CALLS_ITSELF}{after}"
+    found = grade_answers(exam.slug, {"6.1": [engine], "6.3": [rest]})
+    found = Result(*found["6.3"])
     assert found.status == "wrong" and found.message.startswith("5 of 7 rows are done.")
     assert found.share == pytest.approx(2 / 3, abs=1e-3)
-    answers = {"6.1": [CALLS_ITSELF.replace("self.grad += g", "self.grad = g")]}
+    answers = {"6.1": [engine.replace("node.grad += g", "node.grad = g")]}
     found = Result(*grade_answers(exam.slug, answers)["6.1"])
     assert found.status == "wrong" and 0.4 < found.share <= 0.5
 

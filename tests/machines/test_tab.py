@@ -150,6 +150,7 @@ def without_numbers(text):
     return re.sub(r"-?\d[\d.,]*(e-?\d+)?", "", re.sub(r"Plot.*", "Plot", text))
 
 
+@pytest.mark.alone  # another exercise, and the lesson, are tried whenever all run
 def test_the_exercises_of_a_chapter_pass(context, served):
     """Their answers stand in them, as a learner would have written them."""
     path = "exercises/09_broadcast.ipynb"
