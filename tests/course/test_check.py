@@ -299,12 +299,6 @@ def test_what_an_answer_needs_of_cells_above_comes_along(root, case, place):
     assert names["double"](4) == 8
 
 
-def test_a_notebook_is_known_by_its_name_alone(root):
-    for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
-        path, _, found = find(what, all_chapters(root), root)
-        assert (path, found) == (learner(root), only)
-
-
 def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
     fill(learner(root), RIGHT)
     interrupted = Mock(side_effect=KeyboardInterrupt)
@@ -400,8 +394,11 @@ def test_what_people_type_names_chapters():
     known = all_chapters(ROOT)
     assert several(["4-6", "3,1", "4"], known) == ["4", "5", "6", "3", "1"]
     assert several(["my, 1-2.ipynb"], known) == ["my, 1-2.ipynb"]
-    for word in "4", "04_blame", "blame", "Blame", "in-place", "In place":
-        assert find(word, known, ROOT)[1].number == (13 if "place" in word else 4)
+    for word in "4", "04_blame", "04_blame.ipynb", "blame", "Blame":
+        assert find(word, known, ROOT)[1].number == 4
+    for word in "in-place", "In place":
+        assert find(word, known, ROOT)[1].number == 13
+    assert find(" 4.2 ", known, ROOT)[2] == "4.2"
     with pytest.raises(Unreadable, match="There are no chapters 90-95"):
         several(["90-95"], known)
 
