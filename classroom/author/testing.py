@@ -19,10 +19,10 @@ STYLE = [sys.executable, "-m", "ruff", "check"]
 FORMAT = [sys.executable, "-m", "ruff", "format", "--check"]
 BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
 TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
-WORKERS = str((os.cpu_count() or 1) + 2)  # more than cores: many wait for a kernel
+WORKERS = str((os.cpu_count() or 1) + 1)  # one more than cores: many wait for others
 SPREAD = ["-p", "xdist.plugin", "-n", WORKERS]
-SPREAD += ["--dist", "worksteal"]  # neighbours share slow fixtures
-FOLDERS = ["tests/machines", "tests/course", "tests/engine"]  # the longest first
+SPREAD += ["--dist", "worksteal"]  # tests/conftest.py deals out what is slow
+FOLDERS = ["tests/machines", "tests/course", "tests/engine"]
 PLUGINS = {"-n": "xdist.plugin", "--nbval": "nbval.plugin"}  # by words that want them
 NBVAL = [
     *("-p", "nbval.plugin", "-p", "classroom.run.kernels", "-p", "xdist.plugin"),

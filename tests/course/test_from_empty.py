@@ -140,7 +140,8 @@ def test_a_mutant_loses_what_it_should(name):
     number = int(name.split(":")[0])
     fences = re.findall(r"```python\n(.*?)\n```", MUTANTS[name], re.DOTALL)
     changes = zip(fences[::2], fences[1::2], strict=True)
-    assert lost(mutant(number, *changes), ROWS[number]) == wrong(*words_of(name))
+    found = lost(mutant(number, *changes), ROWS[number], seconds=2)  # some never end
+    assert found == wrong(*words_of(name))
 
 
 def test_nudging_is_no_engine():

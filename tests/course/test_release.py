@@ -168,6 +168,7 @@ def nbgrader(course, *words):
     return done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_nbgrader_generates_our_blanks_and_grades_as_we_do(tmp_path):
     course, slug = tmp_path / "course", hostile.CHAPTER.slug
     with pytest.raises(Trouble, match="--seed"):

@@ -17,12 +17,9 @@ from classroom.notebook.pristine import all_chapters
 from tests.course import hostile
 from tests.machines.conftest import serving
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not find_spec("jupyterlite_pyodide_kernel"), reason="needs '.[site]'"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not find_spec("jupyterlite_pyodide_kernel"), reason="needs '.[site]'"
+)
 NO_ANSWER = "ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|E4..|E5..|ConnectionError|HTTPSConnec"
 EXERCISES = "exercises/04_blame.ipynb"
 # One lesson is tried whenever all tests run, and all of them if this file is named.
