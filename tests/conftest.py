@@ -1,6 +1,7 @@
 """Shared by all tests: which tests may be skipped, and plots without a screen."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -13,6 +14,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "linux: needs what only Linux has")
     config.addinivalue_line("markers", "long: begins first, so that none waits for it")
     config.addinivalue_line("markers", "alone: runs if its own file is asked for")
+    # Where these tests are a shell's background job, Ctrl-C would be ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -91,8 +91,6 @@ def half_made(folder):
 
 @pytest.mark.posix
 def test_an_interrupted_install_is_quiet(tmp_path):
-    # Where these tests are a shell's background job, Ctrl-C would be ignored
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = write_course(tmp_path / "course")
     process = half_made(folder)
     assert "right now" in finish(start(folder, "check"))[2]  # a second one
