@@ -14,8 +14,6 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "linux: needs what only Linux has")
     config.addinivalue_line("markers", "long: begins first, so that none waits for it")
     config.addinivalue_line("markers", "alone: runs if its own file is asked for")
-    # Where these tests are a shell's background job, Ctrl-C would be ignored
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -54,6 +52,11 @@ def dealt(items, workers):
         part += [quick.pop(0) for _ in range(min(len(quick), size - len(part)))]
         found += part
     return found + quick
+
+
+def pytest_runtest_setup():
+    """Let Ctrl-C interrupt, whatever a shell or an earlier test made of it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def fail_if_skipped(report):
