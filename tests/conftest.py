@@ -1,6 +1,7 @@
 """Shared by all tests: which tests may be skipped, and plots without a screen."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -16,8 +17,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Put long tests first; leave out, rather than skip, tests without meaning here."""
-    items.sort(key=lambda item: not item.get_closest_marker("long"))
+    """Put slow tests first; leave out, rather than skip, tests without meaning here."""
     unmet = {"posix"} if os.name == "nt" else set()
     unmet |= set() if sys.platform == "linux" else {"linux"}
     if not any(".py" in word for word in config.args):
@@ -26,6 +26,37 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def dealt(items, workers):
+    """Return the tests in as many parts as there are workers, slow ones first in each.
+
+    xdist gives each worker one part. A file in machines/ stays in one, because its
+    tests share what is slow to make.
+    """
+    long, files, quick = [], {}, []
+    for item in items:
+        if item.get_closest_marker("long"):
+            long.append([item])
+        elif item.path.parent.name == "machines":
+            files.setdefault(item.path, []).append(item)
+        else:
+            quick.append(item)
+    parts, slow = [[] for _ in range(workers)], [*long, *files.values()]
+    for n, each in enumerate(slow):
+        parts[n % workers] += each
+    found = []
+    for n, part in enumerate(parts):
+        size = (len(items) - len(found)) // (workers - n)
+        part += [quick.pop(0) for _ in range(min(len(quick), size - len(part)))]
+        found += part
+    return found + quick
+
+
+def pytest_runtest_setup():
+    """Let Ctrl-C interrupt, whatever a shell or an earlier test made of it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def fail_if_skipped(report):

@@ -19,15 +19,16 @@ STYLE = [sys.executable, "-m", "ruff", "check"]
 FORMAT = [sys.executable, "-m", "ruff", "format", "--check"]
 BUILD = [sys.executable, "-P", "-m", "classroom", "build", "--check"]
 TESTS = ["-q", "-rs", "--continue-on-collection-errors"]
-SPREAD = ["-p", "xdist.plugin", "-n", "auto"]
-SPREAD += ["--dist", "worksteal"]  # neighbours share slow fixtures
-FOLDERS = ["tests/machines", "tests/course", "tests/engine"]  # the longest first
+WORKERS = str((os.cpu_count() or 1) + 1)  # one more than cores: many wait for others
+SPREAD = ["-p", "xdist.plugin", "-n", WORKERS]
+SPREAD += ["--dist", "worksteal"]  # tests/conftest.py deals out what is slow
+FOLDERS = ["tests/machines", "tests/course", "tests/engine"]
 PLUGINS = {"-n": "xdist.plugin", "--nbval": "nbval.plugin"}  # by words that want them
 NBVAL = [
     *("-p", "nbval.plugin", "-p", "classroom.run.kernels", "-p", "xdist.plugin"),
     *("-p", "no:cacheprovider", "-q", "-rs", "--nbval", "--nbval-current-env"),
     *("--nbval-cell-timeout", "120"),  # without it nbval would wait 2,000 s
-    *("-n", "2", "--dist", "loadscope"),
+    *("-n", WORKERS, "--dist", "loadscope"),
 ]
 FEW = 40  # tests that are not worth a second process
 SETTINGS = ROOT / ".minigrad" / "settings"
@@ -46,8 +47,9 @@ def test_command(words: list[str]) -> int:
 
     With `--changed`, run only the tests and notebooks that a change concerns.
     """
-    # Two kernels share the cores: threads of their own would wait for each other
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Kernels share the cores: threads of their own would wait for each other
+    for library in ("OPENBLAS", "OMP"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # all together start in seconds
     if words == ["--changed"]:
         return _run(_changed_parts())
@@ -58,7 +60,7 @@ def test_command(words: list[str]) -> int:
     noting = {} if os.environ.get("CI") else watched()  # nobody reads the notes of CI
     parts = PARTS | {
         "Tests": ([*PYTEST, *TESTS, *SPREAD, *FOLDERS], os.environ | noting),
-        "Notebooks show what they give": ([*PYTEST, *NBVAL, *BUILT], plain),
+        "Notebooks show what they give": ([*PYTEST, *NBVAL, "notebooks"], plain),
     }
     return _run(parts)
 

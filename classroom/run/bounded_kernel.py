@@ -23,7 +23,7 @@ from classroom.run.roles import ROLES
 
 MEMORY_LIMIT = 4 << 30  # bytes that the kernel may hold (not on Windows)
 GRACE = 1.5  # seconds an interrupted cell has to stop
-PATIENCE = 3  # times the time-out, for a cell that the machine lets work too seldom
+PATIENCE = 5  # times the time-out, for a cell that the machine lets work too seldom
 AT_REST = 0.02  # of the time; who works less does not wait for the processor
 SPAN = 1.0  # seconds that are told of together
 BREATH = 0.2  # seconds that count, at most, from one look at a cell to the next
@@ -197,6 +197,13 @@ class BoundedKernel(RunningKernel):
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
         if self.inbox is None:
             super().await_reply(msg_id, timeout)
+
+    def stop(self) -> None:
+        process = self.km.provisioner.process
+        self.kc.stop_channels()
+        process.kill()
+        process.wait()  # at once, while the manager looks ten times a second
+        self.km.shutdown_kernel(now=True)
 
     def is_alive(self) -> bool:
         return True  # a dead one is replaced before the next cell

@@ -9,13 +9,44 @@ ends. Rarely, a kernel lives and never answers. As a plugin of pytest: `-p nbval
 import os
 import tempfile
 from contextlib import suppress
+from queue import Empty
+from time import monotonic
 
 import nbval.kernel
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 from classroom.run.judge import without_settings
 
-start_once = nbval.kernel.start_new_kernel
+
+def start_once(timeout, kernel_name="python3", **options):
+    """Start a kernel as nbval does."""
+    specs = nbval.kernel.NbvalKernelspecManager()
+    manager = KernelManager(kernel_name=kernel_name, kernel_spec_manager=specs)
+    manager.start_kernel(**options)
+    client = manager.client()
+    client.start_channels()
+    await_answer(manager, client, timeout)
+    return manager, client
+
+
+def await_answer(
+    manager: KernelManager, client: BlockingKernelClient, timeout: float
+) -> None:
+    """Wait until a kernel answers; end it, and raise RuntimeError, if it does not.
+
+    Jupyter's own wait goes on until nothing has come for a while, which nobody needs:
+    who reads the messages of a cell passes over all others.
+    """
+    client.kernel_info()
+    end = monotonic() + timeout
+    while manager.is_alive() and monotonic() < end:
+        with suppress(Empty):
+            return client.get_shell_msg(timeout=1)
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    raise RuntimeError(f"The kernel did not answer in {timeout} seconds")
 
 
 def start_new_kernel(startup_timeout=60, *args, **kwargs):

@@ -33,6 +33,7 @@ from jupyter_client.manager import KernelManager
 
 from classroom import ROOT
 from classroom.all_or_nothing import Trouble
+from classroom.run.kernels import await_answer
 
 HOME = "/home/student"
 SOCKETS, COURSE, PACKAGES = map(Path, ("/run/kernel", "/course", "/packages"))
@@ -266,12 +267,7 @@ def start_kernel(
     client = manager.client(context=_bounded_context())
     client.start_channels(stdin=False, hb=False, control=False)
     watch = Watch(manager, place)
-    try:
-        client.wait_for_ready(timeout=timeout)
-    except RuntimeError:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-        raise
+    await_answer(manager, client, timeout)
     place.chmod(0o755)
     return manager, client, watch
 

@@ -4,6 +4,7 @@ judge.py runs this file in its own process.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TextIO
@@ -114,6 +115,7 @@ def main(
     nbval.plugin.RunningKernel = BoundedKernel
     options = ["--nbval-lax", "--nbval-current-env", "--nbval-sanitize-with"]
     plugins = ["-p", "nbval.plugin", "-p", "no:cacheprovider", "-s", "--color=no"]
+    plugins += ["-p", "no:unraisableexception"]  # it collects garbage for 0.1 s
     plugins += ["--continue-on-collection-errors"]  # only Ctrl-C is an interrupt
     settings = place / "empty.ini"  # no settings
     with settings.open("w"), events.open("w", encoding="utf-8") as file:
@@ -123,4 +125,6 @@ def main(
 
 if __name__ == "__main__":
     timeout, total, sandboxed = map(float, sys.argv[4:])
-    sys.exit(main(*map(Path, sys.argv[1:4]), timeout, total, bool(sandboxed)))
+    code = main(*map(Path, sys.argv[1:4]), timeout, total, bool(sandboxed))
+    sys.stderr.flush()
+    os._exit(code)  # at once: all that this process has started has ended

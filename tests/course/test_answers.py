@@ -112,7 +112,12 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
         parts = {n: answer.split(NEXT_CELL) for n, answer in answers.items()}
         met = drawn if 0 < k < len(right) + 2 else {}  # the solution and right answers
         cells = notebook_to_run(built, parts, met)["cells"]  # what is given, once
-        runs.append([c for c in cells if not k or c["metadata"]["minigrad"]["role"]])
+        for cell in cells if k == 1 else ():  # all that the solutions show
+            tags = ["nbval-check-output"] if cell["outputs"] else []
+            cell["metadata"] = {**cell["metadata"], "tags": tags}
+        again = [] if not k else [""] if k == 1 else ["", "shown"]  # left out
+        roles = [cell["metadata"]["minigrad"]["role"] for cell in cells]
+        runs.append([c for c, role in zip(cells, roles) if role not in again])
     tries = [
         (name, kind, drawn_run(ex, seed, answer))
         for name, ex in exercises.items()
@@ -127,6 +132,7 @@ def test_what_is_right_passes_and_what_is_wrong_is_refused_with_its_message(chap
         {name: result(name, found, CELL_TIMEOUT, said) for name in answers}
         for found, answers in zip([*events[: len(runs)], events[-1]], sets)
     ]
+    assert not [each for each in events[1] if each["failed"]], "a solution, or below it"
     blank, solved, *judged, spoilt = judged
     for name in exercises:
         assert blank[name].status == "blank", f"the blank of {name}: {blank[name]}"

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
@@ -87,12 +86,12 @@ def test_a_notebook_has_an_end_however_many_cells_it_has(tmp_path, monkeypatch):
     names = ["90.1", "90.2", "90.3"]
     root = course(tmp_path, chapter({name: live_exercise(name) for name in names}))
     right = "def f(x): return x * x"
-    slow = f"import time\ntime.sleep(7)\n{right}"
+    slow = f"import time\ntime.sleep(4)\n{right}"
     monkeypatch.setattr("classroom.run.verdict.ALL_CELLS", 0.6)
     answers = {"90.1": [right], "90.2": [slow], "90.3": [right]}
-    found = run_answers(pristine(root), answers, 10)
+    found = run_answers(pristine(root), answers, 5)
     assert [found[name].status for name in names] == ["passed", "slow", "slow"]
-    assert "all cells before it took 6 s together" in found["90.3"].message
+    assert "all cells before it took 3 s together" in found["90.3"].message
 
 
 @pytest.fixture
@@ -115,9 +114,7 @@ def test_right_answers_pass_and_the_notebook_is_left_alone(tmp_path, capsys):
     (root / ".minigrad").mkdir()  # odd results of earlier checks are forgotten
     (root / ".minigrad" / "results.json").write_text('{"90.1": []}')
     before = learner(root).read_bytes(), learner(root).stat().st_mtime_ns
-    start = time.monotonic()
     code, out = check(root, None, capsys)
-    assert time.monotonic() - start < 15  # 2.5 s on an idle machine
     assert code == 0 and out.count("passed") == 3
     assert (learner(root).read_bytes(), learner(root).stat().st_mtime_ns) == before
     assert sorted(p.name for p in learner(root).parent.iterdir()) == ["90_sample.ipynb"]
@@ -260,25 +257,31 @@ def test_a_name_that_no_cell_above_the_check_gives_is_told_of(root, capsys):
     assert code == 1 and "No cell above the check gives `two` a value" in out
 
 
-def with_magics(root, magics):
-    """Begin the answers, all right, with these lines."""
-    fill(learner(root), {n: f"{m}\n{RIGHT[n]}" for n, m in zip(RIGHT, magics)})
-
-
-def test_a_magic_that_takes_the_whole_cell_is_told_of(tmp_path, capsys):
-    root = course(tmp_path)
+def test_a_magic_that_takes_the_whole_cell_is_told_of(root, capsys):
     magics = "%%timeit", "%%writefile a.py", "%%nope"
-    with_magics(root, magics)
+    fill(learner(root), {n: f"{m}\n{RIGHT[n]}" for n, m in zip(RIGHT, magics)})
     code, out = check(root, "90", capsys)
     for magic in magics:
         assert code == 1 and f"`{magic.split()[0]}` changes what the whole cell" in out
 
 
-def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(tmp_path, capsys):
-    root = course(tmp_path)
-    with_magics(root, ["%%time", "%%capture", "!echo hi\n%precision 3"])
-    code, out = check(root, "90", capsys)
-    assert code == 0 and "changes what the whole cell" not in out
+def test_a_magic_that_leaves_the_answer_as_it_is_is_passed_over(tmp_path):
+    """Also in a page of the package, which is live then."""
+    head = "# minigrad/rules/pointwise.py\ndef masked(g, mask):\n    "
+    cells = {name: exercise(name) for name in RIGHT}
+    cells["90.4"] = exercise("90.4", head + BLANK)
+    cells["90.4"][-1]["source"] = (
+        "from minigrad.rules import pointwise as ops\n"
+        "from classroom.checks import check, expect\n"
+        "with check('90.4'):\n    expect('masked(1, 2)', ops.masked(1, 2), 3)\n"
+    )
+    made = chapter(cells)
+    made["cells"][1]["source"] += "\nimport classroom.live"
+    magics = "%%time", "%%capture", "!echo hi\n%precision 3"
+    answers = {n: [f"{m}\n{RIGHT[n]}"] for n, m in zip(RIGHT, magics)}
+    answers["90.4"] = [f"{head}return g + mask\n%precision 3"]
+    found = run_answers(pristine(course(tmp_path, made)), answers, 20)
+    assert {n: found[n].message for n in found if found[n].status != "passed"} == {}
 
 
 def cells_above():
@@ -306,12 +309,6 @@ def test_what_an_answer_needs_of_cells_above_comes_along(root, case, place):
     for source in Learner(notebook, Chapter(pristine(root))).answers()["90.1"]:
         exec(source, names)
     assert names["double"](4) == 8
-
-
-def test_a_notebook_is_known_by_its_name_alone(root):
-    for what, only in ("90_sample.ipynb", None), (" 90.1 ", "90.1"):
-        path, _, found = find(what, all_chapters(root), root)
-        assert (path, found) == (learner(root), only)
 
 
 def test_ctrl_c_ends_a_check_in_one_line(root, capsys, monkeypatch):
@@ -391,35 +388,15 @@ def test_an_unreadable_notebook_does_not_hide_the_others(no_kernel, tmp_path, ca
     )
 
 
-def test_a_page_with_a_magic_in_it_is_live(tmp_path):
-    head = "# minigrad/rules/pointwise.py\ndef masked(g, mask):\n    "
-    cells = exercise("90.1", head + BLANK)
-    cells[-1]["source"] = (
-        "from minigrad.rules import pointwise as ops\n"
-        "from classroom.checks import check, expect\n"
-        "with check('90.1'):\n    expect('masked(1, 2)', ops.masked(1, 2), 3)\n"
-    )
-    made = chapter({"90.1": cells})
-    made["cells"][1]["source"] = "import classroom.live"
-    root = course(tmp_path, made)
-    answer = f"{head}return g + mask"
-    results = run_answers(pristine(root), {"90.1": [answer + "\n%precision 3"]}, 9)
-    assert results["90.1"].status == "passed", results["90.1"]
-
-
-def test_plain_nbval_fails_where_a_check_is_blank_or_wrong(root):
-    fill(learner(root), {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]})
-    said = sample.nbval(learner(root), "--nbval-lax")
-    assert "2 failed, 5 passed" in said  # the check cells of 90.1 and 90.2
-
-
-def test_the_report_of_nbval_on_a_check_begins_with_what_it_says(root):
-    notebook = fill(learner(root), {"90.1": "def double(x): return x"})
+def test_nbval_fails_where_a_check_is_blank_or_wrong_and_begins_with_what_it_says(root):
+    wrong = {"90.1": "def double(x): return x", "90.3": RIGHT["90.3"]}
+    notebook = fill(learner(root), wrong)
     check = cell_of(notebook, "check-90-1")
     check["metadata"]["tags"] = ["check"]
     check["source"] = f"# Check of 90.1\n{check['source']}\n" + "0\n" * 60
     write_notebook(learner(root), notebook)
     said = sample.nbval(learner(root), "-p classroom.run.references --nbval-lax")
+    assert "2 failed, 5 passed" in said  # the check cells of 90.1 and 90.2
     report = said[said.index("Notebook cell execution failed") :]
     assert re.match(r".*\n.*Cell \d+: .*your answer: 4\n\n.*Input", report), said
     assert "0\n0\n" not in report
@@ -429,8 +406,11 @@ def test_what_people_type_names_chapters():
     known = all_chapters(ROOT)
     assert several(["4-6", "3,1", "4"], known) == ["4", "5", "6", "3", "1"]
     assert several(["my, 1-2.ipynb"], known) == ["my, 1-2.ipynb"]
-    for word in "4", "04_blame", "blame", "Blame", "in-place", "In place":
-        assert find(word, known, ROOT)[1].number == (13 if "place" in word else 4)
+    for word in "4", "04_blame", "04_blame.ipynb", "blame", "Blame":
+        assert find(word, known, ROOT)[1].number == 4
+    for word in "in-place", "In place":
+        assert find(word, known, ROOT)[1].number == 13
+    assert find(" 4.2 ", known, ROOT)[2] == "4.2"
     with pytest.raises(Unreadable, match="There are no chapters 90-95"):
         several(["90-95"], known)
 

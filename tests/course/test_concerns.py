@@ -120,8 +120,7 @@ MODULES = sorted(concerns.all_modules(), key=len, reverse=True)
 def test_what_is_called_fresh_gives_the_same_if_it_is_built_anyway(tmp_path):
     """A dozen functions raise errors of which the notes say that nobody uses them."""
     for name in ("minigrad", "classroom", "notebooks", "solutions", "exercises"):
-        leave = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=leave)
+        shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("chapters", "README.md", "pyproject.toml", "glossary.md", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)
     said, before = build(tmp_path)
@@ -169,7 +168,14 @@ def test_the_words_of_a_lesson_are_told_from_its_code(
     assert (hashes[0] == hashes[1]) == prose
 
 
-TELL = "from classroom.author.tested import *; print(concerned_tests())"
+TELL = """
+import sys
+from classroom.author.tested import concerned_tests
+for path, text in zip(sys.argv[1::2], sys.argv[2::2]):
+    with open(path, "a") as file:
+        file.write(text)
+    print(*concerned_tests())
+"""
 TESTS = {
     "test_size.py": """
 from pathlib import Path
@@ -186,8 +192,7 @@ def test_c(): chapters()[9].lesson
 def test_a_test_is_run_until_it_passes_with_what_it_reads(tmp_path):
     """It reads the package as a text, or chapters that an earlier test has read."""
     for name in ("minigrad", "classroom", "chapters"):
-        leave = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=leave)
+        shutil.copytree(ROOT / name, tmp_path / name)
     (tmp_path / "tests").mkdir()
     for name, text in TESTS.items():
         (tmp_path / "tests" / name).write_text(text)
@@ -197,23 +202,23 @@ def test_a_test_is_run_until_it_passes_with_what_it_reads(tmp_path):
         done = subprocess.run(
             [sys.executable, *words], cwd=tmp_path, env=env, stdout=-1
         )
-        return done.stdout.decode()
+        return done.stdout.decode().splitlines()
 
     def test():
         words = "-m", "pytest", "-p", "classroom.author.tested", "tests"
         run(*words, at_start=tmp_path / "classroom/author/at_start")
 
-    def add(path, text):
-        with (tmp_path / path).open("a") as file:
-            file.write(text)
-        return run("-c", TELL)
-
     lesson, package = "chapters/09_broadcast/lesson.md", "minigrad/graph/walk.py"
-    assert "test_cached.py', 'tests/test_size.py'], 0, 2)" in add(lesson, "")
     test()
-    assert add(lesson, "Some words.\n") == "([], 3, 0)\n"
-    both = "(['tests/test_cached.py::test_b', 'tests/test_cached.py::test_c'], 3, 0)\n"
-    assert add(lesson, "```python\n1\n```\n") == both
-    assert "test_size.py::test_a" in add(package, "# !!\n")
+    changes = (lesson, "Words.\n"), (lesson, "```python\n1\n```\n"), (package, "# !!\n")
+    both = "['tests/test_cached.py::test_b', 'tests/test_cached.py::test_c'"
+    each = run("-c", TELL, *(word for change in changes for word in change))
+    assert each == [
+        "[] 3 0",
+        f"{both}] 3 0",
+        f"{both}, 'tests/test_size.py::test_a'] 3 0",
+    ]
     test()
-    assert add(lesson, "") == "(['tests/test_size.py::test_a'], 3, 0)\n"
+    shutil.copy(tmp_path / "tests/test_size.py", tmp_path / "tests/test_new.py")
+    told = "['tests/test_new.py', 'tests/test_size.py::test_a'] 3 1"
+    assert run("-c", TELL, lesson, "") == [told]

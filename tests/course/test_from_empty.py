@@ -22,7 +22,6 @@ from classroom.cell.expect import NotFilledIn, WrongAnswer
 from classroom.run.judge import run_answers
 from classroom.run.kernels import Runner
 from classroom.run.verdict import result
-from minigrad.array.finite_differences import array_gradients
 from minigrad.value import Value
 from tests.course import engines
 
@@ -141,14 +140,12 @@ def test_a_mutant_loses_what_it_should(name):
     number = int(name.split(":")[0])
     fences = re.findall(r"```python\n(.*?)\n```", MUTANTS[name], re.DOTALL)
     changes = zip(fences[::2], fences[1::2], strict=True)
-    assert lost(mutant(number, *changes), ROWS[number]) == wrong(*words_of(name))
+    found = lost(mutant(number, *changes), ROWS[number], seconds=3)  # some never end
+    assert found == wrong(*words_of(name))
 
 
 def test_nudging_is_no_engine():
-    plain = {**engines.OPERATORS, "tanh": np.tanh}
-    plain["grad_of"] = lambda f, *numbers: array_gradients(f, list(numbers))
-    found = wrong("long way", "six leaves")
-    assert lost(plain, NUMBERS, seconds=30) == found  # nudging is slow
+    """Not even where its numbers are exact: it runs f once for each leaf."""
     step = 1e-30j
 
     def by_complex_steps(f, *numbers):
@@ -156,7 +153,7 @@ def test_nudging_is_no_engine():
         runs = [[x + step * (n == k) for n, x in enumerate(numbers)] for k in places]
         return [np.imag(f(*run)) / step.imag for run in runs]
 
-    exact = plain | {"grad_of": by_complex_steps}
+    exact = {**engines.OPERATORS, "tanh": np.tanh, "grad_of": by_complex_steps}
     assert lost(exact, NUMBERS, seconds=30) == wrong("six leaves")
 
 

@@ -3,10 +3,8 @@
 import getpass
 from pathlib import Path
 
-import pytest
-
 from classroom.learner.help import hint_command, report_command, without_names
-from tests.course.sample import course, fill, learner, refused
+from tests.course.sample import course, fill, learner
 
 
 def test_it_has_the_answer_the_message_and_the_versions(tmp_path, capsys):
@@ -25,13 +23,6 @@ def test_it_has_the_answer_the_message_and_the_versions(tmp_path, capsys):
 def test_a_blank_says_so(tmp_path, capsys):
     assert report_command("90.1", course(tmp_path)) == 0
     assert "(not filled in)" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("what", "told"), [("90", "Name one exercise"), ("7.1", "no chapter 7.1")]
-)
-def test_what_is_no_exercise_is_asked_for_again(tmp_path, what, told):
-    assert told in refused(report_command, what, course(tmp_path))
 
 
 def test_a_hint_has_no_tex_in_the_terminal(capsys):

@@ -10,6 +10,7 @@ from classroom import ROOT
 from classroom.author.compose import SETUP, blank_notebook, solution_notebook
 from classroom.cell.equality import compare
 from classroom.notebook.files import put_away, read_notebook, reference, waits
+from classroom.run.references import compared
 from tests.course.sample import nbval
 
 ASKED = re.compile(r"\*\*(?:[Gg]uess|[Pp]redict)")
@@ -79,6 +80,11 @@ def test_no_stored_exercise_shows_what_is_asked_for(chapter):
     assert len(checks) == len(chapter.exercises)
     for cell in checks:
         assert "passed\n" in reference(cell)[0]["text"], "nothing to compare with"
+    path = ROOT / "solutions" / f"{chapter.slug}.ipynb"
+    solved = {cell["id"]: cell for cell in read_notebook(path)["cells"]}
+    for cell in code:  # test_answers.py runs the solutions, and compares what they show
+        if "answer" not in cell["metadata"].get("tags", []):
+            assert compared(reference(cell)) == compared(solved[cell["id"]]["outputs"])
 
 
 def test_what_is_folded_begins_with_a_line_that_gives_nothing_away(chapter):

@@ -61,9 +61,9 @@ def test_other_variables_are_not_touched():
 
     half_made, hostile, numbers = Forgetful(), Hostile(), [0.0] * 2_000_000
     mixed = [hostile, half_made, Value(3), numbers]
-    started = time.perf_counter()
+    started = time.process_time()
     assert repr(draw(mixed[2] * 2)) == "mixed[2] = 3\n#1 = Mul(mixed[2], 2) = 6"
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 @pytest.mark.parametrize("label", ["a\nb", "'\"", "<b>&amp;</b>", "</p>\\", "{0}%s|"])

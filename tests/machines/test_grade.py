@@ -225,23 +225,27 @@ def test_solutions_pass_and_get_full_points_also_near_the_limits(tmp_path):
 
 
 def test_drawn_inputs_decide_and_only_a_learner_is_told_which():
-    """Where an answer is graded, what it says could tell of the secret inputs."""
-    right = hostile.CHAPTER.exercises["4.3"].solved
+    """Where an answer is graded, what it says could tell of the secret inputs.
+
+    The right parts of another wrong answer earn their points.
+    """
+    exercises = hostile.CHAPTER.exercises
     odd = "blame = predict_blame\ndef predict_blame(a, b, c):\n"
     odd += "    return blame(a, b, c) if c < 1e9 else [0, 0, 1]"
-    answers = hostile.SOLVED | {"4.3": f"{right}\n{odd}"}
-    answers = {name: [source] for name, source in answers.items()}
+    answers = {name: [source] for name, source in hostile.SOLVED.items()}
+    answers["4.2"] = [exercises["4.2"].wrong["forgets the slope of tanh"]]
+    answers["4.3"] = [f"{exercises['4.3'].solved}\n{odd}"]
     grades = grade_answers(hostile.CHAPTER.slug, answers)
-    told = {"4.3": ("wrong", OTHER_INPUTS)}
-    passed = dict.fromkeys(answers, ("passed", ""))
-    assert {name: grade[:2] for name, grade in grades.items()} == passed | told
-    assert grades["4.2"][2] == {"slope_table": True, "neuron_blame": True}
+    assert grades["4.1"][:2] == ("passed", "")
+    assert grades["4.3"][:2] == ("wrong", OTHER_INPUTS)
+    found = Result(*grades["4.2"])
+    assert found.status == "wrong" and found.share == 0.5
+    assert found.parts == {"slope_table": True, "neuron_blame": False}
     found = run_answers(CHAPTER.path, answers, 20)
     told = f"{REFUSED}\n    predict_blame(0.36, 2.73, 300000000000.0)\n"
     told += "    your answer: 0.00000 0.00000 1.00000\n"
     told += "    expected:    2.73000 0.36000 1.00000"
-    assert found.pop("4.3") == Result("wrong", told)
-    assert {each.status for each in found.values()} == {"passed"}
+    assert found["4.3"] == Result("wrong", told) and found["4.1"].status == "passed"
 
 
 # --- what cannot be done ------------------------------------------------------------
@@ -384,13 +388,6 @@ def test_a_process_or_a_file_that_has_gone_counts_nothing():
 # --- parts, and many machines ---------------------------------------------------------
 
 
-def test_the_right_parts_of_a_wrong_answer_earn_their_points():
-    wrong = hostile.CHAPTER.exercises["4.2"].wrong["forgets the slope of tanh"]
-    found = Result(*grade_answers(CHAPTER.slug, {"4.2": [wrong]})["4.2"])
-    assert found.status == "wrong" and found.share == 0.5
-    assert found.parts == {"slope_table": True, "neuron_blame": False}
-
-
 def test_parts_may_be_values():
     arrays = next(chapter for chapter in chapters() if chapter.number == 8)
     right = arrays.exercises["8.1"].solved
@@ -416,32 +413,11 @@ def test_cases_of_an_exam_earn_at_most_what_hidden_results_do():
     assert by_case([*cases, "c"], table, 1.0) == {"a": 1, "b": 1, "c": 0}
 
 
-CALLS_ITSELF = """
-class Number:
-    def __init__(self, data, *edges):
-        self.data, self.edges, self.grad = data, edges, 0.0
-    def back(self, g):
-        self.grad += g
-        for parent, slope in self.edges:
-            parent.back(g * slope)
-def lift(x): return x if isinstance(x, Number) else Number(x)
-def make(number): return Number(number)
-def read(x): return x.data
-def gradient(leaf): return leaf.grad
-def backward(root): root.back(1.0)
-def add(x, y):
-    x, y = lift(x), lift(y)
-    return Number(x.data + y.data, (x, 1.0), (y, 1.0))
-def multiply(x, y):
-    x, y = lift(x), lift(y)
-    return Number(x.data * y.data, (x, y.data), (y, x.data))
-"""
-REST = """
-import math
-def tanh(x):
-    y = math.tanh(x.data)
-    return Number(y, (x, 1 - y * y))
-def step(number, slope, rate): return number - rate * slope
+CALLS_ITSELF = """\
+def walk_back(node, g=1.0):
+    node.grad += g
+    for parent, slope in node.edges:
+        walk_back(parent, g * slope)
 """
 
 
@@ -451,11 +427,14 @@ def test_an_engine_that_calls_itself_earns_something_with_long_chains():
     And one that forgets a second use earns something for what is used once.
     """
     exam = next(chapter for chapter in chapters() if chapter.number == 6)
-    answers = {"6.1": [CALLS_ITSELF], "6.3": [REST]}
-    found = Result(*grade_answers(exam.slug, answers)["6.3"])
+    ours, rest = (exam.exercises[name].solved for name in ("6.1", "6.3"))
+    before, after = ours[: ours.index("def walk_back")], ours[ours.index("def make") :]
+    engine = f"{before}{CALLS_ITSELF}{after}"
+    found = grade_answers(exam.slug, {"6.1": [engine], "6.3": [rest]})
+    found = Result(*found["6.3"])
     assert found.status == "wrong" and found.message.startswith("5 of 7 rows are done.")
     assert found.share == pytest.approx(2 / 3, abs=1e-3)
-    answers = {"6.1": [CALLS_ITSELF.replace("self.grad += g", "self.grad = g")]}
+    answers = {"6.1": [engine.replace("node.grad += g", "node.grad = g")]}
     found = Result(*grade_answers(exam.slug, answers)["6.1"])
     assert found.status == "wrong" and 0.4 < found.share <= 0.5
 

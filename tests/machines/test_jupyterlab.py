@@ -83,9 +83,9 @@ def page(browser):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     asked = set()
     page.on("request", lambda request: asked.add(urlsplit(request.url)))
-    page.add_locator_handler(  # which kernel, where none is there yet; or a new one
+    page.add_locator_handler(  # which kernel; or, of two that save at once, this one
         page.locator(".jp-Dialog"),
-        lambda dialog: dialog.locator(".jp-mod-accept").click(),
+        lambda dialog: dialog.locator(".jp-mod-accept").last.click(),
     )
     yield page
     page.close()

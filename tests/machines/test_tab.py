@@ -17,12 +17,9 @@ from classroom.notebook.pristine import all_chapters
 from tests.course import hostile
 from tests.machines.conftest import serving
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not find_spec("jupyterlite_pyodide_kernel"), reason="needs '.[site]'"
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not find_spec("jupyterlite_pyodide_kernel"), reason="needs '.[site]'"
+)
 NO_ANSWER = "ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|E4..|E5..|ConnectionError|HTTPSConnec"
 EXERCISES = "exercises/04_blame.ipynb"
 # One lesson is tried whenever all tests run, and all of them if this file is named.
@@ -150,6 +147,7 @@ def without_numbers(text):
     return re.sub(r"-?\d[\d.,]*(e-?\d+)?", "", re.sub(r"Plot.*", "Plot", text))
 
 
+@pytest.mark.alone  # another exercise, and the lesson, are tried whenever all run
 def test_the_exercises_of_a_chapter_pass(context, served):
     """Their answers stand in them, as a learner would have written them."""
     path = "exercises/09_broadcast.ipynb"
