@@ -174,4 +174,5 @@ def replace(path: Path, merged: Merged, said: str, root: Path) -> None:
     print(said, *told_of_course(merged), sep="\n")
     if copy:
         print(f"Your work is kept in {copy.relative_to(root).as_posix()}")
+        print(f"`{COURSE} restore` lists such copies, and says how to bring one back.")
         print("If JupyterLab has the notebook open: File > Reload Notebook from Disk.")

@@ -161,6 +161,9 @@ def test_nudging_is_no_engine():
 
 
 def test_what_goes_wrong_in_an_adapter_is_told_with_its_place():
+    silent = Engine(engines.objects(Value) | {"gradient": lambda x: None})
+    told = judge(GROUPS["one walk"][0], silent).told
+    assert told.endswith("`gradient` returned None each time: is a `return` missing?")
     without, by_zero = (lambda x, y: None), (lambda x, y: x / 0)
     for multiply, told in (without, "`multiply` returns"), (by_zero, "y: x / 0)"):
         engine = Engine(engines.objects(Value) | {"multiply": multiply})

@@ -79,8 +79,8 @@ def test_a_users_profile_reaches_no_notebook_that_is_built(tmp_path, monkeypatch
         ([2.0] * 21, "Slow"),  # on two cores
         ([0.0] * 21, "Slow"),  # it waits for something
         ([1.0] * 3 + [0.0] * 18, "Slow"),  # it works first, and then waits
-        ([0.2] * 59, None),  # four other programs run, too
-        ([0.2] * 61, "Busy"),
+        ([0.2] * 99, None),  # four other programs run, too
+        ([0.2] * 101, "Busy"),
         ([0.4] * 55, "Slow"),
     ],
 )

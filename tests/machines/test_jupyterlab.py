@@ -360,8 +360,9 @@ def test_straight_to_a_blank_a_check_judges_what_stands_there_and_it_counts(lab,
 def test_a_terminal_opens_where_course_py_is(lab, page):
     open_notebook(page, lab, "exercises/04_blame.ipynb")
     page.get_by_role("menuitem", name="File", exact=True).click()
-    page.get_by_text("New", exact=True).first.hover()
-    page.get_by_text("Terminal", exact=True).first.click()
+    labels = page.locator(".lm-Menu-itemLabel")  # the exercises name them, too
+    labels.get_by_text("New", exact=True).hover()
+    labels.get_by_text("Terminal", exact=True).click()
     page.locator(".jp-Terminal .xterm-helper-textarea").wait_for(state="attached")
     page.wait_for_timeout(1_000)
     found = lab.folder / "found"

@@ -4,6 +4,7 @@ import gc
 import random
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache, reduce
 from operator import add
@@ -352,7 +353,8 @@ def tanh_and_change(e: Engine) -> None:
         1 - np.tanh(0.5) ** 2,
     )
     if not e.is_function:
-        old_or_refused(e, np.tanh, (0.5,), 3.0, given, old)
+        with suppress(NotImplementedError):  # 6.2 asks for `change`
+            old_or_refused(e, np.tanh, (0.5,), 3.0, given, old)
 
 
 LONG_AND_MANY = [

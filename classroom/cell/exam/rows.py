@@ -31,6 +31,7 @@ SECONDS = 5  # that one row may take; with a good engine, it takes one at most
 ALL_SECONDS = 9  # that the rows of a table may take: a cell may take 20
 DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
+ONLY_NONE = f"\n{' ' * 9}`gradient` returned None each time: is a `return` missing?"
 NUDGED = ", by finite differences"
 ADAPTERS = "make read gradient backward add multiply tanh clear change grad_of "
 ADAPTERS += "matmul add_up quietly second step train"
@@ -86,6 +87,7 @@ class Engine:
         known = {name: adapters[name] for name in ADAPTERS.split() if name in adapters}
         self._adapters = known
         self.is_function = "grad_of" in known
+        self.found: set[bool] = set()  # whether a gradient was None, of all so far
         own_engine.hide()
 
     def __getattr__(self, name: str) -> Callable:
@@ -98,6 +100,8 @@ class Engine:
             raise Wrong(
                 f"what `{name}` returns", None, "a result: is a `return` missing?"
             )
+        if name == "gradient":
+            self.found.add(result is None)
         if name == "gradient" and isinstance(result, np.ndarray):
             return result.copy()  # what it is now: a later `clear` may write into it
         return result
@@ -298,7 +302,7 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
         with bounded(seconds):
             row.judge(engine)
     except Wrong as wrong:
-        return Verdict(row, WRONG, str(wrong))
+        return Verdict(row, WRONG, str(wrong) + ONLY_NONE * (engine.found == {True}))
     except Exception as error:
         if is_blank(error):
             return Verdict(row, OPEN, needs=engine.blank_in(error))
