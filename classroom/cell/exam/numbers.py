@@ -154,6 +154,7 @@ def walks(x0: Any, program: Callable, slope: Any) -> list[Row]:
         for leaf in (x, y):
             e.backward(program(leaf))
         first = deepcopy(e.gradient(x))
+        e.backward(program(x))
         e.clear(x)
         expect_same(f"{gradient} after clearing", e.slope(x), 0.0 * slope)
         given = "the gradient of another leaf, which was not cleared"

@@ -88,7 +88,7 @@ def two_moons() -> tuple[Callable, list, float]:
             errors = error * error + errors
         return errors * (1 / len(points))
 
-    return loss, [rng.uniform(-2, 2) for _ in range(4 * width + 1)], 0.3
+    return loss, [rng.uniform(-2, 2) for _ in range(4 * width + 1)], 0.15
 
 
 def scores(images: Any, w: Any, b: Any, v: Any, c: Any) -> Any:
