@@ -80,9 +80,9 @@ def test_a_view_that_is_older_than_a_recorded_write_is_refused(x):
 # The engine under load
 
 
-def test_a_chain_of_100_000_operations():
+def test_a_chain_of_200_000_operations():
     y = x = minigrad.tensor(1.0, requires_grad=True)
-    for _ in range(100_000):
+    for _ in range(200_000):
         y = y + 1
     y.backward()
     assert x.grad.item() == 1
