@@ -131,12 +131,7 @@ def fast_input_gradients(node: Node, g, wanted):
     for parent, (formula, names, all_saved) in zip(node.parents, rules):
         if parent is not None:
             known = saved if all_saved else saved | {"shape": parent.shape, "i": 0}
-            if len(names) == 1:  # the usual case, faster without a list
-                share = formula(g, known[names[0]])
-            elif names:
-                share = formula(g, *map(known.__getitem__, names))
-            else:
-                share = formula(g)
+            share = formula(g, *map(known.__getitem__, names))
             shares.append((parent, share))
     return shares
 

@@ -25,7 +25,7 @@ def affine(input, weight, bias):
     return out if input.ndim == 2 else out.reshape(*input.shape[:-1], len(weight))
 
 
-LINEAR = Op(
+addmm = Op(
     "Addmm",
     affine,
     input=lambda g, weight, shape: (rows(g) @ weight).reshape(shape),
@@ -41,7 +41,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     shape = getattr(bias, "shape", None)  # as in PyTorch, a single number is stretched
     shape = shape if shape in ((), (1,)) else weight.shape[:1]
     expect_alike("linear's bias", input, shape, bias)
-    out = LINEAR(input, weight, bias)
+    out = addmm(input, weight, bias)
     if input.ndim == 2:
         return out if bias is not None else called("Mm", out)
     return called("UnsafeView" if bias is None else "View", out)

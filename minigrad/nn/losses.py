@@ -52,7 +52,7 @@ def check_shapes(input, target):
 
 # Losses of numbers
 
-SQUARED = loss_op(
+squared_error = loss_op(
     "MseLoss",
     lambda a, b: np.square(a - b),
     lambda a, b: (a - b) * 2,
@@ -63,7 +63,7 @@ SQUARED = loss_op(
 def mse_loss(input, target, *, reduction="mean"):
     """Return the squared differences, or their mean or sum."""
     check_shapes(input, target)
-    return SQUARED(*alike(input, target), reduction)
+    return squared_error(*alike(input, target), reduction)
 
 
 # Losses of scores for yes and no
@@ -74,7 +74,7 @@ def softplus(a):
     return np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a)))
 
 
-LOGITS = loss_op(
+bce_with_logits = loss_op(
     "BinaryCrossEntropyWithLogits",
     lambda a, b: (1 - b) * a + softplus(a),
     lambda a, b: pointwise.sigmoid(a) - b,
@@ -95,7 +95,7 @@ def binary_cross_entropy_with_logits(
     check_shapes(input, target)
     a, b = alike(input, target)
     if pos_weight is None:
-        return LOGITS(a, b, reduction)
+        return bce_with_logits(a, b, reduction)
     losses = (1 - b) * a - (1 + (pos_weight - 1) * b) * log_sigmoid(a)
     check_shapes(losses, target)
     return called("BinaryCrossEntropyWithLogits", reduced(losses, reduction))
@@ -138,7 +138,9 @@ def reduced_losses(input, target, reduction, losses, power, total, right):
     return reduced(losses, reduction)
 
 
-FUSED = Fused("NllLoss", reduced_losses, plain=plain_cross_entropy, input=less_target)
+fused_cross_entropy = Fused(
+    "NllLoss", reduced_losses, plain=plain_cross_entropy, input=less_target
+)
 
 
 def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
@@ -160,7 +162,7 @@ def cross_entropy(input, target, *, reduction="mean", label_smoothing=0.0):
     if label_smoothing:
         return plain_cross_entropy(input, target.array, reduction, label_smoothing)
     known = cross_entropies(input.array, target.array)
-    return FUSED(input, target.array, reduction, *known)
+    return fused_cross_entropy(input, target.array, reduction, *known)
 
 
 # Losses as modules

@@ -46,7 +46,7 @@ def through(g, weight, unit, factor, axes):
     return (g - level - slope * unit) * factor
 
 
-NORM = Fused(
+native_batch_norm = Fused(
     "NativeBatchNorm",
     scaled,
     plain=from_scratch,
@@ -72,7 +72,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None,
     if running_mean is not None:
         for running, now in (running_mean, mean), (running_var, variance * n / (n - 1)):
             running.copy_(running * (1 - momentum) + Tensor(momentum * now.ravel()))
-    return NORM(input, weight, bias, unit, factor, axes, eps)
+    return native_batch_norm(input, weight, bias, unit, factor, axes, eps)
 
 
 def check_batch(input, training, eps, *parameters):
@@ -114,7 +114,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     expect_alike("weight and bias", floats(input, "layer_norm"), shape, weight, bias)
     axes = tuple(range(-len(shape), 0))
     unit, _, _, factor = unit_of(input.array, axes, eps)
-    out = NORM(input, weight, bias, unit, factor, axes, eps)
+    out = native_batch_norm(input, weight, bias, unit, factor, axes, eps)
     return called("NativeLayerNorm", out)
 
 

@@ -20,7 +20,7 @@ def pad(input, pad, *, value=0.0):
     pairs = [(0, 0)] * (input.ndim - len(ends)) + ends[::-1]
     if any(min(x, 0) + min(y, 0) < -n for n, (x, y) in zip(input.shape, pairs)):
         raise ValueError(f"pad: {pad} cuts off more than a shape {input.shape} has")
-    return PAD(input, tuple(pairs), value)
+    return constant_pad_nd(input, tuple(pairs), value)
 
 
 def padded(a, pairs, value):
@@ -30,8 +30,8 @@ def padded(a, pairs, value):
     return np.pad(a, ends or 0, constant_values=value)
 
 
-PAD = Op(
+constant_pad_nd = Op(
     "ConstantPadNd",
     padded,
-    a=lambda g, pairs: PAD(g, tuple((-x, -y) for x, y in pairs), 0.0),
+    a=lambda g, pairs: constant_pad_nd(g, tuple((-x, -y) for x, y in pairs), 0.0),
 )

@@ -49,12 +49,14 @@ def from_largest(a, where, kernel, stride):
     return a[n, c, i * sh + where // kw, j * sw + where % kw]
 
 
-MAX = Op(
+max_pool2d_with_indices = Op(
     "MaxPool2DWithIndices",
     lambda a, largest, where, kernel, stride: largest,
-    a=lambda g, where, shape, kernel, stride: PUT(g, where, shape[2:], kernel, stride),
+    a=lambda g, where, shape, kernel, stride: max_unpool2d(
+        g, where, shape[2:], kernel, stride
+    ),
 )
-PUT = Op("MaxUnpool2D", to_largest, a=from_largest)
+max_unpool2d = Op("MaxUnpool2D", to_largest, a=from_largest)
 
 
 def edged(input, padding):
@@ -83,7 +85,8 @@ def max_pool2d(input, kernel_size, stride=None, padding=0):
     wanted = f"max_pool2d: expected (N, C, H, W), and a window {kernel}, {stride} apart"
     expect(fits and input.dtype != bool, wanted, input)
     input = edged(input, padding)
-    return MAX(input, *largest(input.array, kernel, stride), kernel, stride)
+    found = largest(input.array, kernel, stride)
+    return max_pool2d_with_indices(input, *found, kernel, stride)
 
 
 class MaxPool2d(Module):

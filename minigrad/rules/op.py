@@ -38,7 +38,7 @@ class Op:
         self.signature = signature_of(forward)
         self.parameters = [*self.signature.parameters]
         self.formulas = {n: formulas[n] for n in self.parameters if n in formulas}
-        self.names = {n: names_of(f)[1:] for n, f in self.formulas.items()}
+        self.names = {n: names_after_g(f) for n, f in self.formulas.items()}
         named = [*formulas, *sum(self.names.values(), [])]
         if strange := {*named} - {*self.parameters, "y", "shape", "i"}:
             raise errors.no_argument(name, self.parameters, strange)
@@ -183,19 +183,17 @@ def edge(value):
 
 
 def signature_of(forward: Callable) -> Signature:
-    """Return how an operation is called: with what its function takes by position.
-
-    A NumPy ufunc takes a, or a and b.
-    """
+    """Return how an operation is called: with what its function takes by position."""
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    of_ufunc = [Parameter(name, kind) for name in "ab"[: getattr(forward, "nin", 0)]]
-    found = of_ufunc or signature(forward).parameters.values()
-    return Signature([each for each in found if each.kind != Parameter.KEYWORD_ONLY])
+    if isinstance(forward, np.ufunc):  # it takes a, or a and b
+        return Signature([Parameter(name, kind) for name in "ab"[: forward.nin]])
+    taken = signature(forward).parameters.values()
+    return Signature([each for each in taken if each.kind != Parameter.KEYWORD_ONLY])
 
 
-def names_of(formula: Callable) -> list[str]:
-    """Return the names of a function's parameters."""
-    return [*signature(formula).parameters]
+def names_after_g(formula: Callable) -> list[str]:
+    """Return the names of a formula's parameters, without the first, which is `g`."""
+    return [*signature(formula).parameters][1:]
 
 
 def flat(values: Iterable) -> list:
@@ -220,8 +218,7 @@ def array_of(y):
 
 def has_floats(values: Iterable) -> bool:
     """Return whether an array of floats is among the values, or in lists of them."""
-    arrays = [x for x in flat(values) if isinstance(x, Array)]
-    return any(x.dtype.kind == "f" for x in arrays)
+    return "f" in {x.dtype.kind for x in flat(values) if isinstance(x, Array)}
 
 
 def alike(a, b) -> tuple:
