@@ -371,8 +371,9 @@ def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:
         if not pages.is_live(piece):
             raise WrongAnswer(
                 f"{pages.name_of(piece)} is still the package's own. Write it into "
-                "your cell, keep the first line of the cell, `# minigrad/...`, and run "
-                "the cell before the check. If it stops with an error, fix that first."
+                "your cell under exactly this name, keep the first line of the cell, "
+                "`# minigrad/...`, and run the cell before the check. If it stops with "
+                "an error, fix that first."
             )
 
 

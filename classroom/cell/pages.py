@@ -169,13 +169,14 @@ def is_live(piece: Any) -> bool:
 
 
 def name_of(piece: Any) -> str:
-    """Return the name of a function or method of the package, such as "Value.tanh"."""
-    for key, module in list(sys.modules.items()):
-        for holder in vars(module).values() if in_package(key) else ():
-            if isinstance(holder, type):
-                for name, value in vars(holder).items():
-                    if value is piece:
-                        return f"{holder.__name__}.{name}"
+    """Return the name that a piece of the package has there, such as "Value.tanh"."""
+    pages = [vars(m) for key, m in list(sys.modules.items()) if in_package(key)]
+    classes = [x for page in pages for x in page.values() if isinstance(x, type)]
+    holders = [(f"{each.__name__}.", vars(each)) for each in classes]
+    for before, names in holders + [("", page) for page in pages]:
+        for name, value in names.items():
+            if value is piece:
+                return before + name
     return getattr(piece, "__name__", repr(piece))
 
 

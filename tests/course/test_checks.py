@@ -26,6 +26,7 @@ from classroom.cell.odd_characters import advice, put_right
 from classroom.cell.python_slips import slips_of
 from classroom.run.verdict import result
 from minigrad import tensor
+from minigrad.rules.matrix_products import mm
 from minigrad.scalar.finite_differences import central_difference
 from minigrad.scalar.value import Value
 from tests.course.tables import table
@@ -114,9 +115,12 @@ def test_a_name_that_nothing_defines_is_told_where_to_get(cell, told):
     assert told in str(caught.value)
 
 
-def test_the_packages_own_method_is_no_answer():
-    text = refused(lambda: None, Value.__add__)
-    assert "Value.__add__ is still the package's own" in text
+@pytest.mark.parametrize(
+    ("piece", "name"), [(Value.__add__, "Value.__add__"), (mm, "mm")]
+)
+def test_what_is_still_the_packages_own_is_no_answer(piece, name):
+    text = refused(lambda: None, piece)
+    assert f"{name} is still the package's own" in text
 
 
 PAGE = """\
