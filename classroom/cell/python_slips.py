@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from classroom.cell.asked import BLANK
-from classroom.cell.parts import functions_in
 
 CHANGES = {"append", "extend", "insert", "remove", "reverse", "sort"}
 LIBRARIES = {"np", "numpy", "minigrad", "torch", "heapq"}
@@ -41,6 +40,17 @@ def given_and_changed(answer: str, stub: str) -> list[str]:
         both = [name for name in given if name in theirs and BLANK not in given[name]]
         return [OTHER_LINES.format(n) for n in both if theirs[n] != given[n]]
     return []
+
+
+def functions_in(
+    tree: ast.AST, within: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions and methods of a cell, each with its name in the cell."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield within + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions_in(node, f"{within}{node.name}.")
 
 
 def _text_of(function: ast.FunctionDef) -> str:
