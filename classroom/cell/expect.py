@@ -1,4 +1,4 @@
-"""The parts of check cells: `check` around them, `expect` in them, `how_many`."""
+"""The parts of check cells: `check` around them, `expect` and others in them."""
 
 import builtins
 import dis
@@ -194,6 +194,11 @@ def expect(
     if lazy := LAZY.get(type(got).__name__):
         why = f"That has not run yet: {lazy}."
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]), picture)
+
+
+def unchanged(what: str, found: Any, before: Any) -> None:
+    """Raise WrongAnswer if an answer has modified an argument, `what`."""
+    expect(what, found, before, why="Do not modify your arguments.", told="found")
 
 
 def worked_out(answer: Callable, without: Collection[str] = MACHINES) -> None:

@@ -20,6 +20,7 @@ from classroom.cell.expect import (
     check,
     expect,
     how_many,
+    unchanged,
     worked_out,
 )
 from classroom.cell.odd_characters import advice, put_right
@@ -91,6 +92,8 @@ def test_what_was_found_out_is_not_called_an_answer():
     assert "found:       True\n    expected:    False" in text and "answer" not in text
     text = refused(lambda: expect("edges out of order", ["b"], [], told="found"))
     assert "found:       ['b']\n    expected:    []" in text
+    text = refused(lambda: unchanged("x afterwards", [2], [1]))
+    assert "x afterwards\n    found:       [2]" in text and "Do not modify" in text
 
 
 def test_an_exception_of_the_answer_is_named():
