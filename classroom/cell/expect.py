@@ -284,8 +284,9 @@ def _refusal(
         cell = runs.now.source
         right = parts.right_alone(exercise, error, cell, about.stub, ours)
         told += "\n" * bool(right) + _right_of(right, parts.parts_of(about.stub))
-    for answer in runs.answer_to(exercise, about) if about and ours else ():
-        slips = slips_of(answer, ours) + given_and_changed(answer, about.stub)
+    for answer in runs.answer_to(exercise, about) if about else ():
+        slips = slips_of(answer, ours) if ours else []
+        slips += given_and_changed(answer, about.stub)
         told = "\n".join([told, *(slip for slip in slips if slip not in told)])
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
