@@ -4,7 +4,13 @@ from importlib import import_module
 from typing import Any
 
 from classroom.cell.equality import compare  # noqa: F401
-from classroom.cell.expect import check, expect, how_many, worked_out  # noqa: F401
+from classroom.cell.expect import (  # noqa: F401
+    check,
+    expect,
+    how_many,
+    unchanged,
+    worked_out,
+)
 
 # What few chapters need is loaded only there
 SELDOM = {"examine": "exam.examine", "race": "exam.training"}

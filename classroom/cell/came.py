@@ -35,8 +35,9 @@ class Call(NamedTuple):
 def unusable(exercise: str, error: Exception, cell: str, ours: str) -> list[str]:
     """Return what the check in `cell` called, what came, and what was expected.
 
-    `error` is what the check met, and `ours` our solution, or "". If nothing is found
-    to be of another kind than ours, return no lines.
+    `error` is what the check met, and `ours` our solution, or "". Then the package's
+    own functions take its place, if the answer is an excerpt of them. If nothing is
+    found to be of another kind than ours, return no lines.
     """
     with pages.again(exercise), suppress(Exception):
         learners = namespaces.learners()
@@ -45,16 +46,16 @@ def unusable(exercise: str, error: Exception, cell: str, ours: str) -> list[str]
         if repr(again) != repr(error) or not yours:
             return []
         found, right = yours[-1], None
-        if ours:
-            with swapped(ours_for_theirs(ours)):
-                right, _ = calls(body, names, learners)
-            both = [*zip(yours, right)]
+        with swapped(ours_for_theirs(ours) if ours else pages.own_codes()):
+            others, wrong = calls(body, names, learners)
+        if ours or not wrong:
+            both = [*zip(yours, others)]
             both = [two for two in both if kind(two[0].value) != kind(two[1].value)]
             if not both:
                 return []
             found, right = both[-1]
         lines = [found.text, f"    your answer: {came(found.value)}"]
-        return lines + [f"    expected:    {kind(right.value)}"] * bool(right)
+        return [*lines, f"    expected:    {kind(right.value)}"] if right else lines
     return []
 
 

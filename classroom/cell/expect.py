@@ -1,4 +1,4 @@
-"""The parts of check cells: `check` around them, `expect` in them, `how_many`."""
+"""The parts of check cells: `check` around them, `expect` and others in them."""
 
 import builtins
 import dis
@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from abc import ABCMeta
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from types import CodeType
@@ -24,7 +24,7 @@ from classroom.cell.came import unusable
 from classroom.cell.cures import cure
 from classroom.cell.equality import ARRAYS, agree, apart, array_of, same, show
 from classroom.cell.mistake_pictures import picture_of
-from classroom.cell.python_slips import POWER, slips_of
+from classroom.cell.python_slips import POWER, given_and_changed, slips_of
 from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
@@ -86,6 +86,8 @@ GLUED = "\nPython needs a sign between factors: `2 * h`, and not `2h`."
 # What finds slopes for you
 MACHINES = {"Value", "tensor", "Tensor", "backward", "gradcheck", "array_gradients"}
 MACHINES |= {"central_difference", "forward_difference", "numerical_gradient"}
+WORK_OUT = "Work it out with plain numbers, without Value, tensor or nudging."
+WRITE_IT = "Write this yourself, without a tool that does it for you."
 
 
 SOON = 0.5  # seconds that a check may take to run it once more for each part
@@ -194,8 +196,16 @@ def expect(
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]), picture)
 
 
-def worked_out(answer: Callable) -> None:
-    """Raise WrongAnswer if an answer uses the package where one should work by hand."""
+def unchanged(what: str, found: Any, before: Any) -> None:
+    """Raise WrongAnswer if an answer has modified an argument, `what`."""
+    expect(what, found, before, why="Do not modify your arguments.", told="found")
+
+
+def worked_out(answer: Callable, without: Collection[str] = MACHINES) -> None:
+    """Raise WrongAnswer if an answer uses the package where one should work by hand.
+
+    `without` are the names of what it may not use.
+    """
     to_read, read = [_bare(answer)], set()
     while to_read:
         function = to_read.pop()
@@ -203,14 +213,13 @@ def worked_out(answer: Callable) -> None:
             continue
         read.add(function)
         names = _names(function.__code__)
-        if used := sorted(names & MACHINES):
-            raise WrongAnswer(
-                "Work it out with plain numbers, without Value, tensor or nudging. "
-                f"Yours uses {', '.join(used)}."
-            )
         known = [
             _bare(function.__globals__.get(n)) for n in _globals(function.__code__)
         ]
+        names |= {f.__name__ for f in known if inspect.isfunction(f)}  # renamed or not
+        if used := sorted(names.intersection(without)):
+            by_hand = WORK_OUT if without is MACHINES else WRITE_IT
+            raise WrongAnswer(f"{by_hand} Yours uses {', '.join(used)}.")
         spaces = function.__globals__, namespaces.course
         to_read += [f for f in known if _any_is(getattr(f, "__globals__", 0), spaces)]
 
@@ -275,9 +284,10 @@ def _refusal(
         cell = runs.now.source
         right = parts.right_alone(exercise, error, cell, about.stub, ours)
         told += "\n" * bool(right) + _right_of(right, parts.parts_of(about.stub))
-    for answer in runs.answer_to(exercise, about) if about and ours else ():
-        slips = [slip for slip in slips_of(answer, ours) if slip not in told]
-        told = "\n".join([told, *slips])
+    for answer in runs.answer_to(exercise, about) if about else ():
+        slips = slips_of(answer, ours) if ours else []
+        slips += given_and_changed(answer, about.stub)
+        told = "\n".join([told, *(slip for slip in slips if slip not in told)])
     if about and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)

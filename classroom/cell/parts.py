@@ -17,6 +17,7 @@ from IPython.utils.capture import capture_output
 
 from classroom.cell import namespaces, pages
 from classroom.cell.asked import BLANK
+from classroom.cell.python_slips import functions_in
 
 
 def others(
@@ -129,17 +130,6 @@ def is_begun(name: str, answer: str, stub: str) -> bool:
         lines = [sum(isinstance(n, ast.stmt) for n in ast.walk(f)) for f in both]
         return lines[0] > lines[1]
     return False
-
-
-def functions_in(
-    tree: ast.AST, within: str = ""
-) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Yield the functions and methods of a cell, each with its name in the cell."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef):
-            yield within + node.name, node
-        elif isinstance(node, ast.ClassDef):
-            yield from functions_in(node, f"{within}{node.name}.")
 
 
 def heading(stub: str, name: str) -> str:

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
+from classroom.cell.asked import BLANK
+
 CHANGES = {"append", "extend", "insert", "remove", "reverse", "sort"}
 LIBRARIES = {"np", "numpy", "minigrad", "torch", "heapq"}
 AT_ONCE = "The `return` in line {} is inside a loop, and ends it in its first round."
@@ -15,6 +17,7 @@ NO_RESULT = (
     "`{}` changes the list, and returns None. Write it on a line of its own, and then "
     "use the list."
 )
+OTHER_LINES = "`{}` was given, and you have changed it. Does it still do the same?"
 
 
 def slips_of(answer: str, ours: str) -> list[str]:
@@ -25,6 +28,37 @@ def slips_of(answer: str, ours: str) -> list[str]:
         for slips in at_once, powers, changes:
             found += [] if any(slips(right)) else slips(tree)
     return list(dict.fromkeys(found))
+
+
+def given_and_changed(answer: str, stub: str) -> list[str]:
+    """Return what to say about functions that a blank gives and an answer changed."""
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        theirs, given = [
+            {name: _text_of(node) for name, node in functions_in(ast.parse(source))}
+            for source in (answer, stub)
+        ]
+        both = [name for name in given if name in theirs and BLANK not in given[name]]
+        return [OTHER_LINES.format(n) for n in both if theirs[n] != given[n]]
+    return []
+
+
+def functions_in(
+    tree: ast.AST, within: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Yield the functions and methods of a cell, each with its name in the cell."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield within + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions_in(node, f"{within}{node.name}.")
+
+
+def _text_of(function: ast.FunctionDef) -> str:
+    """Return the code of a function, without its docstring and its annotations."""
+    for each in ast.walk(function.args):
+        each.annotation = None
+    body = function.body[ast.get_docstring(function, clean=False) is not None :]
+    return ast.unparse([function.args, *body])
 
 
 def at_once(tree: ast.AST) -> Iterator[str]:

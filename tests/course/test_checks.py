@@ -20,10 +20,11 @@ from classroom.cell.expect import (
     check,
     expect,
     how_many,
+    unchanged,
     worked_out,
 )
 from classroom.cell.odd_characters import advice, put_right
-from classroom.cell.python_slips import slips_of
+from classroom.cell.python_slips import given_and_changed, slips_of
 from classroom.run.verdict import result
 from minigrad import tensor
 from minigrad.rules.matrix_products import mm
@@ -92,6 +93,8 @@ def test_what_was_found_out_is_not_called_an_answer():
     assert "found:       True\n    expected:    False" in text and "answer" not in text
     text = refused(lambda: expect("edges out of order", ["b"], [], told="found"))
     assert "found:       ['b']\n    expected:    []" in text
+    text = refused(lambda: unchanged("x afterwards", [2], [1]))
+    assert "x afterwards\n    found:       [2]" in text and "Do not modify" in text
 
 
 def test_an_exception_of_the_answer_is_named():
@@ -270,6 +273,20 @@ def test_a_slip_in_python_is_told_unless_our_solution_has_it(answer, told):
     assert slips_of(answer, answer) == []
 
 
+@pytest.mark.parametrize(("method", "told"), table("given_methods"))
+def test_a_method_that_was_given_is_told_if_it_is_another_one(method, told):
+    stub = """class A:
+    def given(self, a):
+        '''Say this.'''
+        return a
+
+    def blank(self):
+        raise NotImplementedError("fill this in")
+"""
+    answer = f"class A:\n    {method}\n\n    def blank(self):\n        return 1"
+    assert ["`A.given` was given" in s for s in given_and_changed(answer, stub)] == told
+
+
 def test_a_result_that_is_not_run_yet_is_told():
     async def later(x):
         return x
@@ -313,6 +330,14 @@ def helper_that_nudges(a):
 def test_an_answer_has_to_be_worked_out(answer, used):
     with pytest.raises(WrongAnswer, match=f"Yours uses {used}"):
         worked_out(answer)
+
+
+def test_what_an_answer_may_not_use_is_found_under_another_name_too():
+    space = {"renamed": central_difference}
+    answer = eval("lambda a: renamed(abs, a)", space)
+    with pytest.raises(WrongAnswer, match="Write this yourself.*central_difference"):
+        worked_out(answer, {"central_difference"})
+    worked_out(answer, {"array_gradients"})
 
 
 def test_what_is_worked_out_may_use_helpers_and_numpy():

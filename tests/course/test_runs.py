@@ -231,6 +231,29 @@ def chapter_and_solution(course, slug, name):
     return asked(ROOT, name), solution_of(ROOT, name).ours
 
 
+def test_a_class_that_has_no_solutions_is_told_what_came_and_what_was_given(
+    course, kernel
+):
+    about, ours = chapter_and_solution(course, "03_value", "3.1")
+    shutil.rmtree(course / "solutions")
+    for check, cell in (about.check, "check-3-1"), (CHECK, "check-5-1"):
+        kernel(check, cell)
+    kernel(RIGHT.replace("return order", "order"), "answer-5-1")
+    said = kernel(CHECK, "check-5-1")
+    assert "'loss': ['b']})\n    your answer: None\nThe check cannot use that" in said
+    wrong = ours.replace("self.data + other.data", "self.data - other.data")
+    for old, new, told in (
+        (
+            "return Value(self.data *",
+            "Value(self.data *",
+            "None\n    expected:    a Va",
+        ),
+        ("", "", "`Value.__add__` was given, and you have changed it."),
+    ):
+        kernel(wrong.replace(old, new, 1), "answer-3-1")
+        assert told in kernel(about.check, "check-3-1")
+
+
 def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel):
     about, ours = chapter_and_solution(course, "04_blame", "4.1")
     left = '\n    raise NotImplementedError("fill this in")'
