@@ -4,8 +4,10 @@ So a check does not pass the result of an older run if the newest run has failed
 check notes what it passes, for `course.py progress`.
 """
 
+import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +25,15 @@ from classroom.cell.asked import (
     names_read,
     scopes,
 )
-from classroom.cell.lessons import what_to_run
+from classroom.cell.namespaces import assigned
 from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
 from classroom.cell.pages import PAGE
 from classroom.cell.solutions import solution_of
+
+ABOVE = (
+    "`{}` gets its value in a cell above, which has not run since this notebook's "
+    "kernel was started. Choose Run > Run All Above Selected Cell."
+)
 
 
 class Run(NamedTuple):
@@ -185,8 +192,18 @@ def our_solution(exercise: str) -> str:
 
 
 def not_run_yet(name: str | None) -> str:
-    """Return what to run above the cell of a lesson that lacks a name, if anything."""
-    return what_to_run(_course, now.cell, name) if _course and now.cell and name else ""
+    """Return what to run if a cell above this one of a lesson gives `name` a value."""
+    known = _course and now.cell and name
+    for path in sorted((_course / "notebooks").glob("*.ipynb")) if known else ():
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            text = path.read_bytes()
+            cells = json.loads(text)["cells"] if now.cell.encode() in text else []
+            code = [each for each in cells if each["cell_type"] == "code"]
+            ids = [each["id"] for each in code]
+            above = code[: ids.index(now.cell)] if now.cell in ids else []
+            if any(name in assigned("".join(each["source"])) for each in above):
+                return ABOVE.format(name)
+    return ""
 
 
 def show_solution(exercise: str) -> None:
