@@ -8,7 +8,7 @@ from jupyter_client.manager import start_new_kernel
 
 from classroom import ROOT
 from classroom.cell import notes, runs
-from classroom.cell.asked import asked, core, course_of, hint_about
+from classroom.cell.asked import asked, core, course_of, hint_about, id_of
 from classroom.cell.solutions import solution_of
 from classroom.learner.check import check_command
 from classroom.learner.help import report_command
@@ -17,6 +17,7 @@ from classroom.notebook.answers import Learner
 from classroom.notebook.files import read_notebook
 from classroom.notebook.pristine import Chapter as Pristine
 from tests.course.sample import fill
+from tests.course.tables import table
 
 SLUG = "05_diamonds"
 SOLVED = read_notebook(ROOT / "solutions" / f"{SLUG}.ipynb")["cells"]
@@ -63,6 +64,18 @@ def kernel(course):
     manager.shutdown_kernel(now=True)
 
 
+@pytest.fixture
+def judge(kernel):
+    """Return a function that runs an answer, if one is given, and then its check."""
+
+    def run(answer=None, name="5.1"):
+        if answer is not None:
+            kernel(answer, id_of("answer", name))
+        return kernel(asked(ROOT, name).check, id_of("check", name))
+
+    return run
+
+
 def passed(course, answer):
     """Tell whether a notebook with this answer to 5.1 counts as passed in there."""
     notebook = fill(course / "exercises" / f"{SLUG}.ipynb", {"5.1": answer})
@@ -70,24 +83,23 @@ def passed(course, answer):
     return Memory(course).passed_in_notebook(learner, "5.1") is not None
 
 
-def test_a_check_judges_what_stands_there_and_notes_what_passes(course, kernel):
-    said = kernel(CHECK, "check-5-1")
+def test_a_check_judges_what_stands_there_and_notes_what_passes(course, kernel, judge):
+    said = judge()
     assert said.startswith("The given cells were run first.\n5.1: No cell that was run")
     assert kernel(RIGHT, "answer-5-1") == ""
-    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    assert judge() == "5.1 passed\n"
     assert passed(course, RIGHT) and not passed(course, RIGHT + "\n")
     for source in BROKEN, f"{RIGHT}\n1 / 0":
-        kernel(source, "answer-5-1")
-        said = kernel(CHECK, "check-5-1")
+        said = judge(source)
         assert "stopped with an error when it last ran" in said and "pass" not in said
-    assert not kernel(RIGHT, "another") and kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    assert not kernel(RIGHT, "another") and judge() == "5.1 passed\n"
     kernel("def helper(", "helpers")  # of which the answer knows nothing
-    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    assert judge() == "5.1 passed\n"
     kernel(RIGHT.replace("parents.values()", "mine(parents)"), "answer-5-1")
     kernel("def mine(parents): return parents.values()", "helpers")
-    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    assert judge() == "5.1 passed\n"
     kernel("def mine(parents) return None", "helpers")
-    assert "Your cell `def mine(parents) return None`" in kernel(CHECK, "check-5-1")
+    assert "Your cell `def mine(parents) return None`" in judge()
 
 
 def test_what_nobody_looks_at_is_not_noted(course, kernel):
@@ -100,131 +112,97 @@ def test_what_nobody_looks_at_is_not_noted(course, kernel):
     assert kernel(edited, "check-5-1") == "5.1 passed\n" and not passed(course, RIGHT)
 
 
-def test_what_passes_has_our_solution_below_it_where_somebody_looks(course, kernel):
+def test_what_passes_has_our_solution_below_it_where_somebody_looks(
+    course, kernel, judge
+):
     shutil.copytree(ROOT / "solutions", course / "solutions")
-    kernel(CHECK, "check-5-1")
-    kernel(RIGHT, "answer-5-1")
-    said = kernel(CHECK, "check-5-1")
+    judge()
+    said = judge(RIGHT)
     assert said.startswith("5.1 passed\n<details><summary>Our solution")
     assert RIGHT in said and "Another way:" in said and said.endswith("</details>")
     assert kernel(CHECK, None) == "5.1 passed\n"  # as nbval and `check` run it
-    kernel(RIGHT.replace("in parents[name]:", "in set(parents[name]):"), "answer-5-1")
-    assert "Our solution" not in kernel(CHECK, "check-5-1")
+    wrong = RIGHT.replace("in parents[name]:", "in set(parents[name]):")
+    assert "Our solution" not in judge(wrong)
     assert len(notes.read_notes(course, notes.TRIED)["5.1"]) == 1
 
 
-def test_a_hint_is_named_at_once_but_in_no_terminal(kernel):
-    wrong = RIGHT.replace("in parents[name]:", "in set(parents[name]):")
-    kernel(CHECK, "check-5-1")
-    kernel(wrong, "answer-5-1")
-    said = kernel(CHECK, "check-5-1")
+def test_a_hint_is_named_at_once_but_in_no_terminal(kernel, judge):
+    judge()
+    said = judge(RIGHT.replace("in parents[name]:", "in set(parents[name]):"))
     assert "found:       'a is listed 0 times'" in said
     assert said.endswith("Help: Hint 3, above your answer, is about this mistake.")
     assert "Help" not in kernel(CHECK, None)
 
 
-SLIPS = [  # in a right answer, and what is told of it; before the first, nothing ran
-    ("any_order", "an_order", "No cell that was run since this notebook's kernel was "),
-    ("any_order", "an_order", "defines `any_order`. Run the cell with your answer"),
-    (
-        "return order",
-        "order",
-        "any_order({'a': [], 'b': ['a'], 'loss': ['b']})\n    your answer: None\n"
-        "    expected:    a list of 3 strings\nThe check cannot use that: ",
-    ),
-    ("any_order(parents)", "any_order()", "as the blank does: `def any_order(par"),
-    ("return order", "return ordr", "Did you mean `order`?\n    in line 12 of the"),
-    ("return order", "return any_order(parents)", "each other so often. Use a lo"),
-    ("return order", "return order.sort()", "\n`order.sort()` changes the list, and r"),
-    (
-        "return order",
-        "raise KeyboardInterrupt",
-        "while `any_order` ran, so your answer was not judged. Does a loop never end, ",
-    ),
-]
-
-
-def test_what_an_answer_was_before_is_not_judged(course, kernel):
-    kernel(CHECK, "check-5-1")
+def test_what_an_answer_was_before_is_not_judged(course, kernel, judge):
+    judge()
     for before in RIGHT.replace("+= 1", "+= 2"), asked(ROOT, "5.1").stub:
         kernel(before, "answer-5-1")
-        kernel(RIGHT.replace("any_order", "an_order"), "answer-5-1")
-        said = kernel(CHECK, "check-5-1")
+        said = judge(RIGHT.replace("any_order", "an_order"))
         assert said.startswith(
             "5.1: Your answer lacks `any_order`, which the blank has"
         )
-    about, ours = chapter_and_solution(course, "03_value", "3.1")
-    kernel(about.check, "check-3-1")
-    kernel(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "answer-3-1")
-    assert "the edges of a - b" in kernel(about.check, "check-3-1")
-    kernel(ours.partition("\n")[2], "answer-3-1")
-    said = kernel(about.check, "check-3-1")
+    _, ours = chapter_and_solution(course, "03_value", "3.1")
+    judge(None, "3.1")
+    wrong = ours.replace("1.0, other, -1.0", "1.0, other, 1.0")
+    assert "the edges of a - b" in judge(wrong, "3.1")
     lacks = "3.1: Your cell lacks its first line, `# minigrad/scalar/value.py`."
-    assert lacks in said
-    kernel(ours.partition("\n")[2] + "\n1 / 0", "answer-3-1")
-    assert lacks in kernel(about.check, "check-3-1")
-    about, second = chapter_and_solution(course, "03_value", "3.2")
+    for end in "", "\n1 / 0":
+        assert lacks in judge(ours.partition("\n")[2] + end, "3.1")
+    _, second = chapter_and_solution(course, "03_value", "3.2")
     kernel(second, "answer-3-1")
-    said = kernel(about.check, "check-3-2")
+    said = judge(None, "3.2")
     assert "3.2: Your answer stands in the cell of 3.1, where it does not" in said
-    about = asked(ROOT, "3.1")
-    kernel(ours, "answer-3-1")
-    assert kernel(about.check, "check-3-1").startswith("3.1 passed")
+    assert judge(ours, "3.1").startswith("3.1 passed")
 
 
-def test_a_method_beside_its_class_and_a_glued_product_are_told(course, kernel):
-    about, ours = chapter_and_solution(course, "00_warm_up", "0.2")
-    kernel(about.check, "check-0-2")
+def test_a_method_beside_its_class_and_a_glued_product_are_told(course, kernel, judge):
+    _, ours = chapter_and_solution(course, "00_warm_up", "0.2")
+    judge(None, "0.2")
     before, start, method = ours.partition("    def __add__")
-    kernel(before + textwrap.dedent(start + method), "answer-0-2")
-    said = kernel(about.check, "check-0-2")
+    said = judge(before + textwrap.dedent(start + method), "0.2")
     assert "The blank has `Money.__add__`, and your answer has not. (What belo" in said
     kernel(ours.replace("100 * ", "100"), "answer-0-2")
-    kernel(ours.replace("100 * (", "2euros * ("), "answer-0-2")
-    said = kernel(about.check, "check-0-2")
+    said = judge(ours.replace("100 * (", "2euros * ("), "0.2")
     assert said.endswith("a sign between factors: `2 * h`, and not `2h`.")
 
 
-def test_a_line_of_the_blank_that_is_left_is_told_also_inside_a_loop(course, kernel):
+def test_a_line_of_the_blank_that_is_left_is_told_also_inside_a_loop(course, judge):
     about, ours = chapter_and_solution(course, "08_arrays", "8.3")
-    kernel(about.check, "check-7-3")
-    left = (
-        '                raise NotImplementedError("fill this in")\n        node.free()'
-    )
-    for answer in about.stub, ours.replace("        node.free()", left):
-        kernel(answer, "answer-7-3")
-        said = kernel(about.check, "check-7-3")
+    judge(None, "8.3")
+    line = " " * 16 + 'raise NotImplementedError("fill this in")\n'
+    left = ours.replace("        node.free()", f"{line}        node.free()")
+    for answer in about.stub, left:
+        said = judge(answer, "8.3")
         assert said.startswith("8.3: `walk` is not filled in yet.")
-        assert ("Remove this line where you have filled in." in said) == (
-            answer != about.stub
-        )
+        told = "Remove this line where you have filled in." in said
+        assert told == (answer == left)
 
 
-def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(course, kernel):
+def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(
+    course, kernel, judge
+):
     about, ours = chapter_and_solution(course, "08_arrays", "8.1")
     assert not about.names
-    kernel(about.check, "check-7-1")
-    kernel(about.stub, "answer-7-1")
-    assert kernel(about.check, "check-7-1") == "8.1: It is not filled in yet."
-    kernel(ours, "answer-7-1")
-    assert kernel(about.check, "check-7-1").startswith("8.1 passed")
+    judge(None, "8.1")
+    assert judge(about.stub, "8.1") == "8.1: It is not filled in yet."
+    assert judge(ours, "8.1").startswith("8.1 passed")
     assert runs.mark_of(about, [ours]) in notes.read_notes(course)["8.1"]
-    kernel(ours.replace("x=lambda", "z=lambda"), "answer-7-1")
-    assert "there is no 'z'\nFix that cell" in kernel(about.check, "check-7-1")
+    said = judge(ours.replace("x=lambda", "z=lambda"), "8.1")
+    assert "there is no 'z'\nFix that cell" in said
     kernel(ours, "another")
-    assert kernel(about.check, "check-7-1").startswith("8.1 passed")
+    assert judge(None, "8.1").startswith("8.1 passed")
 
 
-def test_a_slip_is_told_with_what_came(course, kernel):
+def test_a_slip_is_told_with_what_came(course, judge):
     shutil.copytree(ROOT / "solutions", course / "solutions")
-    kernel(CHECK, "check-5-1")
-    for old, new, told in SLIPS:
-        kernel(RIGHT.replace(old, new), "answer-5-1")
-        assert told in kernel(CHECK, "check-5-1"), new
+    judge()
+    for old, new, told in table("slips_that_a_check_meets"):
+        assert told in judge(RIGHT.replace(old, new)), new
 
 
 def chapter_and_solution(course, slug, name):
-    """Put a chapter into a course; return the check and the solution of an exercise."""
+    """Put a chapter into a course; return what an exercise asks, and its solution."""
     shutil.copytree(ROOT / "solutions", course / "solutions", dirs_exist_ok=True)
     pristine = ROOT / "classroom" / "pristine" / f"{slug}.ipynb"
     shutil.copy(pristine, course / "classroom" / "pristine")
@@ -254,70 +232,54 @@ def test_a_class_that_has_no_solutions_is_told_what_came_and_what_was_given(
         assert told in kernel(about.check, "check-3-1")
 
 
-def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel):
+def test_beside_a_line_of_the_blank_the_rest_is_judged(course, kernel, judge):
     about, ours = chapter_and_solution(course, "04_blame", "4.1")
     left = '\n    raise NotImplementedError("fill this in")'
-    kernel(about.check, "check-4-1")
+    judge(None, "4.1")
     half = "\n".join(line for line in ours.splitlines() if " log = " not in line)
-    for answer, told in (
-        (half + left, "lacks\n    found:       ['log']\n    expected:    []\nAll else"),
-        (half.replace("1 - y", "1 + y") + left, "4.1: the slope of tanh at -1.2"),
-        (
-            about.stub + "\n    log = unary('Log', 1, 2)",
-            "4.1: `unary` is not filled in",
-        ),
-        (
-            about.stub.replace("    raise", "    y = f\n    raise", 1),
-            "Remove this line whe",
-        ),
-    ):
-        kernel(answer, "answer-4-1")
-        said = kernel(about.check, "check-4-1")
-        assert told in said
+    lacks = "lacks\n    found:       ['log']\n    expected:    []\nAll else"
+    assert lacks in judge(half + left, "4.1")
+    said = judge(half.replace("1 - y", "1 + y") + left, "4.1")
+    assert "4.1: the slope of tanh at -1.2" in said
+    said = judge(about.stub + "\n    log = unary('Log', 1, 2)", "4.1")
+    assert "4.1: `unary` is not filled in" in said
+    said = judge(about.stub.replace("    raise", "    y = f\n    raise", 1), "4.1")
+    assert "Remove this line whe" in said
     assert kernel(ours + left, "answer-4-1") == "fill this in"
-    assert kernel(about.check, "check-4-1").startswith("4.1 passed")
+    assert judge(None, "4.1").startswith("4.1 passed")
 
 
-def test_beside_a_blank_the_other_parts_are_judged(course, kernel):
+def test_beside_a_blank_the_other_parts_are_judged(course, judge):
     about, ours = chapter_and_solution(course, "03_value", "3.1")
     stub = about.stub
     start, end = "    def __truediv__", "    def __rtruediv__"
     blank = start + stub.partition(start)[2].partition(end)[0]
     half = ours.partition(start)[0] + blank + end + ours.partition(end)[2]
-    said = kernel(about.check, "check-3-1")
+    said = judge(None, "3.1")
     assert "3.1: No cell that was run since this notebook's kernel" in said
-    for answer, told in (
-        (half, "`Value.__truediv__` is not filled in yet.\n`Value.__mul__`, "),
-        (half, "`Value.__sub__` and `Value.__pow__` are right: 3 of 4 parts."),
-        (
-            half.replace("(n - 1)", "n"),
-            "Another part is wrong: the edges of a ** 3",
-        ),
-        (stub, "`Value.__mul__` is not filled in yet."),
-    ):
-        kernel(answer, "answer-3-1")
-        assert told in kernel(about.check, "check-3-1")
-    kernel(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "answer-3-1")
-    said = kernel(about.check, "check-3-1")
+    said = judge(half, "3.1")
+    assert "`Value.__truediv__` is not filled in yet.\n`Value.__mul__`, " in said
+    assert "`Value.__sub__` and `Value.__pow__` are right: 3 of 4 parts." in said
+    said = judge(half.replace("(n - 1)", "n"), "3.1")
+    assert "Another part is wrong: the edges of a ** 3" in said
+    assert "`Value.__mul__` is not filled in yet." in judge(stub, "3.1")
+    said = judge(ours.replace("1.0, other, -1.0", "1.0, other, 1.0"), "3.1")
     assert "`Value.__truediv__` and `Value.__pow__` are right: 3 of 4 parts." in said
-    kernel(ours, "answer-3-1")
-    assert kernel(about.check, "check-3-1").startswith("3.1 passed")
+    assert judge(ours, "3.1").startswith("3.1 passed")
 
 
-def test_what_passes_is_filled_in_also_with_a_line_of_the_blank(course, kernel):
+def test_what_passes_is_filled_in_also_with_a_line_of_the_blank(course, kernel, judge):
     left = f'{RIGHT}\nraise NotImplementedError("fill this in")'
-    kernel(CHECK, "check-5-1")
+    judge()
     assert kernel(left, "answer-5-1") == "fill this in"
-    assert kernel(CHECK, "check-5-1") == "5.1 passed\n" and passed(course, left)
+    assert judge() == "5.1 passed\n" and passed(course, left)
     assert check_command("5.1", course) == 0
 
 
-@pytest.mark.posix
-def test_a_note_that_cannot_be_written_breaks_nothing(course, kernel):
+def test_a_note_that_cannot_be_written_breaks_nothing(course, judge):
     (course / ".minigrad").touch()  # where a folder should be
-    kernel(CHECK, "check-5-1")
-    kernel(RIGHT, "answer-5-1")
-    assert kernel(CHECK, "check-5-1") == "5.1 passed\n"
+    judge()
+    assert judge(RIGHT) == "5.1 passed\n"
 
 
 def test_a_cell_of_a_lesson_that_runs_too_early_says_what_to_run(course, kernel):
