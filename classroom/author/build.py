@@ -135,7 +135,6 @@ def _write(notebook: NotebookNode, path: Path) -> list[str]:
 def _write_text(path: Path, whole: str) -> list[str]:
     if path.exists() and path.read_bytes() == whole.encode():
         return []
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, whole)
     return [f"built {name_of(path)}"]
 

@@ -242,7 +242,6 @@ class Noted:
 
     def keep(self) -> None:
         """Write the notes to the file."""
-        self.path.parent.mkdir(exist_ok=True)
         write_whole(self.path, json.dumps(self.notes))
 
 

@@ -112,7 +112,6 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     pieces = sorted({item for _, each in found.values() for item in each.items()})
     number = {piece: n for n, piece in enumerate(pieces)}
     tests = {t: [end, [number[i] for i in u.items()]] for t, (end, u) in found.items()}
-    TESTED.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"pieces": pieces, "tests": tests})
     write_whole(TESTED / f"{about['workerid']}.json", text)
 

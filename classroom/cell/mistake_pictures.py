@@ -4,7 +4,6 @@ A mark is a color, and a cross with words or a thick line, so that either is eno
 """
 
 import html
-from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -107,9 +106,11 @@ def picture_of(
     if parent:
         marks = {[origin for origin, _ in node.edges].index(*parent): words}
     elif not place:
+        both = map(short, got), map(short, expected)
+        edges = zip_longest(*both, fillvalue="")
         marks = {
             edge: f"{CROSS} {came or 'missing'}, not {right or 'expected'}"
-            for edge, (came, right) in enumerate(edges_of(got, expected))
+            for edge, (came, right) in enumerate(edges)
             if came != right
         }
     if node.kind != "result":  # it has no edges at all
@@ -127,11 +128,6 @@ def told(value: Any) -> Box:
     """Return the Box of a value; an answer may have put anything into a graph."""
     known = describe.dispatch(type(value)) is not describe.dispatch(object)
     return describe(value) if known else constant(repr(value))
-
-
-def edges_of(got: Iterable, expected: Iterable) -> Iterator[tuple[str, str]]:
-    """Pair the names of the edges that came and that were expected, or ""."""
-    return zip_longest(map(short, got), map(short, expected), fillvalue="")
 
 
 def short(x: Any) -> str:

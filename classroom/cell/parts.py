@@ -33,7 +33,8 @@ def others(
         body, names = body_of(cell), frames_of(error, "<module>")[0].f_globals
         every, filled = ours_for_theirs(ours), {}
         while is_blank(error):
-            [function] = functions_of(frames_of(error)[-1].f_code)
+            referrers = gc.get_referrers(frames_of(error)[-1].f_code)
+            [function] = [f for f in referrers if isinstance(f, FunctionType)]
             if function in filled:
                 return None
             filled[function] = every[function]
@@ -157,11 +158,6 @@ def calls_itself(error: Exception) -> str:
     changes = any(isinstance(each[0], list | dict | set) for each in both)
     same = both and all(len(each) == 2 and each[0] is each[1] for each in both)
     return name_of(code) if same and not changes else ""
-
-
-def functions_of(code: CodeType) -> list[FunctionType]:
-    """Return the functions that run some code."""
-    return [f for f in gc.get_referrers(code) if isinstance(f, FunctionType)]
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

@@ -50,7 +50,6 @@ def read_state(root: Path) -> dict[str, Any]:
 
 
 def write_state(root: Path, state: dict[str, Any]) -> None:
-    (root / STATE).parent.mkdir(exist_ok=True)
     write_whole(root / STATE, json.dumps(state, indent=1))
 
 

@@ -145,7 +145,6 @@ def chosen(
 def keep(path: Path, root: Path) -> Path:
     """Copy a notebook to exercises/kept/, named by the time; return the copy."""
     copy = place_to_keep(root, f"{path.stem}-", path.suffix)
-    copy.parent.mkdir(parents=True, exist_ok=True)
     write_whole(copy, path.read_bytes())
     return copy
 
@@ -169,7 +168,6 @@ def told_of_course(merged: Merged) -> list[str]:
 def replace(path: Path, merged: Merged, said: str, root: Path) -> None:
     """Write a notebook after a copy of the old one, and tell the learner about both."""
     copy = keep(path, root) if path.exists() else None
-    path.parent.mkdir(exist_ok=True)
     write_notebook(path, merged.notebook)
     print(said, *told_of_course(merged), sep="\n")
     if copy:

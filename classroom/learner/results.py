@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from classroom.cell.asked import asked, core, mark_of
@@ -100,11 +101,8 @@ class Memory:
         """Write the results to the file, if the folder can be written to."""
         for name, statuses in Memory(self.path.parents[1]).known.items():
             self.known[name] = statuses | self.known.get(name, {})  # another check's
-        try:
-            self.path.parent.mkdir(exist_ok=True)
+        with suppress(OSError):
             write_whole(self.path, json.dumps(self.known, indent=1))
-        except OSError:
-            pass
 
     @staticmethod
     def _hash(chapter: Chapter, name: str, cells: list[str]) -> str:

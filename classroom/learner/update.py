@@ -120,7 +120,7 @@ def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
     """The chapters after the update."""
     slugs = {chapter.slug: chapter for chapter in all_chapters(root)}
     slugs |= {chapter.slug: chapter for chapter in all_chapters(newer.folder)}
-    gone = {Path(n).stem for n in newer.gone if n.startswith("classroom/pristine/")}
+    gone = {Path(name).stem for name in newer.gone}
     return [slugs[slug] for slug in sorted(slugs.keys() - gone)]
 
 
@@ -128,7 +128,6 @@ def put_back(
     contents: dict[str, bytes], there: Notebooks, new: list[Chapter], kept: Path
 ) -> tuple[dict[str, bytes], list[str]]:
     """The new notebooks of exercises/, and what to print about them."""
-    kept.mkdir(parents=True, exist_ok=True)
     told, renamed = [], {e.chapter for e in there.values() if isinstance(e, Learner)}
     slugs = {chapter.slug for chapter in renamed} - {Path(n).stem for n in contents}
     fresh = (c for c in new if c.slug not in slugs)  # else, under another name

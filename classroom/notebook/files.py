@@ -127,7 +127,8 @@ def write_notebook(path: Path, notebook: Notebook) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file; the old one stays until the new one is complete."""
+    """Write a file, and its folder; an old file stays until the new one is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".unfinished")
     data = content.encode() if isinstance(content, str) else content
     try:

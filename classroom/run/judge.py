@@ -86,7 +86,6 @@ def run_once(
     # What still holds a file there must not cost the results
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         place, events = Path(temporary, "notebooks"), Path(temporary, "events")
-        place.mkdir()
         write_notebook(place / "notebook.ipynb", notebook)
         bounds = [timeout, verdict.ALL_CELLS * timeout, int(folder is None)]
         words = [place, events, folder or temporary, *bounds]

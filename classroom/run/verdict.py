@@ -14,6 +14,7 @@ from classroom.cell.cures import cure
 from classroom.cell.odd_characters import advice
 from classroom.run.roles import ROLES
 
+LINES = 12  # of a cell's output that a message shows
 ALL_CELLS = 20  # times the time-out of one cell, for all cells of a notebook
 # Colors, and addresses, which differ from run to run
 NOISE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]| at 0x[0-9A-Fa-f]+")
@@ -166,10 +167,7 @@ def _difference(got: str, expected: str) -> str:
     )
 
 
-def _short(text: str, lines: int = 12) -> str:
-    kept = text.strip().splitlines()
-    more = [f"... and {len(kept) - lines} more lines"] if len(kept) > lines else []
-    return (
-        "\n                 ".join([*(k[:200] for k in kept[:lines]), *more])
-        or "nothing"
-    )
+def _short(text: str) -> str:
+    kept = text.strip().splitlines() or ["nothing"]
+    more = [f"... and {len(kept) - LINES} more lines"] if len(kept) > LINES else []
+    return "\n                 ".join([*(k[:200] for k in kept[:LINES]), *more])

@@ -309,14 +309,11 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
         first = shorten(str(error).split("\n")[0], 160, placeholder=" ...")
         told = f"{type(error).__name__}: {first}"
         where = engine.line_of(error)
-        return _stopped(row, f"{told}\n{' ' * 19}{where}" if where else told)
+        told += f"\n{' ' * 19}{where}" if where else ""
+        return Verdict(row, WRONG, f"         came      {told}")
     return Verdict(row, DONE)
 
 
 def is_blank(error: Exception) -> bool:
     """Return whether an adapter that is not written yet has raised an error."""
     return isinstance(error, NotImplementedError) and str(error) == BLANK
-
-
-def _stopped(row: Row, what: str) -> Verdict:
-    return Verdict(row, WRONG, f"         came      {what}")
