@@ -32,6 +32,8 @@ NAMES = re.compile(
     r"^[ \t]*(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.M
 )
 
+INVALID = SyntaxError, ValueError, RecursionError, MemoryError
+UNREADABLE = OSError, ValueError, LookupError, TypeError, AttributeError
 RIGHT = re.compile(r"^ *What was right .*$", re.M)  # the rest of a message is wrong
 
 
@@ -61,13 +63,17 @@ def asked(course: Path, exercise: str) -> Asked | None:
 @cache
 def chapter_of(course: Path, exercise: str) -> dict[str, Asked]:
     """Return what the exercises of a chapter ask, or {} if that cannot be read."""
-    try:
-        slug = rf"0*{exercise.partition('.')[0]}_\w+"  # no copy of it
-        paths = (course / "classroom" / "pristine").glob("*.ipynb")
-        (path,) = [path for path in paths if re.fullmatch(slug, path.stem)]
-        return dict(_exercises(json.loads(path.read_bytes())))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return {}
+    with suppress(*UNREADABLE):
+        pristine = course / "classroom" / "pristine"
+        return dict(_exercises(notebook_in(pristine, exercise)))
+    return {}
+
+
+def notebook_in(folder: Path, exercise: str) -> dict:
+    """Return the notebook with an exercise in a folder, or raise one of UNREADABLE."""
+    slug = rf"0*{exercise.partition('.')[0]}_\w+"  # no copy of it
+    (path,) = [p for p in folder.glob("*.ipynb") if re.fullmatch(slug, p.stem)]
+    return json.loads(path.read_bytes())
 
 
 def _exercises(notebook: dict) -> Iterator[tuple[str, Asked]]:
@@ -122,10 +128,8 @@ def bound_names(source: str) -> set[str]:
 
 def without_blanks(source: str) -> str:
     """Return a cell without the lines of the blank that stand outside of functions."""
-    lines, nodes = source.split("\n"), []
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        nodes = [*ast.walk(ast.parse(source))]
-    for node in nodes:
+    lines = source.split("\n")
+    for node in ast.walk(parsed(source)):
         for each in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
             if isinstance(each, ast.Raise) and BLANK in ast.unparse(each):
                 left = "" if node.body[1:] else "pass"
@@ -133,10 +137,17 @@ def without_blanks(source: str) -> str:
     return "\n".join(lines)
 
 
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of `source`, an empty one if it is not valid Python."""
+    with suppress(*INVALID):
+        return ast.parse(source)
+    return ast.Module([], [])
+
+
 def scopes(source: str) -> list[symtable.SymbolTable]:
     """Return the scopes of `source`, the outermost first, or none if it is invalid."""
     found = []
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+    with suppress(*INVALID):
         found = [symtable.symtable(source, "a cell", "exec")]
     for scope in found:
         found += scope.get_children()
@@ -151,6 +162,12 @@ def names_read(source: str) -> set[str]:
         outermost = scope.get_type() == "module"
         found |= {s.get_name() for s in read if s.is_global() or outermost}
     return found
+
+
+def assigned(source: str) -> set[str]:
+    """Return the names that a cell assigns, or none if it is not valid Python."""
+    symbols = [s for scope in scopes(source)[:1] for s in scope.get_symbols()]
+    return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
 
 
 def core(sources: Iterable[str], names: Iterable[str]) -> set[str]:

@@ -7,11 +7,11 @@ learner. A check has a copy, so that none of its names outlives it.
 
 import builtins
 import re
-import symtable
-from contextlib import suppress
 from types import ModuleType
 
 from IPython import get_ipython
+
+from classroom.cell.asked import assigned
 
 GIVEN = "# given"  # the first line of what an exercise notebook gives
 CHECK = re.compile(r"^with check\(|# hidden check$", re.MULTILINE)
@@ -65,14 +65,6 @@ def leave(source: str) -> None:
 def learners() -> dict:
     """Return the names of the learner's cells, also while a check runs."""
     return vars(_learners[0]) if _learners else get_ipython().user_ns
-
-
-def assigned(source: str) -> set[str]:
-    """Return the names that a cell assigns, or none if it is not valid Python."""
-    with suppress(SyntaxError, ValueError):
-        symbols = symtable.symtable(source, "cell", "exec").get_symbols()
-        return {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
-    return set()
 
 
 def follow() -> None:

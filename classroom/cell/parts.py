@@ -16,7 +16,7 @@ from types import CodeType, FrameType, FunctionType
 from IPython.utils.capture import capture_output
 
 from classroom.cell import namespaces, pages
-from classroom.cell.asked import BLANK
+from classroom.cell.asked import BLANK, parsed
 from classroom.cell.python_slips import functions_in
 
 
@@ -126,8 +126,8 @@ def blank_in(error: Exception) -> str:
 
 def is_begun(name: str, answer: str, stub: str) -> bool:
     """Tell whether a function of an answer has more in it than that of the blank."""
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError, KeyError):
-        both = [dict(functions_in(ast.parse(x)))[name] for x in (answer, stub)]
+    with suppress(KeyError):
+        both = [dict(functions_in(parsed(x)))[name] for x in (answer, stub)]
         lines = [sum(isinstance(n, ast.stmt) for n in ast.walk(f)) for f in both]
         return lines[0] > lines[1]
     return False

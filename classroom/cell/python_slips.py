@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
-from classroom.cell.asked import BLANK
+from classroom.cell.asked import BLANK, INVALID
 
 CHANGES = {"append", "extend", "insert", "remove", "reverse", "sort"}
 LIBRARIES = {"np", "numpy", "minigrad", "torch", "heapq"}
@@ -23,7 +23,7 @@ OTHER_LINES = "`{}` was given, and you have changed it. Does it still do the sam
 def slips_of(answer: str, ours: str) -> list[str]:
     """Return what to say about the slips in an answer, which our solution has not."""
     found: list[str] = []
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+    with suppress(*INVALID):
         tree, right = ast.parse(answer), ast.parse(ours)
         for slips in at_once, powers, changes:
             found += [] if any(slips(right)) else slips(tree)

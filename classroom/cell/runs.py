@@ -16,6 +16,7 @@ from IPython.display import display
 from classroom.cell.asked import (
     Asked,
     asked,
+    assigned,
     bound_names,
     chapter_of,
     core,
@@ -25,7 +26,6 @@ from classroom.cell.asked import (
     names_read,
     scopes,
 )
-from classroom.cell.namespaces import assigned
 from classroom.cell.notes import PASSED, TRIED, read_notes, write_note
 from classroom.cell.pages import PAGE
 from classroom.cell.solutions import solution_of

@@ -1,11 +1,10 @@
 """Our solutions, if the course has them; a release for a class has none."""
 
-import json
-import re
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from classroom.cell.asked import id_of
+from classroom.cell.asked import UNREADABLE, id_of, notebook_in
 
 FENCE = "````"  # a solution may have three of them in a row
 FOLD = """\
@@ -43,14 +42,10 @@ class Solution(NamedTuple):
 
 def solution_of(course: Path, exercise: str) -> Solution | None:
     """Return the solution of an exercise ("4.2"), or None if the course has none."""
-    chapter = exercise.partition(".")[0]
-    places = (course / "solutions").glob("*.ipynb")
-    try:
-        (path,) = [p for p in places if re.fullmatch(rf"0*{chapter}_\w+", p.stem)]
-        notebook = json.loads(path.read_bytes())
+    with suppress(*UNREADABLE):
+        notebook = notebook_in(course / "solutions", exercise)
         texts = {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
         ours = texts[id_of("answer", exercise)]
         beside = notebook["metadata"]["minigrad"].get("beside", {})
         return Solution(exercise, ours, beside.get(exercise, {}))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None
+    return None

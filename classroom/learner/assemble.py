@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from classroom import ROOT
-from classroom.cell.asked import names_read, scopes
+from classroom.cell.asked import assigned, names_read
 from classroom.cell.pages import ONCE, page_of
 from classroom.learner.breaking import passes
 from classroom.learner.check import Task, find_tasks
@@ -204,11 +204,11 @@ def imports_of(chapter: Chapter) -> dict[str, str]:
 
 def imports_for(text: str, page: str, modules: Mapping[str, str]) -> list[str]:
     """Return the imports that an excerpt uses and its file lacks."""
-    file = scopes(text)[0].get_symbols()
-    known = {s.get_name() for s in file if s.is_assigned() or s.is_imported()}
     lines = {name: f"from {module} import {name}" for name, module in ONCE.items()}
     lines |= {name: f"import {module} as {name}" for name, module in modules.items()}
-    return [lines[name] for name in sorted(lines.keys() & names_read(page) - known)]
+    return [
+        lines[name] for name in sorted(lines.keys() & names_read(page) - assigned(text))
+    ]
 
 
 def passing(task: Task, memory: Memory) -> dict[str, list[str]]:

@@ -16,9 +16,9 @@ from classroom import ROOT
 from classroom.author.build import PRISTINE
 from classroom.author.chapters import chapters
 from classroom.author.printed import drawn_cell
-from classroom.cell.asked import names_read
+from classroom.cell.asked import assigned, names_read
 from classroom.cell.drawn import PUBLIC
-from classroom.cell.namespaces import GIVEN, assigned
+from classroom.cell.namespaces import GIVEN
 from classroom.learner.check import next_hint
 from classroom.notebook.files import code_cell
 from classroom.notebook.pristine import Chapter
