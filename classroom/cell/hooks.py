@@ -7,7 +7,7 @@ from IPython import get_ipython
 from IPython.utils.capture import capture_output
 
 from classroom.cell import namespaces, parts, runs, state
-from classroom.cell.asked import STILL_BLANK, exercise_of, without_blanks
+from classroom.cell.asked import STILL_BLANK, assigned, exercise_of, without_blanks
 from classroom.cell.exam import own_engine
 from classroom.cell.expect import not_run, unfilled
 from classroom.cell.odd_characters import ALL, advice, put_right
@@ -51,7 +51,7 @@ def after_cell(result) -> None:
         if result.success:
             runs.given.update({source, runs.now.cell or source})
         state.remember()
-        if "examine" in namespaces.assigned(source):
+        if "examine" in assigned(source):
             own_engine.begin()
     elif namespaces.is_check(source):
         state.put_back()

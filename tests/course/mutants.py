@@ -218,11 +218,11 @@ class Judge:
 
     def passes(self, exercise, answer: str) -> tuple[bool, str]:
         """Return whether the visible check passes, and what the hidden one prints."""
-        from classroom.cell import namespaces
+        from classroom.cell.asked import assigned
 
         draw = "rng = __import__('random').Random(7)"
         builtins.written = not answer.endswith(SPOILT)
-        for name in namespaces.assigned(exercise.solved):  # of an answer before
+        for name in assigned(exercise.solved):  # of an answer before
             self.shell.user_ns.pop(name, None)
         try:
             if not self.run(answer)[0]:
