@@ -32,7 +32,7 @@ def slips_of(answer: str, ours: str) -> list[str]:
 
 def given_and_changed(answer: str, stub: str) -> list[str]:
     """Return what to say about functions that a blank gives and an answer changed."""
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+    with suppress(*INVALID):
         theirs, given = [
             {name: _text_of(node) for name, node in functions_in(ast.parse(source))}
             for source in (answer, stub)
