@@ -13,17 +13,10 @@ import numpy as np
 
 from classroom.all_or_nothing import Trouble
 from classroom.run import sandbox
-from classroom.teacher.tasks import Outcome, Task, course_digest, outcome
-
-NOT_INSTALLED = (
-    "--scheduler needs a package that is not installed: `.venv/bin/python -m pip "
-    "install distributed`."
-)
+from classroom.teacher.tasks import Outcome, Run, Task, course_digest, outcome, told
 
 
-def workers_of(
-    address: str, safe: bool
-) -> Callable[[Iterable[Task]], Iterator[Outcome]]:
+def workers_of(address: str, safe: bool) -> Run:
     """Return what runs tasks on the workers of a scheduler; raise Trouble.
 
     Each worker has to give the same grades as this machine, and to have a sandbox if
@@ -31,10 +24,13 @@ def workers_of(
     """
     try:
         from distributed import Client
-    except ImportError:
-        raise Trouble(NOT_INSTALLED) from None
-    try:
+
         client = Client(address, timeout=10)
+    except ImportError:
+        raise Trouble(
+            "--scheduler needs a package that is not installed: "
+            "`.venv/bin/python -m pip install distributed`."
+        ) from None
     except (OSError, ValueError, TypeError) as error:
         raise Trouble(f"There is no scheduler at {address}: {error}") from None
     here = versions()
@@ -42,14 +38,14 @@ def workers_of(
     unfit = [f"\n  {worker}: {why}" for worker, why in sorted(found.items()) if why]
     if unfit or not found:
         client.close()
-        told = "".join(unfit) or "\n  It has none."
-        raise Trouble(f"Workers of {address} cannot grade. Nothing was graded.{told}")
+        reasons = "".join(unfit) or "\n  It has none."
+        raise Trouble(
+            f"Workers of {address} cannot grade. Nothing was graded.{reasons}"
+        )
     return partial(run_there, client, partial(outcome_there, here, safe))
 
 
-def run_there(
-    client, work: Callable[[Task], Outcome], tasks: Iterable[Task]
-) -> Iterator[Outcome]:
+def run_there(client, work: Callable, tasks: Iterable[Task]) -> Iterator[Outcome]:
     """Yield the outcome of each task when it is done."""
     from distributed import as_completed
 
@@ -59,7 +55,7 @@ def run_there(
             try:
                 found = future.result()
             except Exception as error:  # each of its workers was lost, or the scheduler
-                found = future.key, {}, f"{type(error).__name__}: {error}"
+                found = future.key, {}, told(error)
             yield found
 
 

@@ -160,7 +160,7 @@ def grade_command(
         print(f"{count} not graded: {problem}")
     if sheet and sheet.kind:
         print(write_back(out, sheet, students, most))
-    if sheet and (astray := [s.name for s in students if s.line is None]):
+    if sheet and (astray := [s.name for s in students if not s.row]):
         print(f"Not in {sheet.path.name}: {', '.join(astray)}")
     if write_feedback(out, students):
         print(f"Pages for Moodle: {out / 'feedback.zip'}")

@@ -38,24 +38,24 @@ class HandIn:
         return "solutions" in self.file.split("/")
 
 
-@dataclass
+@dataclass(eq=False)
 class Student:
     """One row of the grades: all of a student's submissions, and their results."""
 
     name: str
     id: str
+    email: str = ""
+    group: str = ""
     attempts: dict[str, list[HandIn]] = field(default_factory=dict)  # by chapter
     results: dict[str, Result] = field(default_factory=dict)  # by exercise
     notes: list[str] = field(default_factory=list)
     points: dict[str, float | None] = field(default_factory=dict)  # None: not graded
     # From the roster
-    email: str = ""
-    group: str = ""
     moodle: str = ""  # the number of the participant
     number: str = ""  # what the platform that made the roster calls the student
     names: set[str] = field(default_factory=set)  # other names, as `plain` has them
-    line: int | None = None
-    extensions: dict[str, str] = field(default_factory=dict)  # by chapter, or ""
+    row: dict[str, str] = field(default_factory=dict)
+    highest: str = ""  # the grade for all points
     submitted: datetime | None = None
     # From the teacher
     late: dict[str, tuple] = field(default_factory=dict)  # days, share lost, by chapter
