@@ -34,7 +34,7 @@ def workers_of(address: str, safe: bool) -> Run:
     except (OSError, ValueError, TypeError) as error:
         raise Trouble(f"There is no scheduler at {address}: {error}") from None
     here = versions()
-    found = client.run(why_unfit, here, safe, on_error="return")
+    found = client.run(require, here, safe, on_error="return")
     unfit = [f"\n  {worker}: {why}" for worker, why in sorted(found.items()) if why]
     if unfit or not found:
         client.close()
@@ -61,20 +61,17 @@ def run_there(client, work: Callable, tasks: Iterable[Task]) -> Iterator[Outcome
 
 def outcome_there(expected: str, safe: bool, task: Task) -> Outcome:
     """Return the outcome of a task on a worker, which may have come later."""
-    why = why_unfit(expected, safe)
-    return (task[0], {}, why) if why else outcome(task)
+    require(expected, safe)
+    return outcome(task)
 
 
 @cache
-def why_unfit(expected: str, safe: bool) -> str:
-    """Return why this machine cannot grade for another one, or ""."""
-    try:
-        if safe:
-            sandbox.require()
-    except Trouble as trouble:
-        return str(trouble)
-    same = versions() == expected
-    return "" if same else f"It has {versions()}. Expected is {expected}."
+def require(expected: str, safe: bool) -> None:
+    """Raise Trouble if this machine cannot grade for one with `expected` versions."""
+    if safe:
+        sandbox.require()
+    if versions() != expected:
+        raise Trouble(f"It has {versions()}. Expected is {expected}.")
 
 
 def versions() -> str:

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -21,81 +20,73 @@ from classroom.teacher.students import Student, nearest, neat, plain, shown
 
 PLATFORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 COLUMNS = PLATFORMS.pop("columns")
-TIMES = "%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M"  # of Moodle
 HIGHEST = "Points Possible"  # of Canvas, in the place of a name
 NOT_STUDENTS = {HIGHEST, "Test Student", ""}
-Row = dict[str, str]  # by the heads of the columns, as `plain` has them
 
 
-@dataclass
 class Sheet:
-    """A roster as it was given, so that it can be written back, and its students."""
+    """A CSV file as it was given; `rows` are by heads, as `plain` has them.
 
-    path: Path
-    comma: str
-    heads: list[str]
-    rows: list[Row]
-    kind: str = ""  # "moodle" or "canvas", and then `grades` is the column for them
-    grades: str = ""
-    students: list[Student] = field(default_factory=list)
+    Raises Unreadable.
+    """
 
-
-def read_csv(path: Path) -> Sheet:
-    """Return what is in a CSV file; raise Unreadable."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            comma = max(",;\t", key=file.readline().count)
-            file.seek(0)
-            lines = [x for x in csv.reader(file, delimiter=comma) if "".join(x).strip()]
-    except (OSError, UnicodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Unreadable(
-            f"{path} cannot be read: {why}. Expected is a CSV file in UTF-8. A "
-            'spreadsheet saves one as "CSV UTF-8".'
-        ) from None
-    heads, *lines = lines or [[]]
-    names = [*map(plain, heads)]
-    rows = [dict(zip(names, line + [""] * len(names))) for line in lines]
-    return Sheet(path, comma, heads, rows)
-
-
-def read_roster(path: Path) -> Sheet:
-    """Return the roster in a file; raise Unreadable if it is none."""
-    sheet = read_csv(path)
-    names = {*map(plain, sheet.heads)}
-    if not names & {*COLUMNS["moodle"], *COLUMNS["name"], *COLUMNS["last"]}:
-        raise Unreadable(
-            f"{path.name} has the columns {', '.join(sheet.heads)}. A roster needs a "
-            "column `name`, or `first name` and `last name`, and may have `id`, "
-            "`email`, `group` and `extension`. What Moodle and Canvas export has these."
-        )
-    for kind, form in PLATFORMS.items():
-        if names.issuperset(form["has"]):
-            sheet.kind, sheet.grades = kind, grade_column(sheet, form["grades"])
-    found = [student_in(row) for row in sheet.rows]
-    sheet.students = [each for each in found if each.name not in NOT_STUDENTS]
-    for (name, *_), lines in Counter(each.who for each in sheet.students).items():
-        if lines > 1:
+    def __init__(self, path: Path) -> None:
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                self.comma = max(",;\t", key=file.readline().count)
+                file.seek(0)
+                lines = list(csv.reader(file, delimiter=self.comma))
+        except (OSError, UnicodeError, csv.Error) as error:
+            why = getattr(error, "strerror", None) or error
             raise Unreadable(
-                f"{path.name}: {name} stands there twice. Delete one of the lines, or "
-                "give each an id."
+                f"{path} cannot be read: {why}. Expected is a CSV file in UTF-8. A "
+                'spreadsheet saves one as "CSV UTF-8".'
+            ) from None
+        self.path = path
+        self.heads, *lines = [x for x in lines if "".join(x).strip()] or [[]]
+        names = [*map(plain, self.heads)]
+        self.rows = [dict(zip(names, line + [""] * len(names))) for line in lines]
+
+
+class Roster(Sheet):
+    """The students of a class, in a sheet of Moodle, of Canvas, or another one."""
+
+    kind = grades = ""  # the platform, and the column for the grades
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        names = {*map(plain, self.heads)}
+        if not names & {*COLUMNS["moodle"], *COLUMNS["name"], *COLUMNS["last"]}:
+            raise Unreadable(
+                f"{path.name} has the columns {', '.join(self.heads)}. A roster needs "
+                "a column `name`, or `first name` and `last name`, and may have `id`, "
+                "`email`, `group` and `extension`. Moodle and Canvas export these."
             )
-    return sheet
+        for kind, form in PLATFORMS.items():
+            if names.issuperset(form["has"]):
+                self.kind, self.grades = kind, self.only_column(form["grades"])
+        found = [student_in(row) for row in self.rows]
+        self.students = [each for each in found if each.name not in NOT_STUDENTS]
+        for (name, *_), lines in Counter(each.who for each in self.students).items():
+            if lines > 1:
+                raise Unreadable(
+                    f"{path.name}: {name} stands there twice. Delete one of the lines, "
+                    "or give each an id."
+                )
+
+    def only_column(self, form: str) -> str:
+        """Return the column for the grades; raise Unreadable if it is not only one."""
+        found = [head for head in self.heads if re.fullmatch(form, plain(head))]
+        if len(found) != 1:
+            raise Unreadable(
+                f"{self.path.name} has the assignments {', '.join(found) or 'none'}. "
+                "Expected is the one for these grades. Delete the columns of others; "
+                "Canvas then leaves them alone."
+            )
+        return plain(found[0])
 
 
-def grade_column(sheet: Sheet, form: str) -> str:
-    """Return the column for the grades; raise Unreadable if it is not only one."""
-    found = [head for head in sheet.heads if re.fullmatch(form, plain(head))]
-    if len(found) != 1:
-        raise Unreadable(
-            f"{sheet.path.name} has the assignments {', '.join(found) or 'none'}. "
-            "Expected is the one for these grades. Delete the columns of others; "
-            "Canvas then leaves them alone."
-        )
-    return plain(found[0])
-
-
-def student_in(row: Row) -> Student:
+def student_in(row: dict[str, str]) -> Student:
     """Return the student that a row of a roster is about."""
     cells = {head: shown(cell.strip()) for head, cell in row.items() if cell.strip()}
     about = {
@@ -115,13 +106,13 @@ def student_in(row: Row) -> Student:
         last, first = " ".join(words[n:]), " ".join(words[:n])
         joined = re.sub(r"[\W_]", "", last + first)
         student.names |= {f"{last} {first}".strip(), f"{last}, {first}", joined}
-    for form in TIMES:
+    for form in PLATFORMS["moodle"]["times"]:
         with suppress(ValueError):
             student.submitted = datetime.strptime(about["submitted"], form)
     return student
 
 
-def enrolled(found: list[Student], sheet: Sheet) -> list[Student]:
+def enrolled(found: list[Student], sheet: Roster) -> list[Student]:
     """Return the roster's students with what they handed in, and then all others.
 
     The number that a platform gave decides alone, if the roster is the platform's.
@@ -153,7 +144,7 @@ def enrolled(found: list[Student], sheet: Sheet) -> list[Student]:
 # --- back to the platform -------------------------------------------------------------
 
 
-def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) -> str:
+def write_back(out: Path, sheet: Roster, students: list[Student], most: float) -> str:
     """Write the platform's sheet with the grades, and return words about it.
 
     The cells of a student who handed in nothing, or is not graded, stay as they were.

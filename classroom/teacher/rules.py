@@ -4,14 +4,14 @@ import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Exercise
 from classroom.teacher.collect import TOGETHER, attempt
-from classroom.teacher.roster import read_csv
+from classroom.teacher.roster import Sheet
 from classroom.teacher.students import HandIn, Student, neat, plain, the_one
 
 COUNTS = "last", "best", "last on time"
@@ -35,16 +35,15 @@ class Rules:
         """Raise an error if these cannot be rules."""
         if self.count not in COUNTS or min(self.grace, self.penalty) < 0:
             raise ValueError("count is another word than these, or a number is below 0")
-        self.moment(date(2027, 1, 1))  # is there such a zone?
+        self.moment("2027-01-01")  # is there such a zone?
         due = self.deadlines.items()
         self.deadlines = {str(int(n)): self.moment(when) for n, when in due}
 
-    def moment(self, when: date) -> datetime:
+    def moment(self, when: object) -> datetime:
         """Return a time with its zone; a date alone is the end of that day."""
-        if not isinstance(when, date):
-            raise ValueError(f"{when!r} is no date")
-        if not isinstance(when, datetime):
-            when = datetime.combine(when, time(23, 59, 59))
+        text = str(when)
+        only_date = len(text) == len("2027-03-05")
+        when = datetime.fromisoformat(f"{text} 23:59:59" if only_date else text)
         zone = ZoneInfo(self.zone) if self.zone and not when.tzinfo else None
         return when.replace(tzinfo=zone) if zone else when.astimezone()
 
@@ -70,8 +69,7 @@ class Rules:
         try:
             if words.isdecimal():
                 return due + int(words) * DAY
-            kind = date if len(words) == len("2027-03-05") else datetime
-            return self.moment(kind.fromisoformat(words))
+            return self.moment(words)
         except (ValueError, OverflowError):
             raise Unreadable(
                 f"{student.name} has the extension {words!r}. Write days, such as 3, "
@@ -128,7 +126,7 @@ def read_comments(
     """
     if not path.exists():
         path.write_text(",".join(COMMENTS) + "\n", encoding="utf-8-sig")
-    sheet = read_csv(path)
+    sheet = Sheet(path)
     if [plain(head) for head in sheet.heads[:4]] != COMMENTS:
         raise Unreadable(f"{path}: the first line has to be {','.join(COMMENTS)}")
     for n, row in enumerate(sheet.rows, 2):

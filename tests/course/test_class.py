@@ -16,7 +16,7 @@ from classroom.teacher import tasks
 from classroom.teacher.grade import grade_command
 from classroom.teacher.reading import form_of
 from classroom.teacher.report import in_common, write_report
-from classroom.teacher.roster import enrolled, read_roster, write_back, write_feedback
+from classroom.teacher.roster import Roster, enrolled, write_back, write_feedback
 from classroom.teacher.rules import Rules, read_comments, read_rules
 from classroom.teacher.samples import samples_command
 from classroom.teacher.students import HandIn, Student
@@ -47,7 +47,7 @@ OWN = "first name;surname;id;e-mail;group;extension\nAda;King;s1;ada@x.org;Monda
 
 def sheet(tmp_path, text, name="class.csv"):
     (tmp_path / name).write_text(text, encoding="utf-8-sig", newline="")
-    return read_roster(tmp_path / name)
+    return Roster(tmp_path / name)
 
 
 def handed_in(name, number="", answer=hostile.WRONG, status="passed", message=""):
@@ -114,7 +114,7 @@ def test_nobody_takes_a_students_place_by_a_name(tmp_path):
 def test_what_is_no_roster_is_told_of(tmp_path, data, told):
     (tmp_path / "class.csv").write_bytes(data)
     with pytest.raises(Unreadable, match=told):
-        read_roster(tmp_path / "class.csv")
+        Roster(tmp_path / "class.csv")
 
 
 # --- back into the platform -----------------------------------------------------------
@@ -257,7 +257,7 @@ def test_of_several_the_last_the_best_or_the_last_on_time_counts(count, file, po
     [
         ("deadline = 3", "there is no rule deadline"),
         ("[deadlines]\nx = 2027-03-01", "invalid literal for int"),
-        ("[deadlines]\n4 = 3", "3 is no date"),
+        ("[deadlines]\n4 = 3", "Invalid isoformat string: '3'"),
         ('zone = "Berlin"', "No time zone found with key Berlin"),
         ('count = "first"', "count is another word"),
         ("penalty 3", "cannot be used as rules"),
