@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from classroom import ROOT
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import Result
@@ -17,7 +18,7 @@ from classroom.teacher.grade import grade_command
 from classroom.teacher.reading import form_of
 from classroom.teacher.report import in_common, write_report
 from classroom.teacher.roster import Roster, enrolled, write_back, write_feedback
-from classroom.teacher.rules import Rules, read_comments, read_rules
+from classroom.teacher.rules import EXAMPLE, Rules, read_comments, read_rules
 from classroom.teacher.samples import samples_command
 from classroom.teacher.students import HandIn, Student
 from tests.course import hostile
@@ -267,6 +268,11 @@ def test_rules_that_cannot_be_read_are_told_of_with_an_example(tmp_path, text, t
     with pytest.raises(Unreadable, match=told) as raised:
         rules(tmp_path, text)
     assert 'zone = "Europe/Berlin"' in str(raised.value)
+
+
+def test_the_example_of_rules_is_the_one_in_the_page_for_teachers(tmp_path):
+    assert EXAMPLE in (ROOT / "classroom" / "README.md").read_text("utf-8")
+    assert rules(tmp_path, EXAMPLE).deadlines.keys() == {"4", "5"}
 
 
 def test_an_extension_that_is_none_is_told_of(tmp_path):
