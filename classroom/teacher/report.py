@@ -122,8 +122,8 @@ def line_to_explain(exercises: Exercises, student: Student) -> str:
 # --- what the class has in common -----------------------------------------------------
 
 
-# A wrong answer, who gave it, the name of its mistake or "", and what to call that
-Wrong = namedtuple("Wrong", "exercise form students mistake called")
+# A wrong answer with names of its own, who gave it, and what to call the mistake
+Wrong = namedtuple("Wrong", "exercise form students called")
 
 
 def in_common(students: list[Student], exercises: Exercises) -> dict[str, Any]:
@@ -138,7 +138,8 @@ def in_common(students: list[Student], exercises: Exercises) -> dict[str, Any]:
     mistakes = Counter((w.exercise, w.called) for w in wrong for _ in w.students)
     several = [w for w in wrong if len(w.students) > 1]
     several.sort(key=lambda w: -len(w.students))
-    alike = [w for w in several if len(w.form) >= LINES and not w.mistake]
+    unknown = [w for w in several if w.called not in source_of(w.exercise).wrong]
+    alike = [w for w in unknown if len(w.form) >= LINES]
     about = {"results": results, "right": right, "mistakes": mistakes, "alike": alike}
     return about | {"totals": totals, "discuss": several[:DISCUSSED]}
 
@@ -150,14 +151,13 @@ def wrong_answers(students: list[Student]) -> list[Wrong]:
         for name, result in student.results.items():
             if result.status in ("wrong", "error", "slow", "died"):
                 found[name, student.answer(name)[1]].append(student)
-    return [Wrong(*key, some, *named(*key, some[0])) for key, some in found.items()]
+    return [Wrong(*key, some, called(*key, some[0])) for key, some in found.items()]
 
 
-def named(exercise: str, form: tuple[str, ...], student: Student) -> tuple[str, str]:
-    """Return the name of a recorded mistake, or "", and what to call the mistake."""
+def called(exercise: str, form: tuple[str, ...], student: Student) -> str:
+    """Return the name of a recorded mistake, or of one with its message, or that."""
     source, told = source_of(exercise), student.results[exercise].message
     forms = {tuple(form_of(text)): name for name, text in source.wrong.items()}
     like = [name for name, words in source.refusal.items() if words in told]
     perhaps = f"perhaps: {like[0]}" if len(like) == 1 else told or "no message"
-    mistake = forms.get(form, "")
-    return mistake, mistake or perhaps.splitlines()[0]
+    return forms.get(form, perhaps).splitlines()[0]

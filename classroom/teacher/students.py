@@ -163,9 +163,9 @@ def plain(text: str) -> str:
 
 def nearest(name: str, students: Iterable[Student]) -> str:
     """Return words that tell which students have names like this one."""
-    names = {plain(student.name): student.name for student in students}
+    names = {each: student.name for student in students for each in student.called()}
     near = difflib.get_close_matches(plain(name), names, 3)
-    told = " or ".join(names[each] for each in near)
+    told = " or ".join(dict.fromkeys(names[each] for each in near))
     return f" (near: {told})" if near else ""
 
 
