@@ -138,7 +138,7 @@ def read_comments(
             if points:
                 number = float(points.replace(",", "."))
                 if not 0 <= number <= (most := exercises[exercise].points):
-                    raise ValueError(f"{exercise} has 0 to {most} points")
+                    raise ValueError(f"{exercise} earns 0 to {most} points")
                 student.changed[exercise] = neat(number)
             if comment:
                 student.comments[exercise] = comment
