@@ -351,7 +351,7 @@ def test_one_student_or_one_exercise_again_and_only_after_a_yes(run, capsys):
 # --- what the class has in common -----------------------------------------------------
 
 
-def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
+def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss(tmp_path):
     renamed = "def predict_blame(p, q, r):\n    # mine\n    return [q, p, 1.0]\n"
     told = "the blame at a, b, c = -2.0, 3.0, 5.0"
     swap = "the blame at a, b, c = 2.0, 3.0, 5.0"
@@ -363,10 +363,7 @@ def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
     students += [handed_in("cy", "", renamed, "wrong", told)]
     students += [handed_in("di", "", code, "error", "odd") for code in (own, other)]
     students += [handed_in("ed"), handed_in("fi", "", hostile.WRONG, "wrong", swap)]
-    for student in students:
-        student.points = {
-            n: student.earned(CHAPTER.exercises[n]) for n in ("4.2", "4.3")
-        }
+    write_report(tmp_path, students, [CHAPTER])
     found = in_common(students, CHAPTER.exercises)
     named = "lets the blame through although 0 has won"
     assert found["mistakes"] == {
@@ -377,6 +374,10 @@ def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
     assert [len(each.students) for each in found["discuss"]] == [3, 2]
     assert [each.form for each in found["alike"]] == [tuple(form_of(own))]
     assert found["totals"] == [2, 2, 2, 2, 2, 3, 2]
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert f"<small>3 students · {named}</small>" in index
+    question = index.partition("A question to ask")[2].partition("</ul>")[0]
+    assert re.findall(r">(\w+)</a>", question) == ["di", "di"]
 
 
 # --- parts, and what to talk about ----------------------------------------------------
