@@ -8,6 +8,7 @@ its tasks to others.
 import platform
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from logging import CRITICAL, getLogger
 
 import numpy as np
 
@@ -26,6 +27,7 @@ def workers_of(address: str, safe: bool) -> Run:
         from distributed import Client
 
         client = Client(address, timeout=10)
+        getLogger("distributed.client").setLevel(CRITICAL)  # what is lost, we say
     except ImportError:
         raise Trouble(
             "--scheduler needs a package that is not installed: "
@@ -55,7 +57,7 @@ def run_there(client, work: Callable, tasks: Iterable[Task]) -> Iterator[Outcome
             try:
                 found = future.result()
             except Exception as error:  # each of its workers was lost, or the scheduler
-                found = future.key, {}, told(error)
+                found = future.key, {}, told(error).replace(future.key, "its answers")
             yield found
 
 
