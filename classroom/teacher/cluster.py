@@ -8,22 +8,16 @@ its tasks to others.
 import platform
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from logging import CRITICAL, getLogger
 
 import numpy as np
 
 from classroom.all_or_nothing import Trouble
 from classroom.run import sandbox
-from classroom.teacher.tasks import Outcome, Task, course_digest, outcome
-
-NOT_INSTALLED = (
-    "--scheduler needs a package that is not installed: `.venv/bin/python -m pip "
-    "install distributed`."
-)
+from classroom.teacher.tasks import Outcome, Run, Task, course_digest, outcome, told
 
 
-def workers_of(
-    address: str, safe: bool
-) -> Callable[[Iterable[Task]], Iterator[Outcome]]:
+def workers_of(address: str, safe: bool) -> Run:
     """Return what runs tasks on the workers of a scheduler; raise Trouble.
 
     Each worker has to give the same grades as this machine, and to have a sandbox if
@@ -31,25 +25,29 @@ def workers_of(
     """
     try:
         from distributed import Client
-    except ImportError:
-        raise Trouble(NOT_INSTALLED) from None
-    try:
+
         client = Client(address, timeout=10)
+        getLogger("distributed.client").setLevel(CRITICAL)  # what is lost, we say
+    except ImportError:
+        raise Trouble(
+            "--scheduler needs a package that is not installed: "
+            "`.venv/bin/python -m pip install distributed`."
+        ) from None
     except (OSError, ValueError, TypeError) as error:
         raise Trouble(f"There is no scheduler at {address}: {error}") from None
     here = versions()
-    found = client.run(why_unfit, here, safe, on_error="return")
+    found = client.run(require, here, safe, on_error="return")
     unfit = [f"\n  {worker}: {why}" for worker, why in sorted(found.items()) if why]
     if unfit or not found:
         client.close()
-        told = "".join(unfit) or "\n  It has none."
-        raise Trouble(f"Workers of {address} cannot grade. Nothing was graded.{told}")
+        reasons = "".join(unfit) or "\n  It has none."
+        raise Trouble(
+            f"Workers of {address} cannot grade. Nothing was graded.{reasons}"
+        )
     return partial(run_there, client, partial(outcome_there, here, safe))
 
 
-def run_there(
-    client, work: Callable[[Task], Outcome], tasks: Iterable[Task]
-) -> Iterator[Outcome]:
+def run_there(client, work: Callable, tasks: Iterable[Task]) -> Iterator[Outcome]:
     """Yield the outcome of each task when it is done."""
     from distributed import as_completed
 
@@ -59,26 +57,23 @@ def run_there(
             try:
                 found = future.result()
             except Exception as error:  # each of its workers was lost, or the scheduler
-                found = future.key, {}, f"{type(error).__name__}: {error}"
+                found = future.key, {}, told(error).replace(future.key, "its answers")
             yield found
 
 
 def outcome_there(expected: str, safe: bool, task: Task) -> Outcome:
     """Return the outcome of a task on a worker, which may have come later."""
-    why = why_unfit(expected, safe)
-    return (task[0], {}, why) if why else outcome(task)
+    require(expected, safe)
+    return outcome(task)
 
 
 @cache
-def why_unfit(expected: str, safe: bool) -> str:
-    """Return why this machine cannot grade for another one, or ""."""
-    try:
-        if safe:
-            sandbox.require()
-    except Trouble as trouble:
-        return str(trouble)
-    same = versions() == expected
-    return "" if same else f"It has {versions()}. Expected is {expected}."
+def require(expected: str, safe: bool) -> None:
+    """Raise Trouble if this machine cannot grade for one with `expected` versions."""
+    if safe:
+        sandbox.require()
+    if versions() != expected:
+        raise Trouble(f"It has {versions()}. Expected is {expected}.")
 
 
 def versions() -> str:

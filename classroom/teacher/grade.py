@@ -24,7 +24,7 @@ from classroom.run.verdict import Result
 from classroom.teacher.cluster import workers_of
 from classroom.teacher.collect import submissions
 from classroom.teacher.report import write_report
-from classroom.teacher.roster import enrolled, read_roster, write_back, write_feedback
+from classroom.teacher.roster import Roster, enrolled, write_back, write_feedback
 from classroom.teacher.rules import Rules, read_comments, read_rules
 from classroom.teacher.students import HandIn, Student, the_one
 from classroom.teacher.tasks import Ledger, run_here, run_tasks
@@ -126,7 +126,7 @@ def grade_command(
     everything, law = all_chapters(), read_rules(rules)
     exercises = {n: e for chapter in everything for n, e in chapter.exercises.items()}
     chosen = chosen_chapters(chapters, everything)
-    sheet = read_roster(roster) if roster else None
+    sheet = Roster(roster) if roster else None
     students = submissions(path, chosen, law.zone)
     if not students:
         raise Unreadable(f"There is no student's folder, zip or file in {path}.")
@@ -160,7 +160,7 @@ def grade_command(
         print(f"{count} not graded: {problem}")
     if sheet and sheet.kind:
         print(write_back(out, sheet, students, most))
-    if sheet and (astray := [s.name for s in students if s.line is None]):
+    if sheet and (astray := [s.name for s in students if not s.row]):
         print(f"Not in {sheet.path.name}: {', '.join(astray)}")
     if write_feedback(out, students):
         print(f"Pages for Moodle: {out / 'feedback.zip'}")

@@ -10,16 +10,15 @@ import json
 import random
 import re
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict, namedtuple
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 
 from classroom import ROOT
-from classroom.author.blanks import Exercise as Source
 from classroom.cell.asked import hint_about
 from classroom.notebook.files import write_whole
 from classroom.notebook.pristine import Chapter, Exercise
@@ -28,7 +27,7 @@ from classroom.teacher.points import source_of
 from classroom.teacher.reading import form_of
 from classroom.teacher.students import Student, neat
 
-TEMPLATES = ROOT / "classroom" / "templates"
+TEMPLATES = jinja2.FileSystemLoader(ROOT / "classroom" / "templates")
 FORMULA = re.compile(r"((?:^|[;,|\t\r\n]) *)(?=[=+\-@＝＋－＠])")
 Exercises = dict[str, Exercise]
 LINES = 4  # of an answer that two students seldom write alike, by chance
@@ -45,26 +44,23 @@ def write_report(out: Path, students: list[Student], chapters: list[Chapter]) ->
     exercises = {n: e for chapter in chapters for n, e in chapter.exercises.items()}
     for student in students:
         student.points = {n: student.earned(e) for n, e in exercises.items()}
-    templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    pages = jinja2.Environment(
+        loader=TEMPLATES, autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     most = neat(sum(exercise.points for exercise in exercises.values()))
-    templates.globals |= {"chapters": chapters, "exercises": exercises, "most": most}
-    templates.globals |= {"words": WORDS, "hint_about": hint_about, "neat": neat}
+    pages.globals |= {"chapters": chapters, "exercises": exercises, "most": most}
+    pages.globals |= {"words": WORDS, "hint_about": hint_about, "neat": neat}
+    pages.globals |= {"mean": statistics.fmean, "deviation": statistics.pstdev}
     (out / "students").mkdir(parents=True, exist_ok=True)
     for old in (out / "students").glob("*.html"):
         old.unlink()
-    page = templates.get_template("student.html")
     for student in students:
-        text = page.render(student=student)
-        (out / "students" / student.page).write_text(text, "utf-8", "backslashreplace")
-    summary = Summary(students, exercises)
-    templates.globals["to_explain"] = partial(line_to_explain, exercises)
-    text = templates.get_template("class.html").render(all=summary, students=students)
-    (out / "index.html").write_text(text, "utf-8", "backslashreplace")
+        page = pages.get_template("student.html").stream(student=student)
+        page.dump(str(out / "students" / student.page), "utf-8", "backslashreplace")
+    to_explain = partial(line_to_explain, exercises)
+    about = in_common(students, exercises) | {"to_explain": to_explain}
+    page = pages.get_template("class.html").stream(about, students=students)
+    page.dump(str(out / "index.html"), "utf-8", "backslashreplace")
     found = [record(student, exercises, most) for student in students]
     write_csv(out / "grades.csv", found, students, exercises)
     text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
@@ -79,20 +75,13 @@ def write_csv(
     safe = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
     heads = "student", "id", "email", "group", *exercises, "points", "of", "remarks"
     with path.open("w", **safe) as file:
-        sheet = csv.DictWriter(file, heads)
+        sheet = csv.DictWriter(file, heads, extrasaction="ignore")
         sheet.writeheader()
         for row, student in zip(found, students):
-            row = row | {n: cell(student, each) for n, each in exercises.items()}
-            row["remarks"] = "; ".join(row["remarks"])
-            sheet.writerow({head: harmless(row[head]) for head in heads})
-
-
-def cell(student: Student, exercise: Exercise) -> float | str | None:
-    """Return the text of the sheet for one exercise, or nothing if it is not graded."""
-    found = student.results.get(exercise.name)
-    if exercise.points:
-        return student.points[exercise.name]
-    return WORDS[found.status][0] if found else ""
+            went = {n: WORDS[each.status][0] for n, each in student.results.items()}
+            earned = {n: p for n, p in student.points.items() if exercises[n].points}
+            row = row | went | earned | {"remarks": "; ".join(row["remarks"])}
+            sheet.writerow({head: harmless(value) for head, value in row.items()})
 
 
 def harmless(value: Any) -> Any:
@@ -133,74 +122,42 @@ def line_to_explain(exercises: Exercises, student: Student) -> str:
 # --- what the class has in common -----------------------------------------------------
 
 
-class Wrong(NamedTuple):
-    """A wrong answer to an exercise, and who gave it, with names of their own."""
-
-    exercise: str
-    form: tuple[str, ...]
-    students: list[Student]
-
-    @property
-    def code(self) -> str:
-        """The answer of the first of them."""
-        return self.students[0].answer(self.exercise)[0]
-
-    @property
-    def message(self) -> str:
-        """What the first of them was told."""
-        return self.students[0].results[self.exercise].message
-
-    @property
-    def source(self) -> Source:
-        """The exercise in chapters/, with its recorded mistakes."""
-        return source_of(self.exercise)
-
-    @property
-    def mistake(self) -> str:
-        """The name of the recorded mistake with this code, or ""."""
-        recorded = self.source.wrong.items()
-        return {tuple(form_of(t)): name for name, t in recorded}.get(self.form, "")
-
-    def called(self) -> str:
-        """Return the mistake's name, or what has the same message, or the message."""
-        told = self.source.refusal.items()
-        like = [name for name, words in told if words in self.message]
-        perhaps = f"perhaps: {like[0]}" if len(like) == 1 else self.message
-        return self.mistake or (perhaps or "no message").splitlines()[0]
+# A wrong answer with names of its own, who gave it, and what to call the mistake
+Wrong = namedtuple("Wrong", "exercise form students called")
 
 
-class Summary:
-    """What the teacher's page tells about a class and its results."""
-
-    def __init__(self, students: list[Student], exercises: Exercises) -> None:
-        totals = [s.total for s in students if s.attempts and s.total is not None]
-        self.graded = len(totals)
-        self.mean = statistics.fmean(totals) if totals else 0
-        self.spread = statistics.pstdev(totals) if totals else 0
-        self.points = sorted(Counter(totals).items(), reverse=True)
-        self.tallies = {name: Counter() for name in exercises}
-        self.parts: dict[str, Counter] = {name: Counter() for name in exercises}
-        for student in students:
-            for name, result in student.results.items():
-                self.tallies[name][result.status] += 1
-                self.parts[name].update({p: x > 0 for p, x in result.parts.items()})
-        found = wrong_answers(students)
-        self.mistakes: dict[str, Counter] = {name: Counter() for name in exercises}
-        for wrong in found:
-            self.mistakes[wrong.exercise][wrong.called()] += len(wrong.students)
-        several = [wrong for wrong in found if len(wrong.students) > 1]
-        several.sort(key=lambda wrong: -len(wrong.students))
-        self.discuss = several[:DISCUSSED]
-        long = [wrong for wrong in several if len(wrong.form) >= LINES]
-        self.alike = [wrong for wrong in long if not wrong.mistake]
+def in_common(students: list[Student], exercises: Exercises) -> dict[str, Any]:
+    """Return what the teacher's page tells about a class and its results."""
+    results = {n: [s.results[n] for s in students if n in s.results] for n in exercises}
+    right = {
+        name: Counter(part for r in some for part, share in r.parts.items() if share)
+        for name, some in results.items()
+    }
+    totals = [s.total for s in students if s.attempts and s.total is not None]
+    wrong = wrong_answers(students)
+    mistakes = Counter((w.exercise, w.called) for w in wrong for _ in w.students)
+    several = [w for w in wrong if len(w.students) > 1]
+    several.sort(key=lambda w: -len(w.students))
+    unknown = [w for w in several if w.called not in source_of(w.exercise).wrong]
+    alike = [w for w in unknown if len(w.form) >= LINES]
+    about = {"results": results, "right": right, "mistakes": mistakes, "alike": alike}
+    return about | {"totals": totals, "discuss": several[:DISCUSSED]}
 
 
 def wrong_answers(students: list[Student]) -> list[Wrong]:
     """Return the wrong answers of a class, each once, whatever its names."""
-    found: dict[tuple, list[Student]] = {}
+    found: dict[tuple, list[Student]] = defaultdict(list)
     for student in students:
         for name, result in student.results.items():
             if result.status in ("wrong", "error", "slow", "died"):
-                key = name, student.answer(name)[1]
-                found.setdefault(key, []).append(student)
-    return [Wrong(*key, theirs) for key, theirs in found.items()]
+                found[name, student.answer(name)[1]].append(student)
+    return [Wrong(*key, some, called(*key, some[0])) for key, some in found.items()]
+
+
+def called(exercise: str, form: tuple[str, ...], student: Student) -> str:
+    """Return the name of a recorded mistake, or of one with its message, or that."""
+    source, told = source_of(exercise), student.results[exercise].message
+    forms = {tuple(form_of(text)): name for name, text in source.wrong.items()}
+    like = [name for name, words in source.refusal.items() if words in told]
+    perhaps = f"perhaps: {like[0]}" if len(like) == 1 else told or "no message"
+    return forms.get(form, perhaps).splitlines()[0]

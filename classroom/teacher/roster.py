@@ -7,197 +7,165 @@ matched by likeness: it is only told which names are near.
 
 import csv
 import html
-import io
 import re
-from collections import defaultdict
+import tomllib
+from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from itertools import compress
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from classroom.notebook.files import Unreadable
 from classroom.teacher.students import Student, nearest, neat, plain, shown
 
-COLUMNS = {  # what each may be called, in small letters; the first that is there counts
-    "name": ("full name", "name", "student", "student name"),
-    "first": ("first name", "given name", "firstname"),
-    "last": ("last name", "surname", "family name", "lastname"),
-    "id": ("sis user id", "id number", "student id", "id"),
-    "login": ("sis login id", "username", "login"),
-    "email": ("email address", "e-mail address", "e-mail", "email", "mail"),
-    "group": ("group", "groups", "section"),
-}
-SUBMITTED = "last modified (submission)"  # of Moodle, which writes times in these forms
-TIMES = "%A, %d %B %Y, %I:%M %p", "%A, %d %B %Y, %H:%M"
-COMMENTS = "feedback comments"
-ASSIGNMENT = re.compile(r".+ \(\d+\)")  # as Canvas names one: "Chapter 4 (1234)"
-NOT_STUDENTS = {"Points Possible", "Test Student", ""}  # rows of Canvas
+PLATFORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+COLUMNS = PLATFORMS.pop("columns")
+HIGHEST = "Points Possible"  # of Canvas, in the place of a name
+NOT_STUDENTS = {HIGHEST, "Test Student", ""}
 
 
-@dataclass
 class Sheet:
-    """A roster as it was given, so that it can be written back, and its students."""
+    """A CSV file as it was given; `rows` are by heads, as `plain` has them.
 
-    path: Path
-    kind: str  # "moodle", "canvas", or "" for another one
-    comma: str
-    header: list[str]  # as `plain` has it
-    lines: list[list[str]]
-    grades: int  # the column for them
-    students: list[Student]
+    Raises Unreadable.
+    """
 
-
-def read_lines(path: Path) -> tuple[str, list[list[str]]]:
-    """Return the separator and the lines of a CSV file; raise Unreadable."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        comma = max(",;\t", key=text.partition("\n")[0].count)
-        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=comma))
-        return comma, [line for line in lines if any(map(str.strip, line))] or [[]]
-    except (OSError, UnicodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Unreadable(
-            f"{path} cannot be read: {why}. Expected is a CSV file in UTF-8. A "
-            'spreadsheet saves one as "CSV UTF-8".'
-        ) from None
-
-
-def read_roster(path: Path) -> Sheet:
-    """Return the roster in a file; raise Unreadable if it is none."""
-    comma, lines = read_lines(path)
-    header = [plain(cell) for cell in lines[0]]
-    forms = {"moodle": {"identifier", "grade"}, "canvas": {"id", "sis login id"}}
-    kind = next((name for name, has in forms.items() if has <= {*header}), "")
-    if not {"identifier", *COLUMNS["name"], *COLUMNS["last"]} & {*header}:
-        raise Unreadable(
-            f"{path.name} has the columns {', '.join(lines[0])}. A roster needs a "
-            "column `name`, or `first name` and `last name`, and may have `id`, "
-            "`email`, `group` and `extension`. What Moodle and Canvas export has these."
-        )
-    place = grade_column(path.name, kind, lines[0]) if kind else -1
-    sheet = Sheet(path, kind, comma, header, lines, place, [])
-    for n, line in enumerate(lines[1:], 1):
-        line += [""] * (len(header) - len(line))
-        row = dict(zip(header, map(str.strip, line)))
-        student = student_in(row)
-        student.line = n
-        if kind == "canvas" and student.name in NOT_STUDENTS:
-            continue
-        if any(student.who == other.who for other in sheet.students):
+    def __init__(self, path: Path) -> None:
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                self.comma = max(",;\t", key=file.readline().count)
+                file.seek(0)
+                lines = list(csv.reader(file, delimiter=self.comma))
+        except (OSError, UnicodeError, csv.Error) as error:
+            why = getattr(error, "strerror", None) or error
             raise Unreadable(
-                f"{path.name}, line {n + 1}: {student.name} stands there twice. Delete "
-                "one of the lines, or give each an id."
+                f"{path} cannot be read: {why}. Expected is a CSV file in UTF-8. A "
+                'spreadsheet saves one as "CSV UTF-8".'
+            ) from None
+        self.path = path
+        self.heads, *lines = [x for x in lines if "".join(x).strip()] or [[]]
+        names = [*map(plain, self.heads)]
+        self.rows = [dict(zip(names, line + [""] * len(names))) for line in lines]
+
+
+class Roster(Sheet):
+    """The students of a class, in a sheet of Moodle, of Canvas, or another one."""
+
+    kind = grades = ""  # the platform, and the column for the grades
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        names = {*map(plain, self.heads)}
+        if not names & {*COLUMNS["moodle"], *COLUMNS["name"], *COLUMNS["last"]}:
+            raise Unreadable(
+                f"{path.name} has the columns {', '.join(self.heads)}. A roster needs "
+                "a column `name`, or `first name` and `last name`, and may have `id`, "
+                "`email`, `group` and `extension`. Moodle and Canvas export these."
             )
-        sheet.students.append(student)
-    return sheet
+        for kind, form in PLATFORMS.items():
+            if names.issuperset(form["has"]):
+                self.kind, self.grades = kind, self.only_column(form["grades"])
+        found = [student_in(row) for row in self.rows]
+        self.students = [each for each in found if each.name not in NOT_STUDENTS]
+        for (name, *_), lines in Counter(each.who for each in self.students).items():
+            if lines > 1:
+                raise Unreadable(
+                    f"{path.name}: {name} stands there twice. Delete one of the lines, "
+                    "or give each an id."
+                )
+
+    def only_column(self, form: str) -> str:
+        """Return the column for the grades; raise Unreadable if it is not only one."""
+        found = [head for head in self.heads if re.fullmatch(form, plain(head))]
+        if len(found) != 1:
+            raise Unreadable(
+                f"{self.path.name} has the assignments {', '.join(found) or 'none'}. "
+                "Expected is the one for these grades. Delete the columns of others; "
+                "Canvas then leaves them alone."
+            )
+        return plain(found[0])
 
 
 def student_in(row: dict[str, str]) -> Student:
-    """Return the student that a line of a roster is about."""
+    """Return the student that a row of a roster is about."""
+    cells = {head: shown(cell.strip()) for head, cell in row.items() if cell.strip()}
     about = {
-        key: next((shown(row[name]) for name in names if row.get(name)), "")
+        key: next((cells[name] for name in names if name in cells), "")
         for key, names in COLUMNS.items()
     }
-    number = re.sub(r"^.*?(\d*)$", r"\1", row.get("identifier", ""))
-    last, _, first = about["name"].partition(", ")  # "King, Ada"
-    if not first:
-        first, _, last = about["name"].rpartition(" ")
-    first, last = about["first"] or first, about["last"] or last
-    korean = re.fullmatch("[가-힣]+", last + first)
-    name = last + first if korean else f"{first} {last}".strip() or number
-    student = Student(name, about["id"] or number)
-    student.email, student.group = about["email"], about["group"]
-    student.number, student.moodle = number or row.get("id", ""), number
-    forms = f"{first} {last}", f"{last} {first}", f"{last}, {first}"
-    forms += (re.sub(r"[\W_]", "", last + first),)
-    student.names = {plain(form) for form in (about["login"], *forms)}
-    for head, cell in row.items():
-        if cell and (match := re.fullmatch(r"extension ?(\d*)", head)):
-            student.extensions[match[1]] = cell
-    for form in TIMES:
+    number = re.sub(r"^.*?(\d*)$", r"\1", about["moodle"])
+    name = about["name"] or f"{about['first']} {about['last']}".strip()
+    name = re.sub("(.+), (.+)", r"\2 \1", name)  # "King, Ada"
+    words = plain(name).split()
+    name = re.sub("([가-힣]+) ([가-힣])", r"\2\1", name) or about["id"] or number
+    student = Student(name, about["id"] or number, about["email"], about["group"])
+    student.number, student.moodle = number or cells.get("id", ""), number
+    student.row, student.highest = row, about["highest"]
+    student.names = {plain(about["login"])}
+    for n in range(len(words)):
+        last, first = " ".join(words[n:]), " ".join(words[:n])
+        joined = re.sub(r"[\W_]", "", last + first)
+        student.names |= {f"{last} {first}".strip(), f"{last}, {first}", joined}
+    for form in PLATFORMS["moodle"]["times"]:
         with suppress(ValueError):
-            student.submitted = datetime.strptime(row.get(SUBMITTED, ""), form)
+            student.submitted = datetime.strptime(about["submitted"], form)
     return student
 
 
-def enrolled(found: list[Student], sheet: Sheet) -> list[Student]:
+def enrolled(found: list[Student], sheet: Roster) -> list[Student]:
     """Return the roster's students with what they handed in, and then all others.
 
     The number that a platform gave decides alone, if the roster is the platform's.
     """
     known: dict[str, list[Student]] = defaultdict(list)
-    claims: dict[int, list[Student]] = defaultdict(list)
+    claims: dict[Student, list[Student]] = defaultdict(list)
     for student in sheet.students:
         for key in (f"number {student.number}", *student.called()):
             known[key].append(student)
     for one in found:
-        theirs = known[plain(one.id)] if one.id else []
-        theirs = theirs or known[plain(one.name)]
-        theirs = known[f"number {one.id}"] if sheet.kind and one.id else theirs
+        names = [plain(one.id), plain(one.name)]
+        names = [f"number {one.id}"] if sheet.kind and one.id else names
+        theirs = next(filter(None, map(known.get, names)), [])
         if len(theirs) == 1:
-            claims[theirs[0].line].append(one)
-    sure = {line: ones[0] for line, ones in claims.items() if len(ones) == 1}
+            claims[theirs[0]].append(one)
+    others = dict.fromkeys(found)
     for student in sheet.students:
-        if student.line in sure:
-            student.take(sure[student.line])
+        if len(claims[student]) == 1:
+            student.take(*claims[student])
+            del others[claims[student][0]]
         else:
             student.notes.append("nothing was handed in")
-    others = [one for one in found if not any(one is each for each in sure.values())]
     for one in others:
         near = nearest(one.name, sheet.students)
         one.notes.insert(0, f"matches no single student of {sheet.path.name}{near}")
-    return sheet.students + others
+    return [*sheet.students, *others]
 
 
 # --- back to the platform -------------------------------------------------------------
 
 
-def write_back(out: Path, sheet: Sheet, students: list[Student], most: float) -> str:
+def write_back(out: Path, sheet: Roster, students: list[Student], most: float) -> str:
     """Write the platform's sheet with the grades, and return words about it.
 
     The cells of a student who handed in nothing, or is not graded, stay as they were.
     """
-    place, rows, of, highest = sheet.grades, 0, most, ""
-    for line in sheet.lines:
-        if line[0].strip() == "Points Possible":  # of Canvas
-            highest = line[place]
-    for student in students:
-        if student.line is None or not student.attempts or student.total is None:
-            continue
-        line = sheet.lines[student.line]
-        row = dict(zip(sheet.header, line))
-        if plain(row.get("grade can be changed", "")) == "no":
-            continue
-        highest = row.get("maximum grade") or highest
+    total = [row for row in sheet.rows if HIGHEST in map(str.strip, row.values())]
+    possible, of = "".join(row[sheet.grades] for row in total), most
+    graded = [s for s in students if s.row and s.attempts and s.total is not None]
+    for student in graded:
+        highest = student.highest or possible
         of = as_number(highest) or most
         given = str(neat(student.total * of / most) if most else 0)
-        line[place] = given.replace(".", ",") if "," in highest else given
-        if COMMENTS in row:
-            said = html.escape(student.said()).replace("\n", "<br>")
-            line[sheet.header.index(COMMENTS)] = said
-        rows += 1
+        student.row[sheet.grades] = given.replace(".", ",") if "," in highest else given
+        for head in student.row.keys() & COLUMNS["comments"]:
+            student.row[head] = html.escape(student.said()).replace("\n", "<br>")
+    heads = [head for head in sheet.heads if not plain(head).startswith("extension")]
+    lines = [[row[plain(head)] for head in heads] for row in sheet.rows]
     path = out / f"{sheet.kind}-{sheet.path.name}"
     with path.open("w", encoding="utf-8", newline="") as file:
-        given = [not name.startswith("extension") for name in sheet.header]
-        lines = (compress(line, given) for line in sheet.lines)
-        csv.writer(file, delimiter=sheet.comma).writerows(lines)
+        csv.writer(file, delimiter=sheet.comma).writerows([heads, *lines])
     scale = f" ({most} points are a grade of {of})" if of != most else ""
-    return f"Students with a grade in {path}: {rows}{scale}"
-
-
-def grade_column(sheet: str, kind: str, heads: list[str]) -> int:
-    """Return the column for the grades; raise Unreadable if it is not only one."""
-    form = ASSIGNMENT if kind == "canvas" else re.compile("grade", re.IGNORECASE)
-    found = [n for n, head in enumerate(heads) if form.fullmatch(head.strip())]
-    if len(found) != 1:
-        names = ", ".join(heads[n] for n in found) or "none"
-        raise Unreadable(
-            f"{sheet} has the assignments {names}. Expected is the one for these "
-            "grades. Delete the columns of others; Canvas then leaves them alone."
-        )
-    return found[0]
+    return f"Students with a grade in {path}: {len(graded)}{scale}"
 
 
 def as_number(text: str) -> float:

@@ -2,26 +2,20 @@
 
 import math
 import tomllib
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from classroom.notebook.files import Unreadable
+from classroom.notebook.pristine import Exercise
 from classroom.teacher.collect import TOGETHER, attempt
-from classroom.teacher.roster import read_lines
+from classroom.teacher.roster import Sheet
 from classroom.teacher.students import HandIn, Student, neat, plain, the_one
 
 COUNTS = "last", "best", "last on time"
-EXAMPLE = """\
-zone = "Europe/Berlin"
-grace = 15                 # minutes
-penalty = 10               # percent a day
-count = "last"             # or "best", or "last on time"
-parts = false              # points are all or nothing
-[deadlines]
-4 = 2027-03-01T18:00:00"""
+EXAMPLE = Path(__file__).with_suffix(".toml").read_text("utf-8")
 COMMENTS = ["student", "exercise", "points", "comment"]
 DAY = timedelta(days=1)
 
@@ -37,15 +31,21 @@ class Rules:
     parts: bool = True
     deadlines: dict[str, datetime] = field(default_factory=dict)
 
-    def moment(self, when: date) -> datetime:
+    def __post_init__(self) -> None:
+        """Raise an error if these cannot be rules."""
+        if self.count not in COUNTS or min(self.grace, self.penalty) < 0:
+            raise ValueError("count is another word than these, or a number is below 0")
+        self.moment("2027-01-01")  # is there such a zone?
+        due = self.deadlines.items()
+        self.deadlines = {str(int(n)): self.moment(when) for n, when in due}
+
+    def moment(self, when: object) -> datetime:
         """Return a time with its zone; a date alone is the end of that day."""
-        if not isinstance(when, date):
-            raise ValueError(f"{when!r} is no date")
-        if not isinstance(when, datetime):
-            when = datetime.combine(when, time(23, 59, 59))
-        if self.zone and not when.tzinfo:
-            return when.replace(tzinfo=ZoneInfo(self.zone))
-        return when.astimezone()
+        text = str(when)
+        only_date = len(text) == len("2027-03-05")
+        when = datetime.fromisoformat(f"{text} 23:59:59" if only_date else text)
+        zone = ZoneInfo(self.zone) if self.zone and not when.tzinfo else None
+        return when.replace(tzinfo=zone) if zone else when.astimezone()
 
     def late(self, student: Student, hand_in: HandIn) -> tuple[int, float]:
         """Return how many days late something is, and the share that this costs.
@@ -55,8 +55,9 @@ class Rules:
         chapter = number_of(hand_in.chapter)
         if not (due := self.deadlines.get(chapter)):
             return 0, 0
-        for words in (student.extensions.get(name) for name in ("", chapter)):
-            due = max(due, self.extended(due, words, student)) if words else due
+        for head in "extension", f"extension {chapter}":
+            if words := student.row.get(head, "").strip():
+                due = max(due, self.extended(due, words, student))
         told = attempt(hand_in.file) or student.submitted
         when = self.moment(told or datetime.fromtimestamp(hand_in.changed, UTC))
         over = (when - due - timedelta(minutes=self.grace)) / DAY
@@ -68,8 +69,7 @@ class Rules:
         try:
             if words.isdecimal():
                 return due + int(words) * DAY
-            only = len(words) == len("2027-03-05")
-            return self.moment((date if only else datetime).fromisoformat(words))
+            return self.moment(words)
         except (ValueError, OverflowError):
             raise Unreadable(
                 f"{student.name} has the extension {words!r}. Write days, such as 3, "
@@ -100,23 +100,16 @@ class Rules:
 
 def read_rules(path: Path | None) -> Rules:
     """Return the rules in a file; raise Unreadable and say what was expected."""
-    rules = Rules()
     try:
         found = tomllib.loads(path.read_text("utf-8-sig")) if path else {}
-        if unknown := found.keys() - vars(rules).keys():
+        if unknown := found.keys() - Rules.__annotations__:
             raise ValueError(f"there is no rule {' or '.join(sorted(unknown))}")
-        rules = Rules(**found)
-        rules.moment(date(2027, 1, 1))  # is there such a zone?
-        deadlines = rules.deadlines.items()
-        rules.deadlines = {str(int(n)): rules.moment(when) for n, when in deadlines}
-        if rules.count not in COUNTS or min(rules.grace, rules.penalty) < 0:
-            raise ValueError("count is another word than these, or a number is below 0")
+        return Rules(**found)
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise Unreadable(
             f"{path} cannot be used as rules: {error}. Expected are "
             f"lines such as these:\n{EXAMPLE}"
         ) from None
-    return rules
 
 
 def number_of(chapter: str) -> str:
@@ -125,7 +118,7 @@ def number_of(chapter: str) -> str:
 
 
 def read_comments(
-    path: Path, students: list[Student], exercises: Container[str]
+    path: Path, students: list[Student], exercises: dict[str, Exercise]
 ) -> None:
     """Give students the comments and points in a file; raise Unreadable.
 
@@ -133,21 +126,23 @@ def read_comments(
     """
     if not path.exists():
         path.write_text(",".join(COMMENTS) + "\n", encoding="utf-8-sig")
-    _, lines = read_lines(path)
-    if [plain(cell) for cell in lines[0][:4]] != COMMENTS:
+    sheet = Sheet(path)
+    if [plain(head) for head in sheet.heads[:4]] != COMMENTS:
         raise Unreadable(f"{path}: the first line has to be {','.join(COMMENTS)}")
-    for n, line in enumerate(lines[1:], 2):
-        name, exercise, points, comment = [*map(str.strip, line), *[""] * 4][:4]
+    for n, row in enumerate(sheet.rows, 2):
+        name, exercise, points, comment = (row[head].strip() for head in COMMENTS)
         try:
             student = the_one(name, students)
             if (exercise or points) and exercise not in exercises:
                 raise ValueError(f"{exercise!r} is no exercise of these chapters")
             if points:
-                number = neat(float(points.replace(",", ".")))
-                student.changed[exercise] = number
+                number = float(points.replace(",", "."))
+                if not 0 <= number <= (most := exercises[exercise].points):
+                    raise ValueError(f"{exercise} earns 0 to {most} points")
+                student.changed[exercise] = neat(number)
             if comment:
                 student.comments[exercise] = comment
-        except (Unreadable, ValueError, OverflowError) as error:
+        except (Unreadable, ValueError) as error:
             why = str(error).rstrip(".")
             raise Unreadable(
                 f"{path}, line {n}: {why}. Expected: a student; an exercise such as "

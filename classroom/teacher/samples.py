@@ -7,87 +7,52 @@ compared with those of our solution, for the drawn inputs of the exercise.
 from functools import partial
 
 from classroom import ROOT
-from classroom.author.blanks import Exercise
 from classroom.author.chapters import Chapter, chapters
 from classroom.author.execute import execute
+from classroom.author.front_matter import rendered
 from classroom.author.printed import drawn_cell, what_is_printed
 from classroom.cell.drawn import PUBLIC, same_numbers
 from classroom.notebook.files import Cell
 from classroom.notebook.pristine import chosen_chapters
 
-BOUNDED = """\
-import signal
-signal.signal(signal.SIGALRM, signal.default_int_handler)
-signal.alarm(5)  # seconds
-{}
-signal.alarm(0)
-"""
-HEAD = """\
-# Graded samples
-
-Each excellent answer is our solution. The others are recorded mistakes. A result is
-right if it is that of our solution, for the inputs that `check` draws.
-"""
-SAMPLE = """\
-### {}: {} of {} results are right
-
-{}
-
-```python
-{}
-```
-"""
-NO_MORE = "The recorded mistakes give no further answer that is partly right.\n"
+Samples = dict[str, tuple[int, str, str]]  # word -> right results, mistake, code
 
 
 def samples_command(chapters_asked: str | None = None) -> int:
     """Print the samples of each assignment as Markdown."""
-    print(HEAD)
-    for chapter in chosen_chapters(chapters_asked, chapters()):
-        asked = [e for e in chapter.exercises.values() if e.points]
-        printed = results_printed(chapter, asked) if asked else {}
-        if not asked:
-            print(f"Chapter {chapter.number} has no assignment.\n")
-        for exercise in asked:
-            print(f"## {exercise.name} {exercise.title}\n")
-            print("\n".join(samples(exercise, printed[exercise.name])))
+    chosen = chosen_chapters(chapters_asked, chapters())
+    print(rendered("samples.md", samples={each: samples(each) for each in chosen}))
     return 0
 
 
-def samples(exercise: Exercise, printed: dict[str, list[str]]) -> list[str]:
-    """Return the three samples of an exercise, by the lines that each answer prints."""
-    ours = printed[""]
-    right = {each: sum(map(same_numbers, ours, printed[each])) for each in printed}
-    some = sorted(filter(right.get, exercise.wrong), key=lambda title: -right[title])
-    last = [title for title in some[-1:] if right[title] < right[some[0]]]
-    another = next(iter(exercise.right), "")
-    why = f"Another right answer: {another}." if another else "Nothing is wrong."
-    told = [SAMPLE.format("Excellent", len(ours), len(ours), why, exercise.solved)]
-    for word, title in zip(("Good", "Barely"), some[:1] + last):
-        why = f"The mistake: {title}. The check says `{exercise.refusal[title]}`."
-        code = exercise.wrong[title]
-        told.append(SAMPLE.format(word, right[title], len(ours), why, code))
-    return told if last else [*told, NO_MORE]
-
-
-def results_printed(
-    chapter: Chapter, asked: list[Exercise]
-) -> dict[str, dict[str, list[str]]]:
-    """Return the lines that each answer prints for the drawn inputs; "" is ours."""
-    most = max(len(each.wrong) for each in asked)
-    several = [{e.name: sample_cell(e, n) for e in asked} for n in range(most + 1)]
+def samples(chapter: Chapter) -> dict[str, Samples]:
+    """Return the samples of each assignment of a chapter, the best one first."""
+    assigned = {name: e for name, e in chapter.exercises.items() if e.points}
+    tried = [(n, *wrong) for n, e in assigned.items() for wrong in e.wrong.items()]
+    tried += [(name, "", each.solved) for name, each in assigned.items()]
+    cells = [{name: sample_cell(chapter, name, code)} for name, _, code in tried]
     run = partial(execute, folder=ROOT / "exercises")
-    printed, found = what_is_printed(chapter, several, run), {}
-    for each in asked:
-        texts = [lines[each.name].splitlines() for lines in printed]
-        found[each.name] = dict(zip([*each.wrong, ""], texts))
-    return found
+    printed = what_is_printed(chapter, cells, run) if cells else []
+    lines = [text.splitlines() for found in printed for text in found.values()]
+    ours = {name: given for (name, title, _), given in zip(tried, lines) if not title}
+    found: dict[str, list] = {name: [] for name in assigned}
+    for (name, *answer), given in zip(tried, lines):
+        right = sum(map(same_numbers, ours[name], given))
+        found[name] += [(right, *answer)] if right else []
+    return {name: best_and_least(answers) for name, answers in found.items()}
 
 
-def sample_cell(exercise: Exercise, n: int) -> Cell:
-    """Return a cell that runs the nth wrong answer, or else ours, for some seconds."""
-    code = [*exercise.wrong.values(), exercise.solved][: n + 1][-1]
-    cell = drawn_cell(exercise.name, exercise.drawn, PUBLIC)
-    cell["source"] = BOUNDED.format(f"{code}\n{cell['source']}")
+def best_and_least(answers: list[tuple[int, str, str]]) -> Samples:
+    """Return our solution, which is the last, and the wrong answers to show."""
+    *wrong, ours = answers
+    wrong.sort(key=lambda answer: -answer[0])
+    some = wrong[:1] + [least for least in wrong[-1:] if least[0] < wrong[0][0]]
+    return dict(zip(("Excellent", "Good", "Barely"), [ours, *some]))
+
+
+def sample_cell(chapter: Chapter, name: str, code: str) -> Cell:
+    """Return a cell that runs an answer, and then its drawn inputs."""
+    cell = drawn_cell(name, chapter.exercises[name].drawn, PUBLIC)
+    cell["source"] = f"{code}\n{cell['source']}"
     cell["metadata"]["tags"] = ["raises-exception"]
     return cell

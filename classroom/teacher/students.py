@@ -38,24 +38,24 @@ class HandIn:
         return "solutions" in self.file.split("/")
 
 
-@dataclass
+@dataclass(eq=False)
 class Student:
     """One row of the grades: all of a student's submissions, and their results."""
 
     name: str
     id: str
+    email: str = ""
+    group: str = ""
     attempts: dict[str, list[HandIn]] = field(default_factory=dict)  # by chapter
     results: dict[str, Result] = field(default_factory=dict)  # by exercise
     notes: list[str] = field(default_factory=list)
     points: dict[str, float | None] = field(default_factory=dict)  # None: not graded
     # From the roster
-    email: str = ""
-    group: str = ""
     moodle: str = ""  # the number of the participant
     number: str = ""  # what the platform that made the roster calls the student
     names: set[str] = field(default_factory=set)  # other names, as `plain` has them
-    line: int | None = None
-    extensions: dict[str, str] = field(default_factory=dict)  # by chapter, or ""
+    row: dict[str, str] = field(default_factory=dict)
+    highest: str = ""  # the grade for all points
     submitted: datetime | None = None
     # From the teacher
     late: dict[str, tuple] = field(default_factory=dict)  # days, share lost, by chapter
@@ -163,9 +163,9 @@ def plain(text: str) -> str:
 
 def nearest(name: str, students: Iterable[Student]) -> str:
     """Return words that tell which students have names like this one."""
-    names = {plain(student.name): student.name for student in students}
+    names = {each: student.name for student in students for each in student.called()}
     near = difflib.get_close_matches(plain(name), names, 3)
-    told = " or ".join(names[each] for each in near)
+    told = " or ".join(dict.fromkeys(names[each] for each in near))
     return f" (near: {told})" if near else ""
 
 

@@ -50,6 +50,7 @@ AT_MOST = "\nFor other inputs, {:.0%} of the results are right. No more can be e
 Grades = dict[str, tuple[str, str, dict[str, float]]]  # as Result has them
 Task = tuple[str, tuple, str]  # its key, what grade_answers takes, what hindered it
 Outcome = tuple[str, Grades, str]  # key, grades, what hindered it
+Run = Callable[[Iterable[Task]], Iterator[Outcome]]
 
 
 # --- hidden checks ------------------------------------------------------------------
@@ -314,7 +315,7 @@ def run_tasks(
     hand_ins: list[HandIn],
     ledger: Ledger,
     console: Console,
-    run: Callable[[Iterable[Task]], Iterable[Outcome]] = run_here,
+    run: Run = run_here,
 ) -> None:
     """Grade what is not in the ledger yet, and add each result when it is done.
 

@@ -9,15 +9,16 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from classroom import ROOT
 from classroom.notebook.files import Unreadable
 from classroom.notebook.pristine import Chapter
 from classroom.run.verdict import Result
 from classroom.teacher import tasks
 from classroom.teacher.grade import grade_command
 from classroom.teacher.reading import form_of
-from classroom.teacher.report import Summary, write_report
-from classroom.teacher.roster import enrolled, read_roster, write_back, write_feedback
-from classroom.teacher.rules import Rules, read_comments, read_rules
+from classroom.teacher.report import in_common, write_report
+from classroom.teacher.roster import Roster, enrolled, write_back, write_feedback
+from classroom.teacher.rules import EXAMPLE, Rules, read_comments, read_rules
 from classroom.teacher.samples import samples_command
 from classroom.teacher.students import HandIn, Student
 from tests.course import hostile
@@ -47,7 +48,7 @@ OWN = "first name;surname;id;e-mail;group;extension\nAda;King;s1;ada@x.org;Monda
 
 def sheet(tmp_path, text, name="class.csv"):
     (tmp_path / name).write_text(text, encoding="utf-8-sig", newline="")
-    return read_roster(tmp_path / name)
+    return Roster(tmp_path / name)
 
 
 def handed_in(name, number="", answer=hostile.WRONG, status="passed", message=""):
@@ -108,13 +109,13 @@ def test_nobody_takes_a_students_place_by_a_name(tmp_path):
     [
         (b"\xff\xfen\x00", "Expected is a CSV file in UTF-8"),
         (b"grade,of\n1,2", "has the columns grade, of. A roster needs"),
-        (b"name\nAda\nAda", "line 3: Ada stands there twice"),
+        (b"name\nAda\nAda", "class.csv: Ada stands there twice"),
     ],
 )
 def test_what_is_no_roster_is_told_of(tmp_path, data, told):
     (tmp_path / "class.csv").write_bytes(data)
     with pytest.raises(Unreadable, match=told):
-        read_roster(tmp_path / "class.csv")
+        Roster(tmp_path / "class.csv")
 
 
 # --- back into the platform -----------------------------------------------------------
@@ -141,13 +142,14 @@ def test_a_worksheet_of_moodle_comes_back_with_grades_and_nothing_else_changed(
 ):
     ada, bo = handed_in("Ada", "77", status="wrong"), handed_in("Bo", "78")
     students, told, before, rows = graded_class(tmp_path, WORKSHEET, ada, bo)
-    assert told.endswith("class.csv: 1 (3 points are a grade of 100)")
+    assert told.endswith("class.csv: 2 (3 points are a grade of 100)")
     header = rows[0]
     grade, comments = header.index("Grade"), header.index("Feedback comments")
     assert rows[1][grade] == "66,67"  # 2 of 3
     assert rows[1][comments] == "Well done &lt;3<br>4.3: =see me"
-    before[1][grade], before[1][comments] = rows[1][grade], rows[1][comments]
-    assert rows == before  # Bo's cannot be changed, and Cy handed in nothing
+    for n in 1, 2:
+        before[n][grade], before[n][comments] = rows[n][grade], rows[n][comments]
+    assert rows == before  # Cy handed in nothing
     assert write_feedback(tmp_path, students)
     with zipfile.ZipFile(tmp_path / "feedback.zip") as archive:
         pages = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -208,7 +210,7 @@ def test_days_late_begin_after_grace_and_extension(
     student = handed_in("ada")
     (hand_in,) = student.attempts[SLUG]
     hand_in.changed = datetime.fromisoformat(f"{when}:00+00:00").timestamp()
-    student.extensions = {"": extension}
+    student.row = {"extension": extension}
     assert rules(tmp_path, text).late(student, hand_in)[0] == days
 
 
@@ -256,7 +258,7 @@ def test_of_several_the_last_the_best_or_the_last_on_time_counts(count, file, po
     [
         ("deadline = 3", "there is no rule deadline"),
         ("[deadlines]\nx = 2027-03-01", "invalid literal for int"),
-        ("[deadlines]\n4 = 3", "3 is no date"),
+        ("[deadlines]\n4 = 3", "Invalid isoformat string: '3'"),
         ('zone = "Berlin"', "No time zone found with key Berlin"),
         ('count = "first"', "count is another word"),
         ("penalty 3", "cannot be used as rules"),
@@ -268,9 +270,14 @@ def test_rules_that_cannot_be_read_are_told_of_with_an_example(tmp_path, text, t
     assert 'zone = "Europe/Berlin"' in str(raised.value)
 
 
+def test_the_example_of_rules_is_the_one_in_the_page_for_teachers(tmp_path):
+    assert EXAMPLE in (ROOT / "classroom" / "README.md").read_text("utf-8")
+    assert rules(tmp_path, EXAMPLE).deadlines.keys() == {"4", "5"}
+
+
 def test_an_extension_that_is_none_is_told_of(tmp_path):
     student = handed_in("ada")
-    student.extensions = {"4": "5.3.27"}
+    student.row = {"extension 4": "5.3.27"}
     with pytest.raises(Unreadable, match="ada has the extension '5.3.27'. Write days"):
         rules(tmp_path, SIX).late(student, student.hand_ins[SLUG])
 
@@ -284,6 +291,7 @@ def test_an_extension_that_is_none_is_told_of(tmp_path):
         ("Add,4.2,1,", r"line 2: There is no student Add \(near: Ada\)\. Exp"),
         ("Ada,9.99,1,", "line 2: '9.99' is no exercise"),
         ("Ada,,1,", "line 2: '' is no exercise"),
+        ("Ada,4.2,15,", r"line 2: 4.2 earns 0 to 2 points\. Expected"),
         ("Ada,4.2,one,", "line 2: could not convert string to float: 'one'"),
     ],
 )
@@ -291,7 +299,7 @@ def test_a_comment_that_fits_nobody_is_told_of(tmp_path, line, told):
     path = tmp_path / "comments.csv"
     path.write_text(f"student,exercise,points,comment\n{line}\n", encoding="utf-8")
     with pytest.raises(Unreadable, match=told):
-        read_comments(path, [Student("Ada", "1")], {"4.2"})
+        read_comments(path, [Student("Ada", "1")], CHAPTER.exercises)
 
 
 @pytest.fixture
@@ -343,7 +351,7 @@ def test_one_student_or_one_exercise_again_and_only_after_a_yes(run, capsys):
 # --- what the class has in common -----------------------------------------------------
 
 
-def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
+def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss(tmp_path):
     renamed = "def predict_blame(p, q, r):\n    # mine\n    return [q, p, 1.0]\n"
     told = "the blame at a, b, c = -2.0, 3.0, 5.0"
     swap = "the blame at a, b, c = 2.0, 3.0, 5.0"
@@ -355,21 +363,21 @@ def test_a_teacher_sees_mistakes_by_name_and_answers_to_discuss():
     students += [handed_in("cy", "", renamed, "wrong", told)]
     students += [handed_in("di", "", code, "error", "odd") for code in (own, other)]
     students += [handed_in("ed"), handed_in("fi", "", hostile.WRONG, "wrong", swap)]
-    for student in students:
-        student.points = {
-            n: student.earned(CHAPTER.exercises[n]) for n in ("4.2", "4.3")
-        }
-    found = Summary(students, CHAPTER.exercises)
+    write_report(tmp_path, students, [CHAPTER])
+    found = in_common(students, CHAPTER.exercises)
     named = "lets the blame through although 0 has won"
-    assert found.mistakes["4.3"] == {
-        named: 3,
-        "odd": 2,
-        "perhaps: forgets to swap the factors": 1,
+    assert found["mistakes"] == {
+        ("4.3", named): 3,
+        ("4.3", "odd"): 2,
+        ("4.3", "perhaps: forgets to swap the factors"): 1,
     }
-    assert [len(each.students) for each in found.discuss] == [3, 2]
-    assert [each.form for each in found.alike] == [tuple(form_of(own))]
-    assert (found.graded, found.mean) == (7, 15 / 7)
-    assert found.spread == pytest.approx(6**0.5 / 7)
+    assert [len(each.students) for each in found["discuss"]] == [3, 2]
+    assert [each.form for each in found["alike"]] == [tuple(form_of(own))]
+    assert found["totals"] == [2, 2, 2, 2, 2, 3, 2]
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert f"<small>3 students · {named}</small>" in index
+    question = index.partition("A question to ask")[2].partition("</ul>")[0]
+    assert re.findall(r">(\w+)</a>", question) == ["di", "di"]
 
 
 # --- parts, and what to talk about ----------------------------------------------------
@@ -395,6 +403,7 @@ def test_parts_earn_points_and_both_pages_show_them(tmp_path):
     index = (tmp_path / "index.html").read_text("utf-8")
     assert re.search(r'4.2 By hand.*</td>\s*<td class="number">67 %', index)
     spread = index.partition("How the points are spread")[2].partition("</table>")[0]
+    assert "2.33\nof 3 points on average, with a standard deviation of 0.94" in index
     assert "3 of 3" in spread and "0 of 3" not in spread  # Di handed in nothing
 
 
