@@ -229,6 +229,15 @@ def old_or_refused(
 
     expect_same(f"{given} and not changed", back(False), old)
     or_refused(f"{given}, changed to {shown(new)}", lambda: back(True), old)
+    root, leaves = e.forward(program, numbers)
+    e.backward(root)
+    before = deepcopy(e.gradient(leaves[-1]))
+
+    def gradient_after() -> Any:
+        e.change(leaves[-1], new)
+        return e.gradient(leaves[-1])
+
+    or_refused("a leaf's gradient after `change`", gradient_after, before)
 
 
 WHAT_STAYS = [three_roots, *walks(3.0, diamond, 18.0), twice_from_one_root]
