@@ -15,6 +15,7 @@ import sys
 import zipfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jupyter_server
 
@@ -212,11 +213,14 @@ def downloaded(name: str, command: list[str]) -> Path:
     """Return the folder into which a command downloads once; raise Trouble."""
     folder = CACHE / hashlib.sha256(name.encode()).hexdigest()[:12]
     if not folder.exists():
-        fresh = CACHE / "fresh"
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir(parents=True)
-        run(command, fresh)
-        fresh.rename(folder)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=CACHE, ignore_cleanup_errors=True) as fresh:
+            run(command, Path(fresh))
+            try:
+                os.rename(fresh, folder)
+            except OSError:
+                if not folder.exists():  # else another process was faster
+                    raise
     return folder
 
 
