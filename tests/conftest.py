@@ -13,16 +13,11 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "posix: needs what Windows does not have")
     config.addinivalue_line("markers", "linux: needs what only Linux has")
     config.addinivalue_line("markers", "long: begins first, so that none waits for it")
-    config.addinivalue_line("markers", "xdist_group: for one worker of xdist")
     config.addinivalue_line("markers", "alone: runs if its own file is asked for")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Put slow tests first; leave out, rather than skip, tests without meaning here.
-
-    xdist gives the tests of a file in machines/ to one worker.
-    """
+    """Put slow tests first; leave out, rather than skip, tests without meaning here."""
     unmet = {"posix"} if os.name == "nt" else set()
     unmet |= set() if sys.platform == "linux" else {"linux"}
     if not any(".py" in word for word in config.args):
@@ -31,10 +26,32 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
-    items.sort(key=lambda item: not item.get_closest_marker("long"))
-    for item in items:  # which share what is slow to make
-        if item.path.parent.name == "machines":
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    items[:] = dealt(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def dealt(items, workers):
+    """Return the tests in as many parts as there are workers, slow ones first in each.
+
+    xdist gives each worker one part. A file in machines/ stays in one, because its
+    tests share what is slow to make.
+    """
+    long, files, quick = [], {}, []
+    for item in items:
+        if item.get_closest_marker("long"):
+            long.append([item])
+        elif item.path.parent.name == "machines":
+            files.setdefault(item.path, []).append(item)
+        else:
+            quick.append(item)
+    parts, slow = [[] for _ in range(workers)], [*long, *files.values()]
+    for n, each in enumerate(slow):
+        parts[n % workers] += each
+    found = []
+    for n, part in enumerate(parts):
+        size = (len(items) - len(found)) // (workers - n)
+        part += [quick.pop(0) for _ in range(min(len(quick), size - len(part)))]
+        found += part
+    return found + quick
 
 
 def pytest_runtest_setup():

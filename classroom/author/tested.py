@@ -65,18 +65,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     result = yield
     names_of_fixtures = getattr(item, "fixturenames", ())  # a cell has none
     fixtures = [_fixtures.get(name, set()) for name in names_of_fixtures]
-    _tests[without_group(item.nodeid)] = used().union(*fixtures)
+    _tests[item.nodeid] = used().union(*fixtures)
     return result
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Note that a test failed."""
-    _failed.update([without_group(report.nodeid)] * report.failed)
-
-
-def without_group(test: str) -> str:
-    """Return the id of a test without the group that xdist puts behind it."""
-    return test.rpartition("@")[0] if test.endswith(".py") else test
+    _failed.update([report.nodeid] * report.failed)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,6 +4,7 @@ import html
 import json
 import os
 import re
+import time
 from collections import defaultdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,10 +43,28 @@ def soup(text):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The site."""
-    folder = tmp_path_factory.mktemp("site") / "made"
-    author.make_site(folder)
-    return folder
+    """The site, one for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "site"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        return built_by_another(folder)
+    try:
+        author.make_site(folder / "made")
+    finally:
+        (folder / "done").touch()
+    return folder / "made"
+
+
+def built_by_another(folder):
+    """Wait until the site is there."""
+    for _ in range(3000):
+        if (folder / "done").exists():
+            assert (folder / "made").exists(), "another worker could not build the site"
+            return folder / "made"
+        time.sleep(0.1)
+    pytest.fail("another worker has built no site in five minutes")
 
 
 @pytest.fixture(scope="session")
