@@ -22,6 +22,7 @@ PLATFORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")
 COLUMNS = PLATFORMS.pop("columns")
 HIGHEST = "Points Possible"  # of Canvas, in the place of a name
 NOT_STUDENTS = {HIGHEST, "Test Student", ""}
+COMPARED = 1_000_000  # pairs of names; more would take minutes
 
 
 class Sheet:
@@ -136,7 +137,8 @@ def enrolled(found: list[Student], sheet: Roster) -> list[Student]:
         else:
             student.notes.append("nothing was handed in")
     for one in others:
-        near = nearest(one.name, sheet.students)
+        few = len(others) * len(sheet.students) <= COMPARED
+        near = nearest(one.name, sheet.students) if few else ""
         one.notes.insert(0, f"matches no single student of {sheet.path.name}{near}")
     return [*sheet.students, *others]
 
