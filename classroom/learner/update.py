@@ -120,7 +120,7 @@ def newer_chapters(root: Path, newer: Newer) -> list[Chapter]:
     """The chapters after the update."""
     slugs = {chapter.slug: chapter for chapter in all_chapters(root)}
     slugs |= {chapter.slug: chapter for chapter in all_chapters(newer.folder)}
-    gone = {Path(name).stem for name in newer.gone}
+    gone = {Path(n).stem for n in newer.gone if n.startswith("classroom/pristine/")}
     return [slugs[slug] for slug in sorted(slugs.keys() - gone)]
 
 

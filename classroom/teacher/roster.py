@@ -9,7 +9,7 @@ import csv
 import html
 import re
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from classroom.teacher.students import Student, nearest, neat, plain, shown
 PLATFORMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 COLUMNS = PLATFORMS.pop("columns")
 HIGHEST = "Points Possible"  # of Canvas, in the place of a name
+MAY_CHANGE = "grade can be changed"  # of Moodle
 NOT_STUDENTS = {HIGHEST, "Test Student", ""}
 COMPARED = 1_000_000  # pairs of names; more would take minutes
 
@@ -68,12 +69,14 @@ class Roster(Sheet):
                 self.kind, self.grades = kind, self.only_column(form["grades"])
         found = [student_in(row) for row in self.rows]
         self.students = [each for each in found if each.name not in NOT_STUDENTS]
-        for (name, *_), lines in Counter(each.who for each in self.students).items():
-            if lines > 1:
+        seen = set()
+        for n, each in enumerate(found, 2):
+            if each.who in seen and each.name not in NOT_STUDENTS:
                 raise Unreadable(
-                    f"{path.name}: {name} stands there twice. Delete one of the lines, "
-                    "or give each an id."
+                    f"{path.name}, line {n}: {each.name} stands there twice. Delete "
+                    "one of the lines, or give each an id."
                 )
+            seen.add(each.who)
 
     def only_column(self, form: str) -> str:
         """Return the column for the grades; raise Unreadable if it is not only one."""
@@ -149,11 +152,13 @@ def enrolled(found: list[Student], sheet: Roster) -> list[Student]:
 def write_back(out: Path, sheet: Roster, students: list[Student], most: float) -> str:
     """Write the platform's sheet with the grades, and return words about it.
 
-    The cells of a student who handed in nothing, or is not graded, stay as they were.
+    The cells of a student who handed in nothing, is not graded, or whose grade cannot
+    be changed stay as they were.
     """
     total = [row for row in sheet.rows if HIGHEST in map(str.strip, row.values())]
     possible, of = "".join(row[sheet.grades] for row in total), most
     graded = [s for s in students if s.row and s.attempts and s.total is not None]
+    graded = [s for s in graded if plain(s.row.get(MAY_CHANGE, "")) != "no"]
     for student in graded:
         highest = student.highest or possible
         of = as_number(highest) or most

@@ -43,7 +43,10 @@ class Rules:
         """Return a time with its zone; a date alone is the end of that day."""
         text = str(when)
         only_date = len(text) == len("2027-03-05")
-        when = datetime.fromisoformat(f"{text} 23:59:59" if only_date else text)
+        try:
+            when = datetime.fromisoformat(f"{text} 23:59:59" if only_date else text)
+        except ValueError:
+            raise ValueError(f"{text} is no date") from None
         zone = ZoneInfo(self.zone) if self.zone and not when.tzinfo else None
         return when.replace(tzinfo=zone) if zone else when.astimezone()
 

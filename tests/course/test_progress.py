@@ -51,6 +51,11 @@ def progress(root, capsys):
     return out
 
 
+def test_an_unbegun_course(root, capsys):
+    out = progress(root, capsys)
+    assert ". . ." in out and "0 of 4 exercises passed. Next: exercise 90.1." in out
+
+
 def test_what_was_checked_counts_until_the_answer_changes(root, capsys):
     fill(learner(root), RIGHT)
     remember(root, _1="passed", _2="slow")
