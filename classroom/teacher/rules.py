@@ -138,11 +138,16 @@ def read_comments(
             student = the_one(name, students)
             if (exercise or points) and exercise not in exercises:
                 raise ValueError(f"{exercise!r} is no exercise of these chapters")
+            if exercise in student.comments or points and exercise in student.changed:
+                told = f"{student.name}, {exercise or 'all exercises'}"
+                raise ValueError(f"an earlier line is about {told}, too")
             if points:
-                number = float(points.replace(",", "."))
-                if not 0 <= number <= (most := exercises[exercise].points):
-                    raise ValueError(f"{exercise} earns 0 to {most} points")
-                student.changed[exercise] = neat(number)
+                number, most = points.replace(",", "."), exercises[exercise].points
+                digits = number.replace(".", "", 1)
+                if not digits.isdecimal() or not float(number) <= most:
+                    told = f"{exercise} earns 0 to {most} points"
+                    raise ValueError(f"{told}, and not {points!r}")
+                student.changed[exercise] = neat(float(number))
             if comment:
                 student.comments[exercise] = comment
         except (Unreadable, ValueError) as error:

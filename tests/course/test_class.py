@@ -295,8 +295,9 @@ def test_an_extension_that_is_none_is_told_of(tmp_path):
         ("Add,4.2,1,", r"line 2: There is no student Add \(near: Ada\)\. Exp"),
         ("Ada,9.99,1,", "line 2: '9.99' is no exercise"),
         ("Ada,,1,", "line 2: '' is no exercise"),
-        ("Ada,4.2,15,", r"line 2: 4.2 earns 0 to 2 points\. Expected"),
-        ("Ada,4.2,one,", "line 2: could not convert string to float: 'one'"),
+        ("Ada,4.2,15,", r"line 2: 4.2 earns 0 to 2 points, and not '15'"),
+        ("Ada,4.2,1,\nAda,4.2,2,", r"line 3: an earlier line is about Ada, 4\.2, too"),
+        ("Ada,4.2,one,", r"line 2: 4.2 earns 0 to 2 points, and not 'one'"),
     ],
 )
 def test_a_comment_that_fits_nobody_is_told_of(tmp_path, line, told):
