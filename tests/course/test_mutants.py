@@ -7,7 +7,7 @@ import pytest
 from classroom.author.chapters import chapters
 from tests.course.mutants import JUDGED, equal, judged, mutants
 
-SEED = 11  # another one, another sample
+SEED = 14  # another one, another sample
 CHAPTERS = sorted(random.Random(SEED).sample(JUDGED[2:], 3))
 EACH = 7  # mutants of an exercise
 
