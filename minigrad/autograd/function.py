@@ -34,7 +34,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args):
-        """Run forward unrecorded, and record all of it as one node."""
+        """Run forward, and record all of it as one node."""
         parents = [edge(x) for x in args]
         ctx = Context(tuple(parent is not None for parent in parents))
         with no_grad():

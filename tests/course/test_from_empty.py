@@ -108,9 +108,8 @@ def test_the_minutes_of_an_exam_agree(number):
     chapter = chapters()[number]
     text = "\n".join(file.read_text("utf-8") for file in chapter.files)
     named = re.findall(r"^\*(\d+) minutes(?!.*bonus)", text, re.MULTILINE)
-    minutes, lesson = sum(map(int, named)), chapter.text("lesson.md")
-    assert 0 <= chapter.front["minutes"] - minutes <= 20  # what the lesson takes
-    assert f"of the exercises add up to {minutes} minutes" in lesson
+    lesson = chapter.front["minutes"] - sum(map(int, named))
+    assert 0 <= lesson <= 20
 
 
 # --- mutants of the reference solutions --------------------------------------------

@@ -95,6 +95,8 @@ def no_sharing(e: Engine) -> None:
     expect_same("the gradients of x, y after x + y and then x", came, (2 * one, one))
     x, y = e.leaf(A), e.leaf(B)
     e.backward(x + y, one.copy())  # an engine may keep it
+    if np.shares_memory(e.gradient_itself(x), e.gradient_itself(y)):
+        raise Wrong("the gradients of x, y after x + y", "one array", "two arrays")
     e.clear(x)
     expect_same("the gradient of y after x + y, and x cleared", e.gradient(y), one)
 

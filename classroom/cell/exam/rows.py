@@ -146,6 +146,10 @@ class Engine:
         self.backward(root)
         return [self.slope(leaf) for leaf in leaves]
 
+    def gradient_itself(self, leaf: Term) -> np.ndarray:
+        """Return what `gradient` returns, and not a copy of it."""
+        return np.asarray(self._adapters["gradient"](leaf.its))
+
     def slope(self, leaf: Term) -> Any:
         """Return a leaf's gradient, or zeros if it is None because none arrived."""
         found = self.gradient(leaf)
