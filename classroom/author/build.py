@@ -118,12 +118,21 @@ def _stale(notebook: NotebookNode, path: Path, noted: Noted) -> str:
     if not path.exists():
         return "it is missing"
     cells = read_notebook(path)["cells"]
-    built = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
-    if built != [c.source for c in notebook.cells if c.cell_type == "code"]:
+    built, wanted = map(_code, (cells, notebook.cells))
+    if built != wanted:
         return "its code changed"
     if any(map(_not_run, cells)):
         return "it has cells that were never run"
     return noted.changed(path)
+
+
+def _code(cells: list[Cell]) -> list[tuple[str, bool]]:
+    """Return the source of each cell of code, and whether it is a guess."""
+    return [
+        (cell["source"], "guess" in cell["metadata"].get("tags", []))
+        for cell in cells
+        if cell["cell_type"] == "code"
+    ]
 
 
 def _write(notebook: NotebookNode, path: Path) -> list[str]:
