@@ -94,6 +94,10 @@ def no_sharing(e: Engine) -> None:
     came = e.gradient(x), e.gradient(y)
     expect_same("the gradients of x, y after x + y and then x", came, (2 * one, one))
     x, y = e.leaf(A), e.leaf(B)
+    e.backward((3.0 * x + (x + y)).sum())
+    came = e.gradient(x), e.gradient(y)
+    expect_same("the gradients of x, y after 3 * x + (x + y)", came, (4 * one, one))
+    x, y = e.leaf(A), e.leaf(B)
     e.backward(x + y, one.copy())  # an engine may keep it
     if np.shares_memory(e.gradient_itself(x), e.gradient_itself(y)):
         raise Wrong("the gradients of x, y after x + y", "one array", "two arrays")
