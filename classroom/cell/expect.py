@@ -264,7 +264,7 @@ def _refusal(
 
     If it met the error `soon`, the check runs again for each part of the answer.
     """
-    about = runs.what_is_asked(exercise) if runs.seen() else None
+    about = runs.what_is_asked(exercise)
     gone = _gone(exercise, about)
     if isinstance(error, NotImplementedError) and str(error) == BLANK and not gone:
         return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
@@ -275,7 +275,7 @@ def _refusal(
         kind, picture = WrongAnswer, None
     missing = error.name if isinstance(error, NameError) else ""
     lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
-    if lacks and not runs.defined(about.names):
+    if lacks and not (runs.answered(exercise) or runs.defined(about.names)):
         told = not_run(about, exercise)
     elif gone:
         told, picture = GONE.format(_listed(gone)), None
@@ -288,7 +288,7 @@ def _refusal(
         slips = slips_of(answer, ours) if ours else []
         slips += given_and_changed(answer, about.stub)
         told = "\n".join([told, *(slip for slip in slips if slip not in told)])
-    if about and (hint := hint_about(about.helps, told)):
+    if about and runs.seen() and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)
 
@@ -406,9 +406,11 @@ def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
     files = {
         f.__code__.co_filename for f in map(_bare, pieces) if hasattr(f, "__code__")
     }
-    judged = [place for place in inside if place.filename in files]
+    about = runs.what_is_asked(exercise)
+    own = {s.strip() for s in (runs.answer_to(exercise, about) if about else ())}
+    judged = [p for p in inside if p.filename in files or _source(p) in own]
     judged = judged or [p for p in inside if "`# minigrad/" not in _cell(p)]
-    stub = getattr(runs.what_is_asked(exercise), "stub", "")  # given lines help less
+    stub = about.stub if about else ""  # given lines help less
     judged = [place for place in judged if place.line not in stub] or judged
     text = _told(error, at_check, at_answer=bool(judged))
     before = unused = ()
@@ -492,9 +494,14 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
     return text
 
 
+def _source(place: traceback.FrameSummary) -> str:
+    """Return the text of the cell of a line."""
+    return "".join(linecache.getlines(place.filename)).strip()
+
+
 def _cell(place: traceback.FrameSummary) -> str:
     """Return what to call the cell of a line: its file or its first line of code."""
-    lines = map(str.strip, linecache.getlines(place.filename))
+    lines = map(str.strip, _source(place).splitlines())
     named = (line for line in lines if line and not re.match("#(?! minigrad/)", line))
     return f"the cell `{next(named, '...')}`"
 
