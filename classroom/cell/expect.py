@@ -29,6 +29,7 @@ from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
 NONE = "\nThe check got None. Is a `return` missing, or is a part of your result None?"
+NO_GRADIENT = "\nThe check got None, because no gradient arrived there."
 LAZY = {
     "generator": "a `yield` makes your function a generator; use `return` instead",
     "coroutine": "`async def` makes your function a coroutine; write `def`",
@@ -175,7 +176,7 @@ def expect(
     if same(got, expected):
         _right[:] = [what]
         return
-    none = NONE.strip() if got is None or same(got, "NoneType") else ""
+    none = _none(what).strip() if got is None or same(got, "NoneType") else ""
     known = next((text for value, text in mistakes if same(got, value)), "")
     why = known or "\n".join(filter(None, [why, none]))
     told = "found" if isinstance(expected, bool) else told
@@ -194,6 +195,11 @@ def expect(
     if lazy := LAZY.get(type(got).__name__):
         why = f"That has not run yet: {lazy}."
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]), picture)
+
+
+def _none(what: str) -> str:
+    """Return what to say of a None in the place of `what`, which may be a gradient."""
+    return NO_GRADIENT if re.search(r"\bgrad(ient)?\b", what) else NONE
 
 
 def unchanged(what: str, found: Any, before: Any) -> None:
@@ -412,7 +418,8 @@ def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
     judged = judged or [p for p in inside if "`# minigrad/" not in _cell(p)]
     stub = about.stub if about else ""  # given lines help less
     judged = [place for place in judged if place.line not in stub] or judged
-    text = _told(error, at_check, at_answer=bool(judged))
+    line = cells[-1][0].line if cells else ""
+    text = _told(error, at_check, bool(judged), line)
     before = unused = ()
     if at_check and not isinstance(error, NameError):
         before, unused = _used(exercise, error)
@@ -472,8 +479,8 @@ def _how_to_get(error: NameError) -> str:
     return f"Did you mean `{like[0]}`?" if like else NOWHERE
 
 
-def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
-    """Return what an answer raised, in words that help."""
+def _told(error: Exception, at_check: bool, at_answer: bool, line: str) -> str:
+    """Return what an answer raised, in words that help; `line` is the last line."""
     said, kind = str(error), type(error).__name__
     if kind == "StdinNotImplementedError":
         return "Your code calls input(), but nobody is there to type. Leave it out."
@@ -485,7 +492,7 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
     if lazy and at_check:
         return f"{text}\nWhat you return has not run yet: {LAZY[lazy[1]]}."
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
-        text += "\nSomething in this line is None." if at_answer else NONE
+        text += "\nSomething in this line is None." if at_answer else _none(line)
     helps = [IN_LINES[words] for words in IN_LINES if re.search(words, said)]
     text = "\n".join([text, *helps] if at_answer else [text])
     if isinstance(error, NameError) and error.name:

@@ -60,6 +60,9 @@ def test_what_differs_is_refused(got, expected):
 
 
 def test_the_message_says_what_came_and_what_was_expected():
+    assert "\nThe check got None, because no gradient" in refused(
+        lambda: expect("x.grad", None, 4.0)
+    )
     assert "None\n    expected:    4\nThe check got None. Is" in refused(
         lambda: expect("f(2)", None, 4.0)
     )
