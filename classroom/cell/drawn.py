@@ -51,8 +51,6 @@ def compare(
     own = {"__name__": "__main__", "rng": rng, "print": print_line}
     try:
         exec(compile(source, PLACE, "exec"), {**names, **vars(builtins), **own})
-    except WrongAnswer:
-        raise
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         numbers = [frame.lineno for frame in frames if frame.filename == PLACE]

@@ -280,7 +280,7 @@ def _refusal(
         told = _what_was_raised(exercise, error, pieces)
         kind, picture = WrongAnswer, None
     missing = error.name if isinstance(error, NameError) else ""
-    lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
+    lacks = about and (NOT_LIVE in told or missing in about.names)
     if lacks and not (runs.answered(exercise) or runs.defined(about.names)):
         told = not_run(about, exercise)
     elif gone:
@@ -301,7 +301,8 @@ def _refusal(
 
 def _gone(exercise: str, about: Asked | None) -> list[str]:
     """Return the functions of the blank that the learner's cells no longer have."""
-    judged = about and not runs.failed(exercise)
+    original = about and runs.now.source == about.check
+    judged = original and not runs.failed(exercise)
     return runs.gone(parts.parts_of(about.stub)) if judged else []
 
 
@@ -385,11 +386,12 @@ def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:
         raise WrongAnswer(NO_PAGE.format(first))
     for piece in pieces:
         if not pages.is_live(piece):
+            name = pages.name_of(piece)
             raise WrongAnswer(
-                f"{pages.name_of(piece)} is still the package's own. Write it into "
-                "your cell under exactly this name, keep the first line of the cell, "
-                "`# minigrad/...`, and run the cell before the check. If it stops with "
-                "an error, fix that first."
+                f"{name} is still the package's own. Write it into your cell under "
+                "exactly this name, keep the first line of the cell, `# minigrad/...`, "
+                "and run the cell before the check. If it stops with an error, fix "
+                f"that first.{INSIDE * ('.' in name)}"
             )
 
 
