@@ -1,7 +1,6 @@
 """When an answer or a guess equals the expected value, and how both are shown."""
 
 import re
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import numpy as np
 from minigrad.graph.tensor import Tensor
 
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # which tells nobody anything
-LONG = 100  # items of a list that is shown as a whole
 ARRAYS = (Tensor, np.ndarray, np.generic)
 
 
@@ -55,15 +53,7 @@ def _is_number(x: Any) -> bool:
 
 
 def apart(got: Any, expected: Any) -> tuple[str, str]:
-    """Return two values as text, with as many digits as a difference needs.
-
-    Of long lists, show what begins at the first difference.
-    """
-    both = got, expected
-    if all(isinstance(x, list | tuple) for x in both) and max(map(len, both)) > LONG:
-        differ = (not same(*two) for two in zip_longest(*both, fillvalue=...))
-        n = [*differ].index(True)
-        return tuple(f"{show(x[n : n + 9])} from item {n} of {len(x)}" for x in both)
+    """Return two values as text, with as many digits as a difference needs."""
     texts = show(got), show(expected)  # six digits may be alike, seven are not: `agree`
     return texts if texts[0] != texts[1] else (show(got, 7), show(expected, 7))
 

@@ -17,10 +17,7 @@ NO_RESULT = (
     "`{}` changes the list, and returns None. Write it on a line of its own, and then "
     "use the list."
 )
-DEFAULT = (
-    "The default value `{}` is made once, and all calls share it. Make a new one in the "
-    "function."
-)
+DEFAULT = "The default value `{}` is made only once, so all calls share it."
 OTHER_LINES = "`{}` was given, and you have changed it. Does it still do the same?"
 
 
