@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from classroom.author.chapters import chapters, first_fence, sections
-from classroom.cell import namespaces, pages
+from classroom.cell import namespaces, pages, parts
 from classroom.cell.drawn import REFUSED, compare
 from classroom.cell.expect import (
     NotFilledIn,
@@ -277,6 +277,12 @@ def test_a_method_that_was_given_is_told_if_it_is_another_one(method, told):
 """
     answer = f"class A:\n    {method}\n\n    def blank(self):\n        return 1"
     assert ["`A.given` was given" in s for s in given_and_changed(answer, stub)] == told
+
+
+def test_a_check_that_runs_again_ends_although_a_part_does_not(monkeypatch):
+    monkeypatch.setattr(parts, "SECONDS", 0.2)
+    endless = compile("while True:\n    pass", "a check", "exec")
+    assert isinstance(parts.run(endless, {}), TimeoutError)
 
 
 def test_a_result_that_is_not_run_yet_is_told():
