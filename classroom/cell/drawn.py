@@ -30,7 +30,7 @@ def compare(
     """Run the drawn inputs of an exercise on an answer, given by its names.
 
     Raises WrongAnswer at the first line that differs from `expected`, the lines of our
-    solution, or at a missing line, or where the answer raises an error.
+    solution, or at a missing line. An error that the answer raises gets a note.
     """
     from classroom.cell.expect import WrongAnswer  # here: not all need IPython
 
@@ -39,45 +39,40 @@ def compare(
     def next_line() -> str:
         return lines[len(printed)] if len(printed) < len(lines) else NOTHING
 
-    def instead(what: str, code: str = "") -> WrongAnswer:
-        """Return the error for whatever comes instead of the next line."""
-        given, arrow, _ = next_line().partition(ARROW)
-        return WrongAnswer(told(next_line(), f"{given}{arrow}{what}", code))
-
     def print_line(*words: Any, sep: str = " ") -> None:
         for line in sep.join(map(str, words)).splitlines() or [""]:
             should = next_line()
             printed.append(line)
             if not same_numbers(should, line):
                 number = sys._getframe(1).f_lineno
-                raise WrongAnswer(told(should, line, code[number - 1].strip()))
+                raise WrongAnswer(told(should, line, code[number - 1]))
 
     rng = random.Random(f"{PUBLIC} {exercise}")
     own = {"__name__": "__main__", "rng": rng, "print": print_line}
     try:
         exec(compile(source, PLACE, "exec"), {**names, **vars(builtins), **own})
-    except WrongAnswer:
-        raise
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         numbers = [frame.lineno for frame in frames if frame.filename == PLACE]
-        line = code[numbers[0] - 1] if numbers else ""
-        raise instead(f"{type(error).__name__}: {error}", line) from error
+        error.add_note(told(next_line(), None, code[numbers[0] - 1] if numbers else ""))
+        raise
     if len(printed) < len(lines):
-        raise instead(NOTHING)
+        raise WrongAnswer(told(next_line(), NOTHING))
 
 
-def told(expected: str, got: str, code: str) -> str:
+def told(expected: str, got: str | None, code: str = "") -> str:
     """Return the message for a line that differs from the expected one.
 
-    If the line does not name its input, the message shows the code that printed it.
+    `got` is None if an error came instead. If the line does not name its input, the
+    message shows the code that printed it.
     """
     given, arrow, right = expected.partition(ARROW)
-    yours = got.removeprefix(given + arrow)
-    if not arrow or yours == got:
+    yours = got and got.removeprefix(given + arrow)
+    if not arrow or (got and yours == got != NOTHING):
         given, right, yours = code.strip(), expected, got
-    answers = f"    your answer: {short(yours)}\n    expected:    {short(right)}"
-    return f"{REFUSED}\n    {short(given)}\n{answers}"
+    lines = [REFUSED, f"    {short(given)}"]
+    lines += [f"    your answer: {short(yours)}"] if yours else []
+    return "\n".join([*lines, f"    expected:    {short(right)}"])
 
 
 def short(text: str) -> str:

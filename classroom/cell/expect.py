@@ -29,6 +29,7 @@ from minigrad.drawing.draw import variables_of
 from minigrad.graph.tensor import Tensor
 
 NONE = "\nThe check got None. Is a `return` missing, or is a part of your result None?"
+NO_GRADIENT = "\nThe check got None, because no gradient arrived there."
 LAZY = {
     "generator": "a `yield` makes your function a generator; use `return` instead",
     "coroutine": "`async def` makes your function a coroutine; write `def`",
@@ -175,7 +176,7 @@ def expect(
     if same(got, expected):
         _right[:] = [what]
         return
-    none = NONE.strip() if got is None or same(got, "NoneType") else ""
+    none = _none(what).strip() if got is None or same(got, "NoneType") else ""
     known = next((text for value, text in mistakes if same(got, value)), "")
     why = known or "\n".join(filter(None, [why, none]))
     told = "found" if isinstance(expected, bool) else told
@@ -194,6 +195,11 @@ def expect(
     if lazy := LAZY.get(type(got).__name__):
         why = f"That has not run yet: {lazy}."
     raise WrongAnswer("\n".join([*lines, *filter(None, [pattern, why])]), picture)
+
+
+def _none(what: str) -> str:
+    """Return what to say of a None in the place of `what`, which may be a gradient."""
+    return NO_GRADIENT if re.search(r"\bgrad(ient)?\b", what) else NONE
 
 
 def unchanged(what: str, found: Any, before: Any) -> None:
@@ -264,7 +270,7 @@ def _refusal(
 
     If it met the error `soon`, the check runs again for each part of the answer.
     """
-    about = runs.what_is_asked(exercise) if runs.seen() else None
+    about = runs.what_is_asked(exercise)
     gone = _gone(exercise, about)
     if isinstance(error, NotImplementedError) and str(error) == BLANK and not gone:
         return NotFilledIn(f"{exercise}: {_which_blank(exercise, error, pieces)}")
@@ -274,8 +280,8 @@ def _refusal(
         told = _what_was_raised(exercise, error, pieces)
         kind, picture = WrongAnswer, None
     missing = error.name if isinstance(error, NameError) else ""
-    lacks = about and (told.endswith(NOT_LIVE) or missing in about.names)
-    if lacks and not runs.defined(about.names):
+    lacks = about and (NOT_LIVE in told or missing in about.names)
+    if lacks and not (runs.answered(exercise) or runs.defined(about.names)):
         told = not_run(about, exercise)
     elif gone:
         told, picture = GONE.format(_listed(gone)), None
@@ -288,14 +294,15 @@ def _refusal(
         slips = slips_of(answer, ours) if ours else []
         slips += given_and_changed(answer, about.stub)
         told = "\n".join([told, *(slip for slip in slips if slip not in told)])
-    if about and (hint := hint_about(about.helps, told)):
+    if about and runs.seen() and (hint := hint_about(about.helps, told)):
         told += f"\nHelp: Hint {hint}, above your answer, is about this mistake."
     return kind(f"{exercise}: {told}", picture)
 
 
 def _gone(exercise: str, about: Asked | None) -> list[str]:
     """Return the functions of the blank that the learner's cells no longer have."""
-    judged = about and not runs.failed(exercise)
+    original = about and runs.now.source == about.check
+    judged = original and not runs.failed(exercise)
     return runs.gone(parts.parts_of(about.stub)) if judged else []
 
 
@@ -379,11 +386,12 @@ def _require_live(exercise: str, pieces: tuple[Callable, ...]) -> None:
         raise WrongAnswer(NO_PAGE.format(first))
     for piece in pieces:
         if not pages.is_live(piece):
+            name = pages.name_of(piece)
             raise WrongAnswer(
-                f"{pages.name_of(piece)} is still the package's own. Write it into "
-                "your cell under exactly this name, keep the first line of the cell, "
-                "`# minigrad/...`, and run the cell before the check. If it stops with "
-                "an error, fix that first."
+                f"{name} is still the package's own. Write it into your cell under "
+                "exactly this name, keep the first line of the cell, `# minigrad/...`, "
+                "and run the cell before the check. If it stops with an error, fix "
+                f"that first.{INSIDE * ('.' in name)}"
             )
 
 
@@ -406,11 +414,14 @@ def _what_was_raised(exercise: str, error: Exception, pieces: tuple) -> str:
     files = {
         f.__code__.co_filename for f in map(_bare, pieces) if hasattr(f, "__code__")
     }
-    judged = [place for place in inside if place.filename in files]
+    about = runs.what_is_asked(exercise)
+    own = {s.strip() for s in (runs.answer_to(exercise, about) if about else ())}
+    judged = [p for p in inside if p.filename in files or _source(p) in own]
     judged = judged or [p for p in inside if "`# minigrad/" not in _cell(p)]
-    stub = getattr(runs.what_is_asked(exercise), "stub", "")  # given lines help less
+    stub = about.stub if about else ""  # given lines help less
     judged = [place for place in judged if place.line not in stub] or judged
-    text = _told(error, at_check, at_answer=bool(judged))
+    line = cells[-1][0].line if cells else ""
+    text = _told(error, at_check, bool(judged), line)
     before = unused = ()
     if at_check and not isinstance(error, NameError):
         before, unused = _used(exercise, error)
@@ -470,8 +481,8 @@ def _how_to_get(error: NameError) -> str:
     return f"Did you mean `{like[0]}`?" if like else NOWHERE
 
 
-def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
-    """Return what an answer raised, in words that help."""
+def _told(error: Exception, at_check: bool, at_answer: bool, line: str) -> str:
+    """Return what an answer raised, in words that help; `line` is the last line."""
     said, kind = str(error), type(error).__name__
     if kind == "StdinNotImplementedError":
         return "Your code calls input(), but nobody is there to type. Leave it out."
@@ -483,7 +494,7 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
     if lazy and at_check:
         return f"{text}\nWhat you return has not run yet: {LAZY[lazy[1]]}."
     if isinstance(error, TypeError | AttributeError) and "NoneType" in said:
-        text += "\nSomething in this line is None." if at_answer else NONE
+        text += "\nSomething in this line is None." if at_answer else _none(line)
     helps = [IN_LINES[words] for words in IN_LINES if re.search(words, said)]
     text = "\n".join([text, *helps] if at_answer else [text])
     if isinstance(error, NameError) and error.name:
@@ -492,9 +503,14 @@ def _told(error: Exception, at_check: bool, at_answer: bool) -> str:
     return text
 
 
+def _source(place: traceback.FrameSummary) -> str:
+    """Return the text of the cell of a line."""
+    return "".join(linecache.getlines(place.filename)).strip()
+
+
 def _cell(place: traceback.FrameSummary) -> str:
     """Return what to call the cell of a line: its file or its first line of code."""
-    lines = map(str.strip, linecache.getlines(place.filename))
+    lines = map(str.strip, _source(place).splitlines())
     named = (line for line in lines if line and not re.match("#(?! minigrad/)", line))
     return f"the cell `{next(named, '...')}`"
 

@@ -6,11 +6,15 @@ In the place of each blank our solution runs, and so the check comes to what is 
 import ast
 import gc
 import re
+import sys
+import threading
 import traceback
+from _thread import interrupt_main
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from inspect import CO_OPTIMIZED
+from time import process_time
 from types import CodeType, FrameType, FunctionType
 
 from IPython.utils.capture import capture_output
@@ -18,6 +22,9 @@ from IPython.utils.capture import capture_output
 from classroom.cell import namespaces, pages
 from classroom.cell.asked import BLANK, parsed
 from classroom.cell.python_slips import functions_in
+
+DEPTH = 1000  # Python's own limit of calls within calls
+SECONDS = 3  # that a check may take that runs once more
 
 
 def others(
@@ -98,11 +105,48 @@ def is_blank(error: Exception | None) -> bool:
 def run(body: CodeType, names: dict) -> Exception | None:
     """Run what stands in a check, of which nothing is shown; return its error."""
     try:
-        with capture_output():
+        with bounded(SECONDS), capture_output():
             exec(body, names)
     except Exception as error:
         return error
     return None
+
+
+@contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError, or RecursionError, if the `with` block does not end.
+
+    A second thread interrupts the block, as Jupyter's stop button does. It counts the
+    processor's time, because others may keep the machine busy. A browser's tab has no
+    second thread.
+    """
+    depth, over, late = sys.getrecursionlimit(), threading.Event(), threading.Event()
+
+    def watch(begin: float) -> None:
+        while not over.wait(0.1):
+            if process_time() - begin > seconds:
+                late.set()
+                interrupt_main()
+                return
+
+    thread = threading.Thread(target=watch, args=[process_time()], daemon=True)
+    sys.setrecursionlimit(DEPTH)
+    try:
+        try:
+            if sys.platform != "emscripten":
+                thread.start()
+            yield
+        finally:
+            over.set()
+            if thread.is_alive():
+                thread.join()  # the interrupt may be on its way
+    except KeyboardInterrupt as error:
+        if not late.is_set():
+            raise
+        told = TimeoutError(f"no end within {seconds:.2g} seconds")
+        raise told.with_traceback(error.__traceback__) from None
+    finally:
+        sys.setrecursionlimit(depth)
 
 
 def body_of(cell: str) -> CodeType:

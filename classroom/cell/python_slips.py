@@ -17,6 +17,7 @@ NO_RESULT = (
     "`{}` changes the list, and returns None. Write it on a line of its own, and then "
     "use the list."
 )
+DEFAULT = "The default value `{}` is made only once, so all calls share it."
 OTHER_LINES = "`{}` was given, and you have changed it. Does it still do the same?"
 
 
@@ -25,7 +26,7 @@ def slips_of(answer: str, ours: str) -> list[str]:
     found: list[str] = []
     with suppress(*INVALID):
         tree, right = ast.parse(answer), ast.parse(ours)
-        for slips in at_once, powers, changes:
+        for slips in at_once, powers, changes, defaults:
             found += [] if any(slips(right)) else slips(tree)
     return list(dict.fromkeys(found))
 
@@ -87,3 +88,11 @@ def changes(tree: ast.AST) -> Iterator[str]:
             continue
         if ast.unparse(called.value) not in LIBRARIES:
             yield NO_RESULT.format(ast.unparse(call))
+
+
+def defaults(tree: ast.AST) -> Iterator[str]:
+    """Yield a sentence for each default value that a call may change."""
+    for node in ast.walk(tree):
+        for each in getattr(node, "defaults", ()):
+            if isinstance(each, ast.List | ast.Dict | ast.Set):
+                yield DEFAULT.format(ast.unparse(each))

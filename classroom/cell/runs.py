@@ -118,6 +118,12 @@ def answer_to(exercise: str, about: Asked) -> set[str]:
     return {r.source for r in done if exercise_at(r.cell) == ("answer", exercise)}
 
 
+def answered(exercise: str) -> bool:
+    """Return whether an answer's own cell has run; where nobody looks on, it has."""
+    own = "answer", exercise
+    return not seen() or any(exercise_at(run.cell) == own for run in _runs)
+
+
 def without_page(exercise: str) -> str:
     """Return the first line that the answer's own cell lacks, so it is no excerpt."""
     about = what_is_asked(exercise)

@@ -20,7 +20,6 @@ from rich.text import Text
 
 from classroom import ROOT
 from classroom.cell.asked import hint_about
-from classroom.cell.python_slips import given_and_changed
 from classroom.learner.broken import mended
 from classroom.learner.find import (
     NO_NOTEBOOK,
@@ -202,7 +201,6 @@ def report(
         texts = "\n".join(task.learner.answers().get(name, []))
         if magic := re.search(r"^%%\w+", texts, re.MULTILINE):
             told.append(MAGIC.format(magic[0]))
-        told += given_and_changed(texts, exercise.stub)
         if tries.get(name) and not NO_PYTHON.match(result.message):
             told.append(next_hint(exercise, tries[name], result.message))
         told = "\n".join(filter(None, told))

@@ -175,16 +175,6 @@ def test_a_mistake_that_is_known_names_the_hint_that_helps(no_kernel, tmp_path, 
         assert all(1 <= hint <= hints[name] for hint in helps.values()), name
 
 
-def test_a_given_function_that_was_changed_is_told_of(no_kernel, tmp_path, capsys):
-    given = "def three():\n    return 3\n\n\n"
-    cells = {"90.2": exercise("90.2", f"{given}def triple(x):\n    {BLANK}")}
-    root = course(tmp_path, chapter(cells))
-    for number, told in ("3", False), ("4", True):
-        answer = given.replace("3", number) + "def triple(x):\n    return x * 2"
-        fill(learner(root), {"90.2": answer})
-        assert ("`three` was given" in check(root, "90.2", capsys)[1]) == told
-
-
 def test_a_solution_is_shown_after_three_tries_or_the_learners_own(root, capsys):
     assert "of 90.1 is not in this course" in refused(solution_command, "90.1", root)
     notebook = fill(pristine(root), RIGHT)

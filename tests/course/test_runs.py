@@ -194,11 +194,13 @@ def test_a_blank_that_names_nothing_fails_and_counts_as_any_other(
     assert judge(None, "8.1").startswith("8.1 passed")
 
 
-def test_a_slip_is_told_with_what_came(course, judge):
+def test_a_slip_is_told_with_what_came_also_in_a_terminal(course, kernel, judge):
     shutil.copytree(ROOT / "solutions", course / "solutions")
     judge()
     for old, new, told in table("slips_that_a_check_meets"):
-        assert told in judge(RIGHT.replace(old, new)), new
+        said = judge(RIGHT.replace(old, new))
+        assert told in said, new
+        assert kernel(CHECK, None) == said.partition("\nHelp: ")[0]
 
 
 def chapter_and_solution(course, slug, name):

@@ -7,15 +7,10 @@ leaf, `backward(root)` goes back. If the engine is a function, the learner write
 is still blank is not wrong, but open.
 """
 
-import sys
-import threading
-from _thread import interrupt_main
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from textwrap import indent, shorten
-from time import process_time
 from traceback import extract_tb, walk_tb
 from typing import Any
 
@@ -25,11 +20,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from classroom.cell import equality
 from classroom.cell.asked import BLANK
 from classroom.cell.exam import own_engine
+from classroom.cell.parts import bounded, is_blank
 from minigrad.array.finite_differences import array_gradients
 
 SECONDS = 5  # that one row may take; with a good engine, it takes one at most
 ALL_SECONDS = 9  # that the rows of a table may take: a cell may take 20
-DEPTH = 1000  # Python's own limit of calls within calls
 DONE, WRONG, OPEN = "done", "wrong", "not yet"
 ONLY_NONE = f"\n{' ' * 9}`gradient` returned None each time: is a `return` missing?"
 NUDGED = ", by finite differences"
@@ -261,43 +256,6 @@ def shown(value: Any) -> str:
 # --- a row, within bounds ---------------------------------------------------------
 
 
-@contextmanager
-def bounded(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError, or RecursionError, if the `with` block does not end.
-
-    A second thread interrupts the block, as Jupyter's stop button does. It counts the
-    processor's time, because others may keep the machine busy. A browser's tab has no
-    second thread.
-    """
-    depth, over, late = sys.getrecursionlimit(), threading.Event(), threading.Event()
-
-    def watch(begin: float) -> None:
-        while not over.wait(0.1):
-            if process_time() - begin > seconds:
-                late.set()
-                interrupt_main()
-                return
-
-    thread = threading.Thread(target=watch, args=[process_time()], daemon=True)
-    sys.setrecursionlimit(DEPTH)
-    try:
-        try:
-            if sys.platform != "emscripten":
-                thread.start()
-            yield
-        finally:
-            over.set()
-            if thread.is_alive():
-                thread.join()  # the interrupt may be on its way
-    except KeyboardInterrupt as error:
-        if not late.is_set():
-            raise
-        told = TimeoutError(f"no end within {seconds:.2g} seconds")
-        raise told.with_traceback(error.__traceback__) from None
-    finally:
-        sys.setrecursionlimit(depth)
-
-
 def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
     """Return how an engine does in one row; any error it raises becomes a verdict."""
     if seconds <= 0:
@@ -316,8 +274,3 @@ def judge(row: Row, engine: Engine, seconds: float = SECONDS) -> Verdict:
         told += f"\n{' ' * 19}{where}" if where else ""
         return Verdict(row, WRONG, f"         came      {told}")
     return Verdict(row, DONE)
-
-
-def is_blank(error: Exception) -> bool:
-    """Return whether an adapter that is not written yet has raised an error."""
-    return isinstance(error, NotImplementedError) and str(error) == BLANK
