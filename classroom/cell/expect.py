@@ -48,8 +48,8 @@ STOPPED = (
     "an older version.\n    {}\nFix that cell, run it, and then run this one again."
 )
 TOO_DEEP = (
-    "There may be thousands of nodes in a row, but Python stops functions that call "
-    "each other so often. Use a loop."
+    "A function calls itself here, perhaps through an operator, until Python stops it. "
+    "If that is meant, use a loop, because there may be thousands of nodes in a row."
 )
 ITSELF = "`{}` calls itself with the same arguments. Can it ever end?"
 NOT_LIVE = "before the check. If it stops with an error, fix that first."
